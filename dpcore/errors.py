@@ -1,0 +1,86 @@
+"""Every error that dpcore raises on purpose, as one tree.
+
+    DpcoreError                 base: what is wrong, and what to do next
+    ├── ParameterError          a number or name breaks its rule (also a ValueError)
+    ├── SchemaError             the table and the schema do not fit together
+    ├── LimitError              the request is larger than a stated limit; refused before any work
+    ├── ReadError               the bytes of a file are not a table that can be read
+    ├── BudgetError             the budget does not allow it
+    │   ├── BudgetExceeded      the charge is more than what is left
+    │   └── BudgetFixed         the data set already has another budget, rule or privacy unit
+    ├── LedgerError             the ledger refuses or cannot answer
+    │   ├── RequestConflict     a request id was used before, for something else or without an end
+    │   └── LedgerCorrupt       the chain of lines was altered
+    ├── DisclosureError         private rows would have left through a door for public things
+    ├── HierarchyError          a generalization hierarchy is incomplete or does not nest
+    └── InfeasibleError         no solution meets the demand; the nearest one is named
+
+No message and no attribute ever holds a cell value, a row number or an exact count of private rows.
+They name columns, declared bounds and parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class DpcoreError(Exception):
+    """What is wrong (`problem`) and what to do next (`remedy`); numbers and names are in `details`."""
+
+    def __init__(self, problem: str, *, remedy: str = "", **details: Any) -> None:
+        self.problem = problem.rstrip(".")
+        self.remedy = remedy.rstrip(".")
+        self.details = details
+        super().__init__(f"{self.problem}; {self.remedy}." if self.remedy else f"{self.problem}.")
+
+
+class ParameterError(DpcoreError, ValueError):
+    """A number or name breaks its rule."""
+
+
+class SchemaError(DpcoreError):
+    """The table and the schema do not fit together."""
+
+
+class LimitError(DpcoreError):
+    """The request is larger than a stated limit; nothing was allocated or read."""
+
+
+class ReadError(DpcoreError):
+    """The bytes of a file are not a table that can be read."""
+
+
+class BudgetError(DpcoreError):
+    """The budget does not allow it."""
+
+
+class BudgetExceeded(BudgetError):
+    """The charge is more than what is left; nothing was charged."""
+
+
+class BudgetFixed(BudgetError):
+    """The data set already has another budget, composition rule or privacy unit."""
+
+
+class LedgerError(DpcoreError):
+    """The ledger refuses or cannot answer."""
+
+
+class RequestConflict(LedgerError):
+    """A request id was used before, for something else or for a run that has not ended well."""
+
+
+class LedgerCorrupt(LedgerError):
+    """The chain of ledger lines was altered."""
+
+
+class DisclosureError(DpcoreError):
+    """Private rows would have left through a door that is for public things only."""
+
+
+class HierarchyError(DpcoreError):
+    """A generalization hierarchy is incomplete, or its levels do not nest."""
+
+
+class InfeasibleError(DpcoreError):
+    """No solution meets the demand; the nearest one is named in `details`."""
