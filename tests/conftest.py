@@ -1,0 +1,17 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference tables beside the checkout; a test that needs it is skipped without it."""
+    if not (SHARED / "data" / "adult.csv").exists():
+        pytest.skip("the reference tables (../shared) are not beside this checkout")
+    return SHARED
