@@ -1,0 +1,25 @@
+"""What is publicly known about a table, and who is protected."""
+
+from dpcore.schema.column import Boolean, Categorical, Column, Outside
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.interval import Date, Integer, IntervalColumn, Real
+from dpcore.schema.schema import Excluded, Schema
+from dpcore.schema.suggest import suggest_schema
+from dpcore.schema.unit import PrivacyUnit
+
+__all__ = [
+    "Boolean",
+    "Categorical",
+    "Clique",
+    "Column",
+    "Date",
+    "Domain",
+    "Excluded",
+    "Integer",
+    "IntervalColumn",
+    "Outside",
+    "PrivacyUnit",
+    "Real",
+    "Schema",
+    "suggest_schema",
+]

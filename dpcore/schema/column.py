@@ -1,0 +1,273 @@
+"""Columns: public facts about their values, and the code of each value.
+
+A column turns values into cell numbers (`encode`) and cell numbers back into values (`decode`).
+Here stand categories and booleans; columns of numbers and dates stand in `interval`. The cells are, in order: the declared ones, then one for "other" where declared, then one for missing
+where declared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import ParameterError, SchemaError
+
+Codes = npt.NDArray[np.int64]
+
+MISSING_LABEL = "(missing)"
+OTHER_LABEL = "(other)"
+MAX_CELLS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outside:
+    """How much of a private column falls outside its declaration: for its owner's eyes only.
+
+    All are counts of rows. `clipped` rows move to the nearest bound, `other` rows go to the cell
+    "other", `missing` rows to the cell for missing. `refused` rows have no cell to go to.
+    """
+
+    clipped: int = 0
+    other: int = 0
+    missing: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """What every kind of column has in common.
+
+    Attributes:
+        name: as in the table's header.
+        missing: whether there is a cell for missing values.
+        missing_tokens: texts that stand for missing, such as "?".
+        from_data: names of the facts that were taken from the data and not known from outside.
+        reason: why this declaration was suggested, for people; empty when a person wrote it.
+    """
+
+    kind: ClassVar[str]
+
+    name: str
+    missing: bool = False
+    missing_tokens: tuple[str, ...] = ()
+    from_data: tuple[str, ...] = ()
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ParameterError("a column needs a name", remedy="give the name as in the table's header")
+        if isinstance(self.missing_tokens, str):
+            raise ParameterError(
+                f"missing_tokens of column {self.name!r} must be a tuple of texts",
+                remedy=f"write ({self.missing_tokens!r},)",
+            )
+        object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
+        object.__setattr__(self, "from_data", tuple(self.from_data))
+
+    @property
+    def values_size(self) -> int:
+        """Cells without the one for missing."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """All cells."""
+        return self.values_size + self.missing
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """One text a cell, for people."""
+        return self._value_labels() + ((MISSING_LABEL,) if self.missing else ())
+
+    def encode(self, values: pd.Series) -> Codes:
+        """Cell numbers of a whole column, int64, one a row.
+
+        Raises: SchemaError when a value has no cell to go to.
+        """
+        codes, outside = self._encode(values)
+        if outside.refused:
+            raise SchemaError(
+                f"column {self.name!r} holds values that its declaration has no cell for",
+                remedy=self._refusal_remedy(),
+                column=self.name,
+            )
+        return codes
+
+    def check(self, values: pd.Series) -> Outside:
+        """How many rows fall outside the declaration. Private: show it to the owner of the table only."""
+        return self._encode(values)[1]
+
+    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
+        """Values for cell numbers; inside an interval the value is drawn uniformly."""
+        present = codes < self.values_size
+        return self._decode(np.where(present, codes, 0), present, rng)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `kind` first, defaults left out."""
+        fields: dict[str, Any] = {"kind": self.kind}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                fields[field.name] = list(value) if isinstance(value, tuple) else value
+        return fields
+
+    def _value_labels(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+        raise NotImplementedError
+
+    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
+        raise NotImplementedError
+
+    def _refusal_remedy(self) -> str:
+        return "declare a cell for missing values, or change the declared kind"
+
+    def _missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
+        missing = values.isna().to_numpy(dtype=bool)
+        if self.missing_tokens and not pd.api.types.is_numeric_dtype(values.dtype):
+            tokens = [token.strip() for token in self.missing_tokens]
+            missing = missing | as_text(values).isin(tokens).to_numpy(dtype=bool)
+        return missing
+
+    def _placed(
+        self, codes: Codes, missing: npt.NDArray[np.bool_], unreadable: npt.NDArray[np.bool_], clipped: int
+    ) -> tuple[Codes, Outside]:
+        """Put missing rows into their cell, and count what has none."""
+        refused = int(unreadable.sum())
+        if self.missing:
+            codes[missing] = self.values_size
+        else:
+            refused += int(missing.sum())
+        return codes, Outside(clipped=clipped, missing=int(missing.sum()), refused=refused)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Categorical(Column):
+    """Named categories, in a public list.
+
+    Attributes:
+        categories: the categories; texts, or whole numbers.
+        other: whether there is a cell for every other value; without it such a value is refused.
+        ordered: whether the order of the categories means something.
+    """
+
+    kind: ClassVar[str] = "categorical"
+
+    categories: tuple[str | int, ...]
+    other: bool = False
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "categories", tuple(self.categories))
+        texts = [str(category) for category in self.categories]
+        if not texts and not self.other:
+            raise ParameterError(
+                f"column {self.name!r} needs at least one category", remedy="list its categories"
+            )
+        if len(set(texts)) != len(texts):
+            raise ParameterError(
+                f"column {self.name!r} lists a category twice", remedy="list each category once"
+            )
+        check_cells(self.name, len(texts))
+
+    @property
+    def values_size(self) -> int:
+        return len(self.categories) + self.other
+
+    def _value_labels(self) -> tuple[str, ...]:
+        return tuple(map(str, self.categories)) + ((OTHER_LABEL,) if self.other else ())
+
+    def _refusal_remedy(self) -> str:
+        return "add the categories, set other=True, or declare a cell for missing values"
+
+    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+        missing = self._missing(values)
+        codes: Codes = self._index.get_indexer(pd.Index(as_text(values))).astype(np.int64)
+        unknown = (codes < 0) & ~missing
+        codes[codes < 0] = len(self.categories) if self.other else 0
+        if not self.other:
+            return self._placed(codes, missing, unknown, 0)
+        placed, outside = self._placed(codes, missing, np.zeros_like(missing), 0)
+        return placed, dataclasses.replace(outside, other=int(unknown.sum()))
+
+    @cached_property
+    def _index(self) -> pd.Index:
+        return pd.Index([str(category).strip() for category in self.categories], dtype="str")
+
+    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
+        values: list[Any] = [*self.categories, OTHER_LABEL] if self.other else list(self.categories)
+        if all(isinstance(value, int) for value in values):
+            return whole_numbers(np.array(values, dtype=np.int64)[codes], present)
+        texts = pd.array([str(value) for value in values], dtype="str")
+        return pd.Series(texts.take(codes)).where(present)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boolean(Column):
+    """True or false; the texts of both are declared."""
+
+    kind: ClassVar[str] = "boolean"
+
+    true_label: str = "True"
+    false_label: str = "False"
+
+    @property
+    def values_size(self) -> int:
+        return 2
+
+    def _value_labels(self) -> tuple[str, ...]:
+        return (self.false_label, self.true_label)
+
+    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+        missing = self._missing(values)
+        if pd.api.types.is_bool_dtype(values.dtype):
+            return self._placed(values.fillna(False).to_numpy(np.int64), missing, np.zeros_like(missing), 0)
+        texts = as_text(values).str.lower()
+        true = texts.isin([self.true_label.lower(), "true"]).to_numpy(dtype=bool)
+        false = texts.isin([self.false_label.lower(), "false"]).to_numpy(dtype=bool)
+        return self._placed(true.astype(np.int64), missing, ~(true | false | missing), 0)
+
+    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
+        if (self.false_label, self.true_label) == ("False", "True"):
+            return pd.Series(codes.astype(bool)).astype("boolean").where(present)
+        texts = pd.array([self.false_label, self.true_label], dtype="str")
+        return pd.Series(texts.take(codes)).where(present)
+
+
+def as_text(values: pd.Series) -> pd.Series:
+    """Every value as trimmed text, whole numbers without a decimal point; missing stays missing."""
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return values.astype("str")
+    if pd.api.types.is_float_dtype(values.dtype):
+        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        if (np.isnan(numbers) | (numbers == np.floor(numbers))).all() and (np.abs(numbers) < 2**53)[
+            ~np.isnan(numbers)
+        ].all():
+            return values.astype("Int64").astype("str").where(~np.isnan(numbers))
+    texts = values.astype("str")
+    return texts if pd.api.types.is_numeric_dtype(values.dtype) else texts.str.strip()
+
+
+def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:
+    """Whole numbers as int64, or as nullable Int64 where some are missing."""
+    if present.all():
+        return pd.Series(numbers)
+    return pd.Series(pd.arrays.IntegerArray(numbers.copy(), ~present))
+
+
+def check_cells(name: str, cells: float) -> None:
+    """Refuse a column with more than `MAX_CELLS` cells."""
+    if cells > MAX_CELLS:
+        raise ParameterError(
+            f"column {name!r} would have {cells:.0f} cells, more than {MAX_CELLS}",
+            remedy="use a wider step or fewer categories",
+            column=name,
+        )

@@ -1,0 +1,65 @@
+"""The public shape of a coded table: column names and how many cells each has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dpcore.errors import ParameterError
+
+Clique = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """Names and sizes of columns, in one order. All of it is public.
+
+    Attributes:
+        names: column names, distinct.
+        sizes: cells of each column, at least 1, in the order of `names`.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.sizes) or len(set(self.names)) != len(self.names):
+            raise ParameterError(
+                "a domain needs one size for each of its distinct names", remedy="check names and sizes"
+            )
+        if any(size < 1 for size in self.sizes):
+            raise ParameterError("every column must have at least 1 cell", remedy="check the sizes")
+
+    def size(self, name: str) -> int:
+        """Cells of one column."""
+        try:
+            return self.sizes[self.names.index(name)]
+        except ValueError:
+            raise ParameterError(
+                f"column {name!r} is not in the schema",
+                remedy=f"choose among {', '.join(map(repr, self.names))}",
+                column=name,
+            ) from None
+
+    def shape(self, clique: Clique) -> tuple[int, ...]:
+        """Size of each axis of the table over `clique`; the empty clique has shape ()."""
+        return tuple(self.size(name) for name in clique)
+
+    def cells(self, clique: Clique) -> int:
+        """Number of cells of the table over `clique`, as an unbounded integer."""
+        return math.prod(self.shape(clique))
+
+    def clique(self, columns: Iterable[str]) -> Clique:
+        """`columns` as a checked clique: known names, none twice, in the order given."""
+        clique = tuple(columns)
+        if len(set(clique)) != len(clique):
+            raise ParameterError(
+                f"a column stands twice in {clique}", remedy="name each column once", clique=clique
+            )
+        self.shape(clique)
+        return clique
+
+    def project(self, clique: Clique) -> Domain:
+        """The domain of the columns of `clique` alone."""
+        return Domain(names=clique, sizes=self.shape(clique))

@@ -1,0 +1,133 @@
+"""The schema: what is publicly known about a table, and who is protected."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.column import Boolean, Categorical, Codes, Column
+from dpcore.schema.domain import Domain
+from dpcore.schema.interval import Date, Integer, Real
+from dpcore.schema.unit import PrivacyUnit
+
+SCHEMA_VERSION = 1
+_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Categorical, Boolean, Integer, Real, Date)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excluded:
+    """A column that stays out of every release, such as a name, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """Columns with their public facts, and the privacy unit.
+
+    Attributes:
+        columns: the columns that may be released, at least one, with distinct names.
+        unit: who is protected.
+        excluded: columns of the table that are known and never read for a release.
+    """
+
+    columns: tuple[Column, ...]
+    unit: PrivacyUnit
+    excluded: tuple[Excluded, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "excluded", tuple(self.excluded))
+        if not self.columns:
+            raise ParameterError("a schema needs at least one column", remedy="declare a column")
+        names = [column.name for column in self.columns] + [column.name for column in self.excluded]
+        for name in names:
+            if names.count(name) > 1:
+                raise ParameterError(
+                    f"column {name!r} is declared twice", remedy="declare it once", column=name
+                )
+
+    @cached_property
+    def domain(self) -> Domain:
+        """Names and numbers of cells."""
+        return Domain(
+            names=tuple(column.name for column in self.columns),
+            sizes=tuple(column.size for column in self.columns),
+        )
+
+    def column(self, name: str) -> Column:
+        """The declaration of one column."""
+        self.domain.size(name)  # refuses an unknown name
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def from_data(self) -> dict[str, tuple[str, ...]]:
+        """Facts that were taken from the data, by column; empty when all is known from outside."""
+        return {column.name: column.from_data for column in self.columns if column.from_data}
+
+    def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
+        """Cell numbers of every declared column, int64, one a row.
+
+        Raises: SchemaError for a column that the table lacks, or a value without a cell.
+        """
+        self.check_names(frame)
+        return {column.name: column.encode(frame[column.name]) for column in self.columns}
+
+    def check_names(self, frame: pd.DataFrame) -> None:
+        """Refuse a table that lacks a declared column, or has it twice."""
+        wanted = [*self.domain.names] + ([self.unit.id_column] if self.unit.id_column else [])
+        headers = list(frame.columns)
+        for name in wanted:
+            found = headers.count(name)
+            if found != 1:
+                raise SchemaError(
+                    f"the table has {'no column' if not found else 'more than one column'} {name!r}",
+                    remedy="rename the column in the table, or change the schema",
+                    column=name,
+                )
+
+    def to_json(self) -> str:
+        """As JSON text with a version."""
+        content = {
+            "version": SCHEMA_VERSION,
+            "unit": self.unit.to_dict(),
+            "columns": [column.to_dict() for column in self.columns],
+            "excluded": [dataclasses.asdict(column) for column in self.excluded],
+        }
+        return json.dumps(content, ensure_ascii=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Schema:
+        """Read what `to_json` wrote.
+
+        Raises: SchemaError when the text is not a schema of a known version.
+        """
+        try:
+            content = json.loads(text)
+            if content["version"] != SCHEMA_VERSION:
+                raise SchemaError(
+                    f"the schema has version {content['version']}, this program reads {SCHEMA_VERSION}",
+                    remedy="save it again with this program",
+                )
+            unit = content["unit"]
+            return cls(
+                columns=tuple(_column(fields) for fields in content["columns"]),
+                unit=PrivacyUnit(max_rows=unit["max_rows"], id_column=unit["id_column"]),
+                excluded=tuple(Excluded(**fields) for fields in content["excluded"]),
+            )
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            raise SchemaError(
+                "the text is not a schema", remedy="use a file that was saved as a schema"
+            ) from error
+
+
+def _column(fields: dict[str, Any]) -> Column:
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return _KINDS[fields.pop("kind")](**fields)

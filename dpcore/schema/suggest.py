@@ -1,0 +1,169 @@
+"""Propose a schema for a table. A person confirms it; what it took from the data is marked."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import SchemaError
+from dpcore.schema.column import Boolean, Categorical, Column, as_text
+from dpcore.schema.interval import Date, Integer, Real
+from dpcore.schema.schema import Excluded, Schema
+from dpcore.schema.unit import PrivacyUnit
+
+MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
+MAX_CATEGORIES = 200
+TARGET_CELLS = 100
+_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
+_PERSON = re.compile(
+    r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
+    r"[_\-. ]?(id|nr|no|number|key)$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+
+
+def suggest_schema(frame: pd.DataFrame) -> Schema:
+    """Propose kinds, bounds, categories and the privacy unit from a look at the data.
+
+    Every column carries its reason; every fact that was read from the data stands in `from_data`, because
+    bounds and categories that follow the data reveal it. Confirm or replace each of them.
+
+    Raises: SchemaError when no column can be released.
+    """
+    columns: list[Column] = []
+    excluded: list[Excluded] = []
+    for name in frame.columns:
+        suggestion = _suggest(str(name), frame[name])
+        if isinstance(suggestion, Excluded):
+            excluded.append(suggestion)
+        else:
+            columns.append(suggestion)
+    if not columns:
+        raise SchemaError(
+            "no column of the table can be released as it is",
+            remedy="declare the columns by hand",
+        )
+    return Schema(columns=tuple(columns), unit=_unit(frame), excluded=tuple(excluded))
+
+
+def _unit(frame: pd.DataFrame) -> PrivacyUnit:
+    for name in frame.columns:
+        if _PERSON.search(str(name)) and frame[name].notna().all() and frame[name].duplicated().any():
+            return PrivacyUnit(max_rows=1, id_column=str(name))
+    return PrivacyUnit(max_rows=1)
+
+
+def _suggest(name: str, values: pd.Series) -> Column | Excluded:
+    texts = None if pd.api.types.is_numeric_dtype(values.dtype) else as_text(values)
+    tokens: tuple[str, ...] = ()
+    if texts is not None and not pd.api.types.is_datetime64_any_dtype(values.dtype):
+        found = set(texts[texts.isin(MISSING_TOKENS)].unique())
+        tokens = tuple(token for token in MISSING_TOKENS if token in found)
+    present = values[~values.isna() & (~texts.isin(tokens) if texts is not None else True)]
+    missing = len(present) < len(values)
+    if present.empty:
+        return Excluded(name=name, reason="every value is missing")
+    distinct = present.nunique()
+    base = {"name": name, "missing": missing, "missing_tokens": tokens}
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return Boolean(**base, reason="every value is true or false")
+    if pd.api.types.is_datetime64_any_dtype(values.dtype) or _looks_like_dates(present):
+        return _date(base, present)
+    numbers = pd.to_numeric(present, errors="coerce") if not _has_leading_zeros(present) else None
+    if numbers is not None and numbers.notna().all() and np.isfinite(numbers).all():
+        return _number(base, numbers, distinct)
+    if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
+        return Excluded(
+            name=name,
+            reason="most values are different texts, so it may name people"
+            if distinct > len(present) / 2
+            else f"more than {MAX_CATEGORIES} different texts",
+        )
+    categories = tuple(sorted(as_text(present).unique()))
+    return Categorical(
+        **base, categories=categories, from_data=("categories",), reason="a text with few different values"
+    )
+
+
+def _looks_like_dates(present: pd.Series) -> bool:
+    if pd.api.types.is_numeric_dtype(present.dtype):
+        return False
+    texts = as_text(present)
+    if not texts.head(100).map(lambda text: bool(_DATE.fullmatch(text))).all():
+        return False
+    return bool(pd.to_datetime(texts, errors="coerce", format="ISO8601").notna().all())
+
+
+def _has_leading_zeros(present: pd.Series) -> bool:
+    """Codes such as the zip 01234 are texts, not numbers."""
+    if pd.api.types.is_numeric_dtype(present.dtype):
+        return False
+    return bool(as_text(present).str.match(r"0\d").any())
+
+
+def _date(base: dict[str, object], present: pd.Series) -> Date:
+    days = pd.to_datetime(present, format="ISO8601") if present.dtype.kind != "M" else present
+    low, high = str(days.min())[:10], str(days.max())[:10]
+    years = (days.max() - days.min()).days / 365
+    step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
+    return Date(
+        **base,  # type: ignore[arg-type]
+        low=f"{low[:4]}-01-01",
+        high=f"{high[:4]}-12-31",
+        step=step,
+        from_data=("low", "high"),
+        reason=f"every value is a date; bounds at whole years, one cell a {step}",
+    )
+
+
+def _number(base: dict[str, object], numbers: pd.Series, distinct: int) -> Column:
+    low, high = float(numbers.min()), float(numbers.max())
+    whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**53
+    name = str(base["name"])
+    if whole and _AGE.search(name) and low >= 0 and high <= 120:
+        return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")  # type: ignore[arg-type]
+    if whole and high - low < TARGET_CELLS:
+        return Integer(
+            **base,  # type: ignore[arg-type]
+            low=int(low),
+            high=int(high),
+            from_data=("low", "high"),
+            reason="whole numbers over a short range, one cell each",
+        )
+    width = _round_width((high - low) / TARGET_CELLS)
+    if whole:
+        step = max(1, math.ceil(width))
+        start = math.floor(low / step) * step
+        end = math.floor(high / step) * step + step - 1
+        return Integer(
+            **base,  # type: ignore[arg-type]
+            low=start,
+            high=end,
+            bin_width=step,
+            from_data=("low", "high", "bin_width"),
+            reason=f"whole numbers over a wide range, cells of {step}",
+        )
+    if high == low:
+        width = 1.0
+    start = math.floor(low / width) * width
+    end = (math.floor(high / width) + 1) * width
+    return Real(
+        **base,  # type: ignore[arg-type]
+        low=round(start, 12),
+        high=round(end, 12),
+        bin_width=width,
+        from_data=("low", "high", "bin_width"),
+        reason=f"decimal numbers, cells of {width:g}",
+    )
+
+
+def _round_width(width: float) -> float:
+    """The next width of the series 1, 2, 5, 10, ..."""
+    if width <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))
