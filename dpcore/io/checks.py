@@ -1,0 +1,120 @@
+"""What every reader refuses, whatever the format: too much, and names that are no names."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from dpcore.errors import LimitError, ParameterError, ReadError
+
+_MEGABYTE = 2**20
+_UNSEEN = {"Cc", "Zl", "Zp"}
+_TURNS_TEXT_AROUND = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The largest table that is read.
+
+    Attributes:
+        bytes: of the file; a Parquet file must keep to it unpacked as well.
+        rows: without the header.
+        columns: of the table.
+        cell_length: in characters, for names too.
+    """
+
+    bytes: int = 50 * _MEGABYTE
+    rows: int = 2_000_000
+    columns: int = 1_000
+    cell_length: int = 10_000
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if value < 1:
+                raise ParameterError(f"the limit of {limit.name} ({value}) must be at least 1")
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Refuse a file by its size in bytes alone, before it is read.
+
+    Raises: LimitError.
+    """
+    if size > limits.bytes:
+        raise LimitError(
+            f"the table takes more than {limits.bytes / _MEGABYTE:,.10g} MB",
+            remedy="keep only the columns or rows that you need",
+            limit=limits.bytes,
+        )
+
+
+def check_rows(rows: int, *, limits: Limits) -> None:
+    if rows > limits.rows:
+        raise LimitError(
+            f"the table has more than {limits.rows:,} rows",
+            remedy="read a part of it, or a random sample",
+            limit=limits.rows,
+        )
+
+
+def check_cell_length(length: int, column: str, *, limits: Limits) -> None:
+    if length > limits.cell_length:
+        raise LimitError(
+            f"column {shown(column)} has a cell of more than {limits.cell_length:,} characters",
+            remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
+            column=column,
+            limit=limits.cell_length,
+        )
+
+
+def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], list[str]]:
+    """The names of the columns, and notes on names that had to be made up.
+
+    Blanks around a name are cut off and an empty name becomes column_N. All else is kept as it is, markup
+    and formulas included: harmless as data, and whoever shows or writes them escapes them.
+
+    Raises: LimitError for too many columns or too long a name; ReadError for a control character in a name
+    and for two columns of one name.
+    """
+    if len(header) > limits.columns:
+        raise LimitError(
+            f"the table has more than {limits.columns:,} columns",
+            remedy="keep only the columns that you need",
+            limit=limits.columns,
+        )
+    names = [name.strip(" ") or f"column_{position}" for position, name in enumerate(header, start=1)]
+    invented = [name for name, given in zip(names, header, strict=True) if not given.strip(" ")]
+    seen: set[str] = set()
+    for position, name in enumerate(names, start=1):
+        if len(name) > limits.cell_length:
+            raise LimitError(
+                f"the name of column {position} is longer than {limits.cell_length:,} characters",
+                remedy="give the column a short name",
+                limit=limits.cell_length,
+            )
+        if any(unicodedata.category(sign) in _UNSEEN or sign in _TURNS_TEXT_AROUND for sign in name):
+            raise ReadError(
+                f"the name of column {position} holds a line break, tab or other control character",
+                remedy="give the column a name of visible characters",
+            )
+        if name in seen:
+            raise ReadError(
+                f"two columns are named {shown(name)}",
+                remedy="rename one of them in the file",
+                column=name,
+            )
+        seen.add(name)
+    if not invented:
+        return names, []
+    cells = "1 header cell was" if len(invented) == 1 else f"{len(invented):,} header cells were"
+    more = ", ..." if len(invented) > 5 else ""
+    return names, [f"{cells} empty and named {', '.join(invented[:5])}{more}"]
+
+
+def shown(name: str) -> str:
+    """A column's name as messages quote it: on one line, and at most 60 characters of it."""
+    return repr(name if len(name) <= 60 else name[:59] + "…")

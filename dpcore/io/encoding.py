@@ -1,0 +1,131 @@
+"""Bytes to text: what a file is, by its first bytes, and which encoding its text has, by evidence.
+
+Nothing is ever unpacked or loaded here; a packed or pickled file is only recognized and named.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dpcore.errors import ReadError
+
+_OTHER_FORMATS = (
+    (rb"\x1f\x8b", "a gzip archive"),
+    (rb"BZh[1-9]1AY&SY", "a bzip2 archive"),
+    (rb"\xfd7zXZ\x00", "an xz archive"),
+    (rb"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (rb"Rar!\x1a\x07", "a RAR archive"),
+    (rb"\x80[\x02-\x05]", "a Python pickle, which is never opened because it can run code"),
+    (rb"\x93NUMPY", "a NumPy array"),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\x00|MM\x00\*|RIFF.{4}WEBP", "an image"),
+    (rb"%PDF-", "a PDF document"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Word file"),
+    (rb"ARROW1|FEA1", "an Arrow or Feather file"),
+    (rb"\x89HDF", "an HDF5 file"),
+    (rb"SQLite format 3\x00", "an SQLite database"),
+    (rb"(?i:\s*<(?:!doctype\s+)?html)", "a web page"),
+)
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_SAMPLE = 100_000
+
+
+def recognize(data: bytes) -> str | None:
+    """What the bytes look like ("a zip archive"), or None when they may be text.
+
+    Parquet is told apart by its mark at both ends.
+    """
+    if is_parquet(data):
+        return "a Parquet file"
+    if data.startswith(_ZIP):
+        return "an Excel workbook" if b"xl/workbook" in data else "a zip archive"
+    head = data[:256]
+    return next((words for mark, words in _OTHER_FORMATS if re.match(mark, head, re.DOTALL)), None)
+
+
+def is_parquet(data: bytes) -> bool:
+    return data.startswith(b"PAR1") and data.endswith(b"PAR1")
+
+
+def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
+    """The text and the name of its encoding; `encoding`, if given, is the only one tried.
+
+    Otherwise the first that fits: a byte order mark, UTF-8, UTF-16 by its zero bytes, GB18030 if most of
+    its characters are everyday Chinese, Windows-1252 if accented letters stand alone among plain ones, and
+    at last what charset-normalizer finds.
+
+    Raises: ReadError when nothing fits, or the text holds a NUL character.
+    """
+    found = encoding or _detect(data)
+    text = _try(data, found) if found else None
+    if text is None and encoding:
+        raise ReadError(
+            f"the file is not valid {encoding} text",
+            remedy="choose another encoding, or leave it to be detected",
+            encoding=encoding,
+        )
+    if text is None or found is None:
+        raise ReadError(
+            "the encoding of the text could not be recognized",
+            remedy="name the encoding, or save the file as UTF-8",
+        )
+    if "\0" in text:
+        raise ReadError(
+            "the file holds NUL characters, which text does not have",
+            remedy="export the table again as CSV in UTF-8",
+        )
+    return text.removeprefix("\ufeff"), found
+
+
+def _detect(data: bytes) -> str | None:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return encoding
+    if (wide := _utf16_order(data)) is not None:
+        return wide
+    if _try(data, "utf-8") is not None:
+        return "utf-8"
+    if _is_chinese(data):
+        return "gb18030"
+    if _is_western(data):
+        return "cp1252"
+    from charset_normalizer import from_bytes
+
+    end = data.rfind(b"\n", 0, _SAMPLE) + 1 or _SAMPLE
+    best = from_bytes(data[:end]).best()
+    return best.encoding if best else None
+
+
+def _try(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (LookupError, ValueError):
+        return None
+
+
+def _utf16_order(data: bytes) -> str | None:
+    """UTF-16 without a mark: plain characters leave a zero in every second byte, always on one side."""
+    even, odd = data[0:_SAMPLE:2].count(0), data[1:_SAMPLE:2].count(0)
+    if even + odd < min(len(data), _SAMPLE) / 8 or (even and odd):
+        return None
+    return "utf-16-le" if odd else "utf-16-be"
+
+
+def _is_chinese(data: bytes) -> bool:
+    """At least 7 of 10 non-ASCII characters are among the 3,755 common ones of GB 2312 or its punctuation.
+
+    Accented Latin letters followed by plain ones also decode as GB18030, but to characters outside these.
+    """
+    text = _try(data, "gb18030")
+    if text is None:
+        return False
+    wide = re.sub(r"[\x00-\x7f]+", "", text)[:_SAMPLE]
+    first_bytes = wide.encode("gb2312", "ignore")[::2]
+    return sum(byte < 0xD8 for byte in first_bytes) >= 0.7 * len(wide)
+
+
+def _is_western(data: bytes) -> bool:
+    """Bytes above ASCII come one by one, as in Müller or café; other alphabets make runs of them."""
+    runs = re.findall(rb"[\x80-\xff]+", data)
+    return _try(data, "cp1252") is not None and sum(map(len, runs)) <= 1.5 * len(runs)

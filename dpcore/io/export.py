@@ -1,0 +1,69 @@
+"""Public tables to the bytes of a file. Private rows do not pass: only a `PublicTable` is taken.
+
+A spreadsheet runs a cell of a CSV file that begins like a formula. Such texts get an apostrophe in front, in
+cells and in the header. Parquet is not opened by spreadsheets that way and keeps every text as it is.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from dpcore.errors import DisclosureError
+from dpcore.tables.rows import PublicTable
+
+# The signs, and their full-width forms, that start a formula; plain negative numbers are let through.
+_FORMULA = re.compile(r"(?!-[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\Z)[=+\-@\t\r\n＝＋－＠]")
+
+
+def to_csv(table: PublicTable) -> bytes:
+    """UTF-8 text with commas and a header; missing cells are empty, texts that look like formulas disarmed.
+
+    Free post-processing. Raises: DisclosureError for anything but a PublicTable.
+    """
+    frame = _public(table)
+    texts = frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns
+    disarmed = frame.assign(**{name: frame[name].map(_disarm, na_action="ignore") for name in texts})
+    header = [_disarm(name) for name in frame.columns]
+    return disarmed.to_csv(index=False, header=header, lineterminator="\n").encode("utf-8")
+
+
+def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) -> bytes:
+    """Parquet with the types of the table; `metadata`, such as its guarantee, goes into the footer.
+
+    Free post-processing. Raises: DisclosureError for anything but a PublicTable.
+    """
+    frame = _public(table)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(metadata)
+    out = io.BytesIO()
+    pq.write_table(arrow, out)
+    return out.getvalue()
+
+
+def to_json_bytes(content: Mapping[str, Any]) -> bytes:
+    """Indented UTF-8 JSON, for guarantees and plans.
+
+    Raises: ValueError for numbers that JSON does not have (NaN, infinity); TypeError for tables and arrays.
+    """
+    return (json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode("utf-8")
+
+
+def _public(table: PublicTable) -> pd.DataFrame:
+    if not isinstance(table, PublicTable):
+        raise DisclosureError(
+            f"a {type(table).__name__} is not a public table and cannot be exported",
+            remedy="release or anonymize it first, and export what comes out",
+        )
+    return table.frame
+
+
+def _disarm(value: Any) -> Any:
+    return "'" + value if isinstance(value, str) and _FORMULA.match(value) else value

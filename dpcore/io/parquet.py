@@ -1,0 +1,124 @@
+"""Parquet to columns: the footer is weighed before anything is unpacked.
+
+A few packed bytes can unpack to any size: a column of one repeated value costs next to nothing in the file.
+So the footer's rows, columns and unpacked bytes are checked first, then texts are read as dictionaries and
+measured before they are spread over the rows. What pandas or others wrote beside the data is not looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from dpcore.errors import LimitError, ReadError
+from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, shown
+
+
+def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+    """The table and notes on it. Numbers, booleans, dates and texts are taken; nested columns are not.
+
+    Raises: LimitError, ReadError.
+    """
+    import pyarrow as pa
+
+    try:
+        return _read(data, limits)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, LimitError | ReadError):
+            raise
+        raise ReadError(
+            "the file is marked as Parquet, but is damaged or uses a feature that is not read here",
+            remedy="write it again, or export the table as CSV",
+        ) from None
+
+
+def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    footer = pq.read_metadata(pa.BufferReader(data))
+    groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
+    rows = max(footer.num_rows, sum(group.num_rows for group in groups))
+    check_rows(rows, limits=limits)
+    schema = footer.schema.to_arrow_schema()
+    names, notes = check_header(schema.names, limits=limits)
+    for name, field in zip(names, schema, strict=True):
+        if not _is_taken(field.type):
+            raise ReadError(
+                f"column {shown(name)} holds values that are no numbers, dates or texts ({field.type})",
+                remedy="leave it out, or write it as text",
+                column=name,
+            )
+    # As text, every cell would take a byte at least; so many cells do not fit into a file of the limit.
+    check_size(rows * len(names), limits=limits)
+    check_size(sum(group.total_byte_size for group in groups), limits=limits)
+
+    texts = [field.name for field in schema if _is_text(field.type)]
+    table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read()
+    table.validate(full=True)
+    columns, text_bytes = [], 0
+    for name, column in zip(names, table.columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            text_bytes += _text_bytes(column, name, limits)
+            check_size(text_bytes, limits=limits)
+        columns.append(_plain(column))
+    if not rows:
+        raise ReadError("the table has columns but no rows", remedy="choose a file with data in it")
+    plain = pa.table(columns, names=names)
+    return plain.to_pandas(ignore_metadata=True, date_as_object=False), notes
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or (types.is_dictionary(kind) and _is_text(kind.value_type))
+    )
+
+
+def _is_taken(kind: Any) -> bool:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return _is_taken(kind.value_type)
+    return bool(
+        _is_text(kind)
+        or types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_boolean(kind)
+        or types.is_date(kind)
+        or types.is_timestamp(kind)
+        or types.is_null(kind)
+    )
+
+
+def _text_bytes(column: Any, name: str, limits: Limits) -> int:
+    """Bytes of a dictionary column's texts once spread over its rows."""
+    import pyarrow.compute as pc
+
+    total = 0
+    for chunk in column.chunks:
+        check_cell_length(pc.max(pc.utf8_length(chunk.dictionary)).as_py() or 0, name, limits=limits)
+        total += pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
+    return total
+
+
+def _plain(column: Any) -> Any:
+    """The column in one of the few types that pandas takes over as numbers, dates or texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if _is_text(column.type) or pa.types.is_null(column.type):
+        return column.cast(pa.string())
+    if pa.types.is_decimal(column.type):
+        return column.cast(pa.float64())
+    if pa.types.is_timestamp(column.type) and column.type.tz:
+        return pc.local_timestamp(column)
+    return column
