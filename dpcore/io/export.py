@@ -22,15 +22,16 @@ _FORMULA = re.compile(r"(?!-[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\Z)[=+\-@\t\r
 
 
 def to_csv(table: PublicTable) -> bytes:
-    """UTF-8 text with commas and a header; missing cells are empty, texts that look like formulas disarmed.
+    """UTF-8 text with commas, CRLF (RFC 4180) and a header; missing cells are empty, formulas disarmed.
 
     Free post-processing. Raises: DisclosureError for anything but a PublicTable.
     """
     frame = _public(table)
     texts = frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns
+    # With CRLF as the end, a cell with either sign is quoted; a bare CR would start a row of its own.
     disarmed = frame.assign(**{name: frame[name].map(_disarm, na_action="ignore") for name in texts})
     header = [_disarm(name) for name in frame.columns]
-    return disarmed.to_csv(index=False, header=header, lineterminator="\n").encode("utf-8")
+    return disarmed.to_csv(index=False, header=header, lineterminator="\r\n").encode("utf-8")
 
 
 def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) -> bytes:

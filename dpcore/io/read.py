@@ -122,10 +122,10 @@ def _separator(text: str) -> str | None:
 
 
 def _read_text(text: str, separator: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    rows = _rows(text, separator, limits)
-    names, notes = check_header(next(rows, []), limits=limits)
-    if not names:
+    if not text or text.isspace():
         raise ReadError("the file is blank", remedy="choose a file with a header and at least one row")
+    rows = _rows(text, separator, limits)
+    names, notes = check_header(next(rows), limits=limits)
     width = len(names)
     rows = (row for row in rows if width == 1 or row != [""])
     parts: list[list[pd.Series]] = []

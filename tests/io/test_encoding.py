@@ -1,0 +1,139 @@
+"""Bytes are recognized for what they are, and text is decoded with the right alphabet."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import pickle
+import zipfile
+
+import pytest
+
+from dpcore.errors import LimitError, ReadError
+from dpcore.io import read_table
+
+CHINESE = "姓名,城市,年龄\n王小明,北京,34\n李娜,上海,27\n欧阳靖,广州,51\n"
+GERMAN = "Name;Straße;Größe\nMüller;Am Gänsemarkt;5\nJörg;Übergang;7\nRené;Café;6\n"
+FRENCH = "prénom,ville\nZoé,Orléans\nFrançois,Nîmes\nAnaïs,Béziers\n"
+RUSSIAN = "имя,город\nИван Петрович Сидоров,Москва\nАнна Сергеевна Кузнецова,Санкт-Петербург\n" * 20
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "expected"),
+    [
+        (CHINESE, "utf-8", "utf-8"),
+        (CHINESE, "utf-8-sig", "utf-8-sig"),
+        (CHINESE, "utf-16", "utf-16"),
+        (CHINESE, "gb18030", "gb18030"),
+        ("名,n\n𠮷,1\n王,2\n李,3\n张,4\n", "gb18030", "gb18030"),
+        (GERMAN, "cp1252", "cp1252"),
+        (FRENCH, "cp1252", "cp1252"),
+        ("item,price\nTea,“£3”\nCoffee,€4\n", "cp1252", "cp1252"),
+        (GERMAN, "utf-16-le", "utf-16-le"),
+        (GERMAN, "utf-16-be", "utf-16-be"),
+        ("a,b\nx,2\n", "ascii", "utf-8"),
+    ],
+)
+def test_an_encoding_is_detected_and_every_letter_survives(text: str, encoding: str, expected: str) -> None:
+    """Names with accents or Chinese letters would be garbled."""
+    result = read_table(text.encode(encoding), "people.csv")
+    separator = ";" if ";" in text else ","
+    header, *rows = [line.split(separator) for line in text.splitlines()]
+    assert result.encoding == expected
+    assert list(result.frame.columns) == header
+    assert list(result.frame[header[0]]) == [row[0] for row in rows]
+
+
+def test_other_alphabets_are_left_to_charset_normalizer() -> None:
+    """A Cyrillic file would be read as Western letters, without a word."""
+    result = read_table(RUSSIAN.encode("cp1251"), "people.csv")
+    assert result.encoding == "cp1251"
+    assert list(result.frame.columns) == ["имя", "город"]
+
+
+def test_a_guessed_encoding_is_said_to_be_a_guess() -> None:
+    """A person would not know that letters may be wrong, or what to do about it."""
+    assert any("guess" in note for note in read_table(CHINESE.encode("gb18030"), "x.csv").notes)
+    assert not read_table(CHINESE.encode("utf-8"), "x.csv").notes
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-8-sig", "utf-16"])
+def test_a_named_encoding_is_used(encoding: str) -> None:
+    """The choice of a person would be ignored, or its byte order mark end up in a column's name."""
+    result = read_table(CHINESE.encode(encoding), "x.csv", encoding=encoding)
+    assert result.frame.columns[0] == "姓名"
+    assert read_table(CHINESE.encode("utf-8-sig"), "x.csv", encoding="utf-8").frame.columns[0] == "姓名"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "no such encoding", "zip", "hex", "\0"])
+def test_a_wrong_encoding_is_refused_by_name(encoding: str) -> None:
+    """A wrong choice would end in a traceback, or a packed file be unpacked."""
+    with pytest.raises(ReadError, match=r"not valid .* text; choose another encoding"):
+        read_table(CHINESE.encode("gb18030") + b"\xff", "x.csv", encoding=encoding)
+
+
+def test_undecodable_bytes_are_refused() -> None:
+    """Noise would be read as a table of odd letters."""
+    noise = bytes(range(128, 256)) * 40
+    with pytest.raises(ReadError, match="encoding of the text could not be recognized; name the encoding"):
+        read_table(b"a,b\n" + noise, "x.csv")
+
+
+@pytest.mark.parametrize("data", [b"a,b\n1,\x002\n3,4\n" * 5, b"\0" * 400, "a\n\0\n".encode("utf-16")])
+def test_nul_characters_are_refused(data: bytes) -> None:
+    """Binary data, or text cut by a broken disk, would be taken for a table."""
+    with pytest.raises(ReadError, match="NUL"):
+        read_table(data, "x.csv")
+
+
+def zipped(name: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(name, "secret,1\n")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (zipped("table.csv"), "a zip archive"),
+        (zipped("xl/workbook.xml"), "an Excel workbook"),
+        (gzip.compress(b"secret,1\n" * 10_000), "a gzip archive"),
+        (bz2.compress(b"secret,1\n"), "a bzip2 archive"),
+        (lzma.compress(b"secret,1\n"), "an xz archive"),
+        *[(pickle.dumps({"secret": 1}, protocol=number), "a Python pickle") for number in (2, 3, 4, 5)],
+        (b"\x89PNG\r\n\x1a\n" + bytes(50), "an image"),
+        (b"\xff\xd8\xff\xe0" + bytes(50), "an image"),
+        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "an image"),
+        (b"%PDF-1.7\n", "a PDF document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "an old Excel or Word file"),
+        (b"SQLite format 3\x00" + bytes(50), "an SQLite database"),
+        (b"\n<!DOCTYPE html>\n<title>Log in</title>", "a web page"),
+        (b"PAR1 anything PAR1", "a Parquet file; name it .parquet"),
+    ],
+)
+def test_another_format_named_csv_is_called_by_its_name(data: bytes, words: str) -> None:
+    """A packed or pickled file would be unpacked, run, or read as text."""
+    with pytest.raises(ReadError, match=f"the file looks like {words}") as refusal:
+        read_table(data, "table.csv")
+    assert "secret" not in str(refusal.value)
+
+
+def test_text_that_begins_like_a_mark_is_still_text() -> None:
+    """A column named PK or BM, or a header with markup, would be taken for an archive or a web page."""
+    for header in ("PK,BM,PAR1,BZh", "<script>alert(1)</script>,x,y,z"):
+        assert list(read_table(f"{header}\n1,2,3,4\n".encode(), "x.csv").frame.columns) == header.split(",")
+
+
+def test_no_bytes_make_anything_but_a_table_or_a_named_error() -> None:
+    """Some file would end in a traceback."""
+    base = bytearray(CHINESE.encode("gb18030"))
+    for position in range(len(base)):
+        for byte in (0, 9, 10, 34, 44, 128, 255):
+            altered = base.copy()
+            altered[position] = byte
+            with contextlib.suppress(LimitError, ReadError):
+                read_table(bytes(altered), "x.csv")
