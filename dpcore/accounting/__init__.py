@@ -1,0 +1,1 @@
+"""Privacy losses, how they add up, and the ledger that keeps them."""

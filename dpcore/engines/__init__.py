@@ -1,0 +1,1 @@
+"""The only place that holds rows; imported by the curator alone."""

@@ -1,0 +1,1 @@
+"""Noise and private choices, from OpenDP."""

@@ -1,7 +1,8 @@
 """Columns: public facts about their values, and the code of each value.
 
 A column turns values into cell numbers (`encode`) and cell numbers back into values (`decode`).
-Here stand categories and booleans; columns of numbers and dates stand in `interval`. The cells are, in order: the declared ones, then one for "other" where declared, then one for missing
+Here stand categories and booleans; columns of numbers and dates stand in `interval`.
+The cells are, in order: the declared ones, then one for "other" where declared, then one for missing
 where declared.
 """
 
@@ -62,11 +63,6 @@ class Column:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError("a column needs a name", remedy="give the name as in the table's header")
-        if isinstance(self.missing_tokens, str):
-            raise ParameterError(
-                f"missing_tokens of column {self.name!r} must be a tuple of texts",
-                remedy=f"write ({self.missing_tokens!r},)",
-            )
         object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
         object.__setattr__(self, "from_data", tuple(self.from_data))
 

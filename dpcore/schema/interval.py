@@ -32,11 +32,12 @@ class IntervalColumn(Column):
     def values_size(self) -> int:
         return len(self.edges) - 1
 
-    def cell_of(self, bound: float) -> int:
+    def cell_of(self, bound: float | str) -> int:
         """Number of the cell that starts at `bound`; `values_size` for the end of the last one.
 
         Raises: ParameterError when no cell starts there.
         """
+        bound = float(bound)
         index = int(np.searchsorted(self.edges, bound))
         if index < len(self.edges) and math.isclose(self.edges[index], bound, rel_tol=1e-12, abs_tol=1e-12):
             return index

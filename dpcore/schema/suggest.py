@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     if present.empty:
         return Excluded(name=name, reason="every value is missing")
     distinct = present.nunique()
-    base = {"name": name, "missing": missing, "missing_tokens": tokens}
+    base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="every value is true or false")
     if pd.api.types.is_datetime64_any_dtype(values.dtype) or _looks_like_dates(present):
@@ -105,13 +106,13 @@ def _has_leading_zeros(present: pd.Series) -> bool:
     return bool(as_text(present).str.match(r"0\d").any())
 
 
-def _date(base: dict[str, object], present: pd.Series) -> Date:
+def _date(base: dict[str, Any], present: pd.Series) -> Date:
     days = pd.to_datetime(present, format="ISO8601") if present.dtype.kind != "M" else present
     low, high = str(days.min())[:10], str(days.max())[:10]
     years = (days.max() - days.min()).days / 365
     step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
     return Date(
-        **base,  # type: ignore[arg-type]
+        **base,
         low=f"{low[:4]}-01-01",
         high=f"{high[:4]}-12-31",
         step=step,
@@ -120,15 +121,15 @@ def _date(base: dict[str, object], present: pd.Series) -> Date:
     )
 
 
-def _number(base: dict[str, object], numbers: pd.Series, distinct: int) -> Column:
+def _number(base: dict[str, Any], numbers: pd.Series, distinct: int) -> Column:
     low, high = float(numbers.min()), float(numbers.max())
     whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**53
     name = str(base["name"])
     if whole and _AGE.search(name) and low >= 0 and high <= 120:
-        return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")  # type: ignore[arg-type]
+        return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
     if whole and high - low < TARGET_CELLS:
         return Integer(
-            **base,  # type: ignore[arg-type]
+            **base,
             low=int(low),
             high=int(high),
             from_data=("low", "high"),
@@ -137,12 +138,12 @@ def _number(base: dict[str, object], numbers: pd.Series, distinct: int) -> Colum
     width = _round_width((high - low) / TARGET_CELLS)
     if whole:
         step = max(1, math.ceil(width))
-        start = math.floor(low / step) * step
-        end = math.floor(high / step) * step + step - 1
+        first = math.floor(low / step) * step
+        last = math.floor(high / step) * step + step - 1
         return Integer(
-            **base,  # type: ignore[arg-type]
-            low=start,
-            high=end,
+            **base,
+            low=first,
+            high=last,
             bin_width=step,
             from_data=("low", "high", "bin_width"),
             reason=f"whole numbers over a wide range, cells of {step}",
@@ -152,7 +153,7 @@ def _number(base: dict[str, object], numbers: pd.Series, distinct: int) -> Colum
     start = math.floor(low / width) * width
     end = (math.floor(high / width) + 1) * width
     return Real(
-        **base,  # type: ignore[arg-type]
+        **base,
         low=round(start, 12),
         high=round(end, 12),
         bin_width=width,

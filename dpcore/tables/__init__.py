@@ -1,0 +1,1 @@
+"""Counts and rows, each in a private and a public type."""

@@ -1,0 +1,72 @@
+"""dpcore: from a private table to something that may be shared, with every loss on file."""
+
+from dpcore.accounting.ledger import MemoryLedger
+from dpcore.accounting.loss import ZCDP, ApproxDP, PureDP
+from dpcore.curator import Curator
+from dpcore.errors import (
+    BudgetError,
+    BudgetExceeded,
+    BudgetFixed,
+    DisclosureError,
+    DpcoreError,
+    HierarchyError,
+    InfeasibleError,
+    LedgerCorrupt,
+    LedgerError,
+    LimitError,
+    ParameterError,
+    ReadError,
+    RequestConflict,
+    SchemaError,
+)
+from dpcore.evaluation.range_queries import range_query
+from dpcore.release import Guarantee, InternalReport, Release
+from dpcore.schema import (
+    Boolean,
+    Categorical,
+    Date,
+    Integer,
+    PrivacyUnit,
+    Real,
+    Schema,
+    suggest_schema,
+)
+from dpcore.synthesis import Histogram, Independent, Joint, Marginals
+
+__all__ = [
+    "ZCDP",
+    "ApproxDP",
+    "Boolean",
+    "BudgetError",
+    "BudgetExceeded",
+    "BudgetFixed",
+    "Categorical",
+    "Curator",
+    "Date",
+    "DisclosureError",
+    "DpcoreError",
+    "Guarantee",
+    "HierarchyError",
+    "Histogram",
+    "Independent",
+    "InfeasibleError",
+    "Integer",
+    "InternalReport",
+    "Joint",
+    "LedgerCorrupt",
+    "LedgerError",
+    "LimitError",
+    "Marginals",
+    "MemoryLedger",
+    "ParameterError",
+    "PrivacyUnit",
+    "PureDP",
+    "ReadError",
+    "Real",
+    "Release",
+    "RequestConflict",
+    "Schema",
+    "SchemaError",
+    "range_query",
+    "suggest_schema",
+]

@@ -1,0 +1,128 @@
+"""How charges add up. Two rules may release budget; other figures are information only.
+
+Basic: sums of pure epsilon are a valid filter when later queries depend on earlier answers (Rogers,
+Roth, Ullman, Vadhan 2016). zCDP: sums of rho likewise (Whitehouse, Ramdas, Rogers, Wu 2023). Advanced
+composition and privacy-loss distributions are not, and are shown as information.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from dpcore.accounting.events import Event
+from dpcore.accounting.loss import (
+    ZCDP,
+    AnyLoss,
+    ApproxDP,
+    Loss,
+    PureDP,
+    epsilon_of,
+    rho_of_pure,
+    units_up,
+)
+from dpcore.errors import BudgetError
+
+Rule = Literal["basic", "zcdp"]
+
+
+def rule_of(budget: AnyLoss) -> Rule:
+    """The composition rule that a budget brings: pure epsilon is basic, all else zCDP."""
+    return "basic" if isinstance(budget, PureDP) else "zcdp"
+
+
+def run_loss(loss: AnyLoss, rule: Rule) -> Loss:
+    """The loss as a recipe spends it: epsilon or rho.
+
+    Raises: BudgetError when the loss has no meaning under the rule.
+    """
+    if isinstance(loss, ApproxDP):
+        loss = ZCDP(rho=loss.rho)
+    if rule == "basic" and not isinstance(loss, PureDP):
+        raise BudgetError(
+            f"a loss of {loss} cannot be charged to a budget of pure epsilon",
+            remedy="state the loss as PureDP(epsilon=...), or open the data set with an ApproxDP budget",
+        )
+    return loss
+
+
+def charge_of(loss: Loss, rule: Rule) -> int:
+    """Units of 1e-12 that the ledger charges for `loss`: of epsilon (basic) or rho (zCDP), rounded up."""
+    if rule == "zcdp" and isinstance(loss, PureDP):
+        return units_up(rho_of_pure(loss.epsilon))
+    return units_up(loss.amount)
+
+
+def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
+    """Total of (units, part) charges under sequential and parallel composition.
+
+    Charges on the whole table add up. Charges on the parts of one column cost the largest sum of a
+    part: a person who is added or removed changes rows of the parts by at most `max_rows` in all, and
+    losses grow at least linearly in the rows that change (McSherry 2009, theorem 4). Different columns
+    add up.
+    """
+    whole = 0
+    parts: dict[tuple[str, str], int] = {}
+    for units, part in charges:
+        if part is None:
+            whole += units
+        else:
+            parts[part] = parts.get(part, 0) + units
+    largest: dict[str, int] = {}
+    for (column, _), units in parts.items():
+        largest[column] = max(largest.get(column, 0), units)
+    return whole + sum(largest.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The same events under several rules, as epsilon at one delta. Information: never releases budget.
+
+    Attributes:
+        basic: sum of epsilons; None where an event has no pure epsilon.
+        zcdp: from the sum of rhos.
+        tight: by privacy-loss distributions, valid had the whole plan been fixed in advance; None where
+            dp-accounting is not installed.
+    """
+
+    delta: float
+    basic: float | None
+    zcdp: float
+    tight: float | None
+
+
+def compare(events: Sequence[Event], *, delta: float) -> Comparison:
+    """What `events` cost under basic composition, zCDP and, where installed, a tight accountant.
+
+    Args:
+        events: what was run on the whole table; events on parts are counted as if on the whole.
+        delta: the delta at which epsilon is stated for zCDP and tight, in (0, 1).
+    """
+    epsilons = [event.epsilon for event in events]
+    basic = None if None in epsilons else float(sum(e for e in epsilons if e is not None))
+    rho = float(sum((event.rho for event in events), Fraction(0)))
+    spare = delta - float(sum((event.delta for event in events), Fraction(0)))
+    zcdp = epsilon_of(rho, spare) if spare > 0 else math.inf
+    return Comparison(delta=delta, basic=basic, zcdp=zcdp, tight=_tight(events, delta))
+
+
+def _tight(events: Sequence[Event], delta: float) -> float | None:
+    try:
+        from dp_accounting import dp_event, pld
+    except ImportError:
+        return None
+    accountant = pld.PLDAccountant()
+    for event in events:
+        accountant.compose(_google_event(event, dp_event))
+    return float(accountant.get_epsilon(delta))
+
+
+def _google_event(event: Event, dp_event: object) -> object:
+    """The event in dp-accounting's words; pure losses by their worst case, randomized response."""
+    if event.epsilon is None:
+        multiplier = event.noise_scale / (event.rows * math.sqrt(len(event.reads)))
+        return dp_event.GaussianDpEvent(multiplier)  # type: ignore[attr-defined]
+    return dp_event.EpsilonDeltaDpEvent(float(event.epsilon), float(event.delta))  # type: ignore[attr-defined]

@@ -1,0 +1,341 @@
+"""The ledger: append-only lines, written before anything is read.
+
+A data set has one account: a budget, a rule and a privacy unit, fixed when it is opened. Each request
+has a line "reserved", and later one more: "committed" or "failed". A reserved line counts as spent,
+whatever becomes of it. Lines "outside" record work that the total does not cover. Every line carries
+a keyed digest of itself and of the line before it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, Protocol
+
+from dpcore.accounting.composition import Rule, total
+from dpcore.errors import BudgetExceeded, BudgetFixed, LedgerCorrupt, LedgerError, RequestConflict
+
+State = Literal["opened", "reserved", "committed", "failed", "outside"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """What is fixed when a data set is opened.
+
+    Attributes:
+        dataset: keyed fingerprint of the content.
+        rule: "basic" or "zcdp".
+        units: the budget, in 1e-12 of epsilon or rho.
+        threshold_units: delta set aside for finding categories, in 1e-18.
+        promise: the whole budget in words that the pages can rebuild: epsilon, delta.
+        unit: the privacy unit as plain data.
+    """
+
+    dataset: str
+    rule: Rule
+    units: int
+    threshold_units: int = 0
+    promise: dict[str, str] = field(default_factory=dict)
+    unit: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge:
+    """What a request costs: units of the account's rule, on the whole table or on one part of it."""
+
+    units: int
+    threshold_units: int = 0
+    part: tuple[str, str] | None = None
+
+
+NOTHING = Charge(units=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One line of the ledger.
+
+    Attributes:
+        number: 0 for the line that opened the account, then rising by 1.
+        content: what was asked or what came of it, as plain data; no private values.
+        previous, digest: links of the chain, hexadecimal.
+    """
+
+    dataset: str
+    number: int
+    request_id: str
+    state: State
+    charge: Charge
+    content: dict[str, Any]
+    at: str
+    previous: str
+    digest: str
+
+    @classmethod
+    def sealed(cls, key: bytes, *, previous: Line | None, **fields: Any) -> Line:
+        """The next line of the chain, numbered, dated and sealed."""
+        number = previous.number + 1 if previous else 0
+        link = previous.digest if previous else ""
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        draft = cls(number=number, at=at, previous=link, digest="", **fields)
+        return dataclasses.replace(draft, digest=draft.seal(key))
+
+    def seal(self, key: bytes) -> str:
+        """The digest that this line must carry: HMAC-SHA-256 over all its other fields."""
+        fields = dataclasses.asdict(self)
+        del fields["digest"]
+        text = json.dumps(fields, sort_keys=True, ensure_ascii=True)
+        return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balance:
+    """A budget in three parts, in units of 1e-12; `held` is reserved and not yet ended."""
+
+    budget: int
+    spent: int
+    held: int
+
+    @property
+    def left(self) -> int:
+        return self.budget - self.spent - self.held
+
+
+class Ledger(Protocol):
+    """What the curator asks of a ledger. Each method is one transaction."""
+
+    @property
+    def key(self) -> bytes:
+        """Secret of this ledger: for fingerprints and for the choice of rows that are kept."""
+
+    def open(self, account: Account) -> Account:
+        """File the account, or return the one that is there. BudgetFixed when they differ."""
+
+    def account(self, dataset: str) -> Account | None:
+        """The account of a data set, if there is one."""
+
+    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+        """Charge, before anything is read. BudgetExceeded or RequestConflict leave no trace."""
+
+    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+        """End a reserved request well, and store its release, together."""
+
+    def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        """End a reserved request badly; its charge stays."""
+
+    def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        """Record work outside differential privacy."""
+
+    def lines(self, dataset: str) -> tuple[Line, ...]:
+        """All lines of a data set, in order."""
+
+    def release(self, dataset: str, request_id: str) -> str | None:
+        """The stored release of a committed request."""
+
+    def verify(self, dataset: str) -> None:
+        """Walk the chain. LedgerCorrupt when a line or a release was altered, dropped or swapped."""
+
+
+def open_content(account: Account) -> dict[str, Any]:
+    """What the line that opens an account says."""
+    return {"account": account.to_dict()}
+
+
+def check_same(stored: Account, asked: Account) -> Account:
+    """Return `stored`; BudgetFixed when `asked` has another budget, rule or unit."""
+    if stored == asked:
+        return stored
+    differing = [
+        name
+        for name, fields in (
+            ("privacy unit", ("unit",)),
+            ("budget", ("rule", "units", "threshold_units")),
+        )
+        if any(getattr(stored, field) != getattr(asked, field) for field in fields)
+    ]
+    raise BudgetFixed(
+        f"this data set was opened before with another {' and '.join(differing) or 'promise'}, "
+        "which never changes",
+        remedy="open it with the one that is on file",
+        account=stored,
+    )
+
+
+def check_reserve(account: Account | None, lines_charges: Sequence[Charge], charge: Charge) -> None:
+    """Refuse a charge that the account cannot bear."""
+    if account is None:
+        raise LedgerError("this data set has no account in the ledger", remedy="open it with a budget")
+    if charge.units <= 0:
+        raise LedgerError("a charge must be above 0", remedy="state a loss")
+    charges = [*lines_charges, charge]
+    asked = total((each.units, each.part) for each in charges)
+    if asked > account.units:
+        left = account.units - total((each.units, each.part) for each in lines_charges)
+        name = "epsilon" if account.rule == "basic" else "rho"
+        raise BudgetExceeded(
+            f"the charge of {name} {charge.units / 1e12:g} is more than what is left, {name} {left / 1e12:g}",
+            remedy="ask for less",
+            asked=charge.units,
+            left=left,
+        )
+    if sum(each.threshold_units for each in charges) > account.threshold_units:
+        raise BudgetExceeded(
+            "the delta that finding categories needs is more than what was set aside for it",
+            remedy="declare the categories, or open a data set with a larger threshold_delta",
+        )
+
+
+def conflict(request_id: str) -> RequestConflict:
+    """The error for a request id that is taken."""
+    return RequestConflict(
+        "this request was made before and has not ended well, or is still running; its charge stays",
+        remedy="wait for its release, or decide on a new request",
+        request_id=request_id,
+    )
+
+
+def unknown_request(request_id: str) -> LedgerError:
+    """The error for ending a request that is not held."""
+    return LedgerError(
+        "this request is not held in the ledger", remedy="reserve it first", request_id=request_id
+    )
+
+
+def balance(account: Account, lines: Sequence[Line]) -> Balance:
+    """Spent, held and left, from the lines alone."""
+    ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
+    charges = [(line.request_id, line.charge) for line in lines if line.state == "reserved"]
+    spent = total((charge.units, charge.part) for request, charge in charges if request in ended)
+    both = total((charge.units, charge.part) for _, charge in charges)
+    return Balance(budget=account.units, spent=spent, held=both - spent)
+
+
+def extra_units(lines: Sequence[Line], charge: Charge) -> int:
+    """What the total would grow by; less than the charge where it falls on a part that others exceed."""
+    charges = [(line.charge.units, line.charge.part) for line in lines if line.state == "reserved"]
+    return total([*charges, (charge.units, charge.part)]) - total(charges)
+
+
+def digest_of(release: str) -> str:
+    """Fingerprint of a stored release, kept in its line."""
+    return hashlib.sha256(release.encode()).hexdigest()
+
+
+def check_chain(key: bytes, lines: Sequence[Line], releases: dict[str, str]) -> None:
+    """Walk the lines and the releases of one data set.
+
+    Raises: LedgerCorrupt at the first line that does not fit.
+    """
+    previous = ""
+    for number, line in enumerate(lines):
+        if line.number != number or line.previous != previous or line.digest != line.seal(key):
+            raise LedgerCorrupt(
+                f"line {number} of the ledger was altered, or lines are missing before it",
+                remedy="restore the ledger from a backup",
+                number=number,
+            )
+        if (
+            line.state == "committed"
+            and digest_of(releases.get(line.request_id, "")) != line.content["release"]
+        ):
+            raise LedgerCorrupt(
+                f"the release stored for line {number} of the ledger was altered",
+                remedy="restore the ledger from a backup",
+                number=number,
+            )
+        previous = line.digest
+
+
+class MemoryLedger:
+    """A ledger for one process: nothing outlasts it."""
+
+    def __init__(self) -> None:
+        self.key = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._accounts: dict[str, Account] = {}
+        self._lines: dict[str, list[Line]] = {}
+        self._releases: dict[tuple[str, str], str] = {}
+
+    def open(self, account: Account) -> Account:
+        with self._lock:
+            stored = self._accounts.get(account.dataset)
+            if stored is not None:
+                return check_same(stored, account)
+            self._accounts[account.dataset] = account
+            self._append(account.dataset, "", "opened", NOTHING, open_content(account))
+            return account
+
+    def account(self, dataset: str) -> Account | None:
+        with self._lock:
+            return self._accounts.get(dataset)
+
+    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+        with self._lock:
+            lines = self._lines.get(dataset, [])
+            if any(line.request_id == request_id for line in lines):
+                raise conflict(request_id)
+            charges = [line.charge for line in lines if line.state == "reserved"]
+            check_reserve(self._accounts.get(dataset), charges, charge)
+            self._append(dataset, request_id, "reserved", charge, content)
+
+    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+        with self._lock:
+            self._check_held(dataset, request_id)
+            self._releases[dataset, request_id] = release
+            sealed = {**content, "release": digest_of(release)}
+            self._append(dataset, request_id, "committed", NOTHING, sealed)
+
+    def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        with self._lock:
+            self._check_held(dataset, request_id)
+            self._append(dataset, request_id, "failed", NOTHING, content)
+
+    def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        with self._lock:
+            self._append(dataset, request_id, "outside", NOTHING, content)
+
+    def lines(self, dataset: str) -> tuple[Line, ...]:
+        with self._lock:
+            return tuple(self._lines.get(dataset, ()))
+
+    def release(self, dataset: str, request_id: str) -> str | None:
+        with self._lock:
+            return self._releases.get((dataset, request_id))
+
+    def verify(self, dataset: str) -> None:
+        with self._lock:
+            releases = {
+                request: text for (owner, request), text in self._releases.items() if owner == dataset
+            }
+            check_chain(self.key, self._lines.get(dataset, []), releases)
+
+    def _check_held(self, dataset: str, request_id: str) -> None:
+        states = [line.state for line in self._lines.get(dataset, []) if line.request_id == request_id]
+        if states != ["reserved"]:
+            raise unknown_request(request_id)
+
+    def _append(
+        self, dataset: str, request_id: str, state: State, charge: Charge, content: dict[str, Any]
+    ) -> None:
+        lines = self._lines.setdefault(dataset, [])
+        previous = lines[-1] if lines else None
+        line = Line.sealed(
+            self.key,
+            previous=previous,
+            dataset=dataset,
+            request_id=request_id,
+            state=state,
+            charge=charge,
+            content=content,
+        )
+        lines.append(line)

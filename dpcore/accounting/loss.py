@@ -1,0 +1,239 @@
+"""Privacy losses as exact numbers, and their integer units in a ledger.
+
+A loss is a rational number, never a float. In a ledger it is an integer count of units of 1e-12:
+rounded up where it is charged, down where it is a budget.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import ClassVar
+
+from dpcore.errors import ParameterError
+
+Number = str | int | float | Decimal | Fraction
+
+UNIT = 10**12
+LARGEST = 10**6
+
+
+def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fraction:
+    """`value` as the rational number that its decimal notation says; above 0 and at most `at_most`.
+
+    Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too large.
+    """
+    problem = None
+    number = Fraction(0)
+    if isinstance(value, Fraction):
+        number = value
+    elif isinstance(value, bool):
+        problem = "must be a number"
+    else:
+        try:
+            decimal = Decimal(str(value).strip())
+        except (InvalidOperation, ValueError):
+            problem = "must be a number"
+        else:
+            if not decimal.is_finite():
+                problem = "must be finite"
+            elif decimal and not -40 <= decimal.adjusted() <= 40:
+                problem = f"must be between 1e-40 and {float(at_most):g}"
+            else:
+                number = Fraction(decimal)
+    if problem is None and number <= 0:
+        problem = "must be above 0"
+    if problem is None and number > at_most:
+        problem = f"must be at most {float(at_most):g}"
+    if problem:
+        raise ParameterError(
+            f"{name} ({str(value)[:40]}) {problem}", remedy=f"give {name} as a number such as 0.5", name=name
+        )
+    return number
+
+
+@dataclass(frozen=True, init=False)
+class PureDP:
+    """Pure differential privacy with loss `epsilon`. Source: Dwork, McSherry, Nissim, Smith (2006)."""
+
+    name: ClassVar[str] = "epsilon"
+    epsilon: Fraction
+
+    def __init__(self, *, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+
+    @property
+    def amount(self) -> Fraction:
+        """Epsilon."""
+        return self.epsilon
+
+    def share(self, fraction: Fraction | float) -> PureDP:
+        """This fraction of the loss."""
+        return PureDP(epsilon=self.epsilon * _fraction(fraction))
+
+    def __str__(self) -> str:
+        return f"epsilon {float(self.epsilon):g}"
+
+
+@dataclass(frozen=True, init=False)
+class ZCDP:
+    """Zero-concentrated differential privacy with loss `rho`. Source: Bun, Steinke (2016)."""
+
+    name: ClassVar[str] = "rho"
+    rho: Fraction
+
+    def __init__(self, *, rho: Number) -> None:
+        object.__setattr__(self, "rho", exact("rho", rho))
+
+    @property
+    def amount(self) -> Fraction:
+        """Rho."""
+        return self.rho
+
+    def share(self, fraction: Fraction | float) -> ZCDP:
+        """This fraction of the loss."""
+        return ZCDP(rho=self.rho * _fraction(fraction))
+
+    def __str__(self) -> str:
+        return f"rho {float(self.rho):g}"
+
+
+@dataclass(frozen=True, init=False)
+class ApproxDP:
+    """Approximate differential privacy (`epsilon`, `delta`), kept by Gaussian noise under a rho.
+
+    Attributes:
+        epsilon, delta: the promise that all of `rho` together makes.
+        threshold_delta: a further delta set aside for finding categories nobody could declare; 0 when
+            that is not wanted. The whole promise is then (epsilon, delta + threshold_delta).
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    threshold_delta: Fraction
+
+    def __init__(self, *, epsilon: Number, delta: Number, threshold_delta: Number = 0) -> None:
+        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+        for name, value in (("delta", delta), ("threshold_delta", threshold_delta)):
+            if name == "threshold_delta" and value == 0:
+                object.__setattr__(self, name, Fraction(0))
+                continue
+            number = exact(name, value, at_most=1)
+            if number > Fraction(1, 1000):
+                raise ParameterError(
+                    f"{name} ({float(number):g}) must be at most 1 / 1000; it is the chance that the "
+                    "promise does not hold at all",
+                    remedy=f"lower {name}, best below 1 / number of people",
+                    name=name,
+                )
+            object.__setattr__(self, name, number)
+
+    @property
+    def rho(self) -> Fraction:
+        """The largest rho, in whole units of 1e-12, that keeps this promise."""
+        return Fraction(_rho_units(self.epsilon, self.delta), UNIT)
+
+    def __str__(self) -> str:
+        return f"epsilon {float(self.epsilon):g}, delta {float(self.delta):g}"
+
+
+Loss = PureDP | ZCDP
+AnyLoss = PureDP | ZCDP | ApproxDP
+
+
+def split(loss: Loss, count: int, weights: Sequence[Fraction | float] | None = None) -> tuple[Loss, ...]:
+    """`loss` in `count` parts, even or by weights; the parts add up to it exactly."""
+    exact_weights = [Fraction(1)] * count if weights is None else [Fraction(weight) for weight in weights]
+    whole = sum(exact_weights)
+    return tuple(loss.share(weight / whole) for weight in exact_weights)
+
+
+def delta_of(rho: float, epsilon: float) -> float:
+    """The smallest delta for which rho-zCDP is known to imply (epsilon, delta).
+
+    Source: Canonne, Kamath, Steinke (2020), proposition 7:
+    inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)^alpha.
+    """
+    return math.exp(min(0.0, _log_delta(rho, epsilon)))
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    """The smallest epsilon for which rho-zCDP is known to imply (epsilon, delta), to 1e-9."""
+    if rho <= 0:
+        return 0.0
+    low, high = 0.0, rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _log_delta(rho, middle) > math.log(delta) else (low, middle)
+    return high
+
+
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """The rho of any epsilon-DP mechanism: epsilon * tanh(epsilon / 2), rounded up to 1e-30.
+
+    Every epsilon-DP mechanism is a post-processing of binary randomized response (Kairouz, Oh,
+    Viswanath 2015, theorem 3.2 with delta = 0), whose Renyi divergence over alpha is largest as alpha
+    tends to 1, where it is the Kullback-Leibler divergence, epsilon * tanh(epsilon / 2). For discrete
+    Laplace noise of sensitivity 1 this is exact (Harrison, Manurangsi 2026).
+    """
+    import decimal
+
+    with decimal.localcontext(prec=60, rounding=decimal.ROUND_CEILING):
+        value = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
+        if value > 200:
+            return epsilon
+        power = value.exp()
+        rho = value * ((power - 1) / (power + 1)) + Decimal("1e-40")
+        return Fraction(rho.quantize(Decimal("1e-30"), rounding=decimal.ROUND_CEILING))
+
+
+def units_up(amount: Fraction) -> int:
+    """Whole units of 1e-12, rounded up: for charges."""
+    return math.ceil(amount * UNIT)
+
+
+def units_down(amount: Fraction) -> int:
+    """Whole units of 1e-12, rounded down: for budgets."""
+    return math.floor(amount * UNIT)
+
+
+def _fraction(fraction: Fraction | float) -> Fraction:
+    return exact("share", fraction if isinstance(fraction, Fraction) else float(fraction), at_most=1)
+
+
+def _log_delta(rho: float, epsilon: float) -> float:
+    """Logarithm of `delta_of`; the exponent is convex in alpha, so a ternary search on log(alpha - 1)."""
+
+    def exponent(log_order: float) -> float:
+        excess = math.exp(log_order)
+        order = 1 + excess
+        # log(1 - 1/order) = log(excess / order)
+        return excess * (order * rho - epsilon) - log_order + order * (log_order - math.log(order))
+
+    low, high = -60.0, 60.0
+    for _ in range(200):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, right) if exponent(left) < exponent(right) else (left, high)
+    return exponent((low + high) / 2)
+
+
+@functools.lru_cache(maxsize=256)
+def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
+    target = math.log(delta.numerator) - math.log(delta.denominator)
+    low, high = 0, units_up(epsilon) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _log_delta(middle / UNIT, float(epsilon)) <= target:
+            low = middle
+        else:
+            high = middle
+    if low == 0:
+        raise ParameterError(
+            f"epsilon ({float(epsilon):g}) with delta ({float(delta):g}) leaves no rho of 1e-12 or more",
+            remedy="raise epsilon or delta",
+        )
+    return low

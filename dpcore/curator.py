@@ -1,0 +1,320 @@
+"""The curator: the one door to private rows. Charge first, and only then read."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import pandas as pd
+
+from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
+from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
+from dpcore.engines.base import Engine
+from dpcore.engines.frame import FrameEngine, part_code
+from dpcore.errors import BudgetError, DisclosureError, ParameterError
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Guarantee, InternalReport, Release
+from dpcore.schema.schema import Schema
+from dpcore.synthesis import load_model
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
+from dpcore.tables.rows import Microdata
+
+Part = tuple[str, str]
+Result = TypeVar("Result", covariant=True)
+
+
+class Evaluation(Protocol[Result]):
+    """A question that reads the original rows: for their owner, outside differential privacy."""
+
+    @property
+    def title(self) -> str:
+        """What it answers, in words, for the ledger."""
+
+    def compute(self, original: Microdata, schema: Schema) -> Result:
+        """The answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """What a run would cost and bring, from public facts alone.
+
+    Attributes:
+        charge: what the total would grow by, in units of 1e-12 of the account's rule.
+        balance: before the charge.
+        expected: the error to expect, one entry a marginal that is known in advance.
+    """
+
+    charge: int
+    balance: Balance
+    expected: tuple[Expected, ...]
+
+    @property
+    def affordable(self) -> bool:
+        """Whether the budget allows it."""
+        return self.charge <= self.balance.left
+
+    @property
+    def left_after(self) -> int:
+        """Units that would be left; below 0 when it is not affordable."""
+        return self.balance.left - self.charge
+
+    @property
+    def repeats(self) -> int:
+        """How many runs of this cost the budget still allows."""
+        return max(0, self.balance.left) // max(1, self.charge)
+
+
+class Curator:
+    """Holds a table behind a schema and a ledger. Make one with `Curator.open`."""
+
+    def __init__(
+        self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str
+    ) -> None:
+        self._engine = engine
+        self._ledger = ledger
+        self.schema = schema
+        self.account = account
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Curator({self.name!r}, {self.schema.domain})"
+
+    def __reduce__(self) -> NoReturn:
+        raise DisclosureError("a curator holds private rows and is never stored", remedy="release first")
+
+    @classmethod
+    def open(
+        cls, frame: pd.DataFrame, schema: Schema, *, budget: AnyLoss, ledger: Ledger, name: str = "table"
+    ) -> Curator:
+        """Put a table behind the door, under a budget that never changes.
+
+        The account is filed under a keyed fingerprint of the content, so that the same table finds what
+        was spent on it before. A budget of PureDP opens a ledger of pure epsilon, any other one of rho.
+
+        Args:
+            frame: the private rows; forget it afterwards.
+            schema: the public facts, and who is protected.
+            budget: all that may ever be spent on this table.
+        Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
+            budget or privacy unit on file.
+        """
+        engine = FrameEngine(frame, schema, key=ledger.key)
+        account = ledger.open(account_for(engine.fingerprint(ledger.key), schema, budget))
+        return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
+
+    @property
+    def rule(self) -> Rule:
+        """How charges add up: "basic" or "zcdp"."""
+        return self.account.rule
+
+    def balance(self) -> Balance:
+        """Spent, held and left, from the ledger as it stands now."""
+        return balance(self.account, self.lines())
+
+    def lines(self) -> tuple[Line, ...]:
+        """Every line of this data set in the ledger."""
+        return self._ledger.lines(self.account.dataset)
+
+    def verify(self) -> None:
+        """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
+        self._ledger.verify(self.account.dataset)
+
+    def quote(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> Quote:
+        """What `run` would cost, what would remain, and the error to expect; reads no data."""
+        part = self._part(where)
+        recipe.check(self.schema.domain)
+        spend = run_loss(loss, self.rule)
+        charge = Charge(units=charge_of(spend, self.rule), part=part)
+        lines = self.lines()
+        return Quote(
+            charge=extra_units(lines, charge),
+            balance=balance(self.account, lines),
+            expected=recipe.expect(self.schema.domain, spend, self.schema.unit.max_rows),
+        )
+
+    def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
+        """The smallest loss at which every cell is within `half_width` rows with chance `level`; no data.
+
+        Args:
+            half_width: in rows, above 0.
+            pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+        Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
+        """
+        if not half_width > 0:
+            raise ParameterError(f"half_width ({half_width}) must be above 0", remedy="ask for some rows")
+        recipe.check(self.schema.domain)
+
+        def enough(exponent: int) -> bool:
+            loss = _loss(pure, exponent)
+            expected = recipe.expect(self.schema.domain, loss, self.schema.unit.max_rows)
+            if not expected:
+                raise ParameterError(
+                    "the error of this recipe is not known in advance", remedy="state a loss instead"
+                )
+            return all(each.half_width(level) <= half_width for each in expected)
+
+        low, high = -1200, 800  # exponents of 10^(1/200), so the answer is within 1.2 % of the smallest
+        if not enough(high):
+            raise ParameterError(
+                f"no loss up to 10,000 keeps every cell within {half_width:g} rows", remedy="allow more error"
+            )
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return _loss(pure, high)
+
+    def run(
+        self,
+        recipe: Recipe,
+        loss: AnyLoss,
+        *,
+        where: Mapping[str, str] | None = None,
+        request_id: str | None = None,
+        on_progress: OnProgress = silent,
+    ) -> Release:
+        """Charge `loss`, then measure and publish.
+
+        Without a request id, a recipe that was run before at this loss returns its stored release and
+        charges nothing. With a request id, that id's stored release is returned, and a new id is a new
+        draw at a new charge. If anything fails after the charge, the charge stays.
+
+        Args:
+            recipe: what to learn.
+            loss: what to spend, all of it.
+            where: {column: category} to read, and charge, one publicly declared part only.
+            request_id: minted before the deed, so that a repeated click is the same deed.
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; none of them charges.
+        """
+        part = self._part(where)
+        recipe.check(self.schema.domain)
+        spend = run_loss(loss, self.rule)
+        plan = self._plan(recipe, spend, part)
+        stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
+        if stored is not None:
+            return self.release(stored)
+        request_id = request_id or uuid.uuid4().hex
+        charge = Charge(units=charge_of(spend, self.rule), part=part)
+        dataset = self.account.dataset
+        asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": _loss_dict(loss)}
+        self._ledger.reserve(dataset, request_id, charge, asked)
+        measurer = Measurer(
+            functools.partial(self._engine.counts, part=part),
+            domain=self.schema.domain,
+            loss=spend,
+            rows=self.schema.unit.max_rows,
+            part=part,
+        )
+        try:
+            marginals, model = recipe.fit(measurer, on_progress)
+            release = Release(
+                request_id=request_id,
+                recipe=recipe.to_dict(),
+                schema=self.schema,
+                guarantee=self._guarantee(loss),
+                marginals=marginals,
+                model=model,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                part=part,
+            )
+            text = release.to_json()
+        except BaseException as error:
+            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
+            raise
+        self._ledger.commit(dataset, request_id, _events(measurer), text)
+        return release
+
+    def stored(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> str | None:
+        """Request id of an earlier release of this recipe at this loss; using it again is free."""
+        return self._stored(self._plan(recipe, run_loss(loss, self.rule), self._part(where)))
+
+    def release(self, request_id: str) -> Release:
+        """A stored release."""
+        text = self._ledger.release(self.account.dataset, request_id)
+        if text is None:
+            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
+        return Release.from_json(text, load_model=load_model)
+
+    def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
+        """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": evaluation.title})
+        content = evaluation.compute(self._engine.rows(), self.schema)
+        return InternalReport(title=evaluation.title, content=content)
+
+    def _part(self, where: Mapping[str, str] | None) -> Part | None:
+        if not where:
+            return None
+        if len(where) != 1:
+            raise ParameterError(
+                "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
+            )
+        ((column, category),) = where.items()
+        part_code(self.schema, column, category)
+        if "categories" in self.schema.column(column).from_data:
+            raise BudgetError(
+                f"the categories of column {column!r} were taken from the data, so its parts are not public",
+                remedy="confirm the categories as known from outside, or read the whole table",
+                column=column,
+            )
+        return column, category
+
+    def _plan(self, recipe: Recipe, spend: Loss, part: Part | None) -> str:
+        """Fingerprint of what would be asked: equal plans on equal schemas are the same request."""
+        content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def _stored(self, plan: str) -> str | None:
+        lines = self.lines()
+        committed = {line.request_id for line in lines if line.state == "committed"}
+        same = (line.request_id for line in lines if line.content.get("plan") == plan)
+        return next((request_id for request_id in same if request_id in committed), None)
+
+    def _ended(self, request_id: str, plan: str) -> str | None:
+        """The request id when it was committed before; RequestConflict for another plan under this id."""
+        lines = [line for line in self.lines() if line.request_id == request_id]
+        if not lines:
+            return None
+        if lines[-1].state != "committed" or lines[0].content.get("plan") != plan:
+            raise conflict(request_id)
+        return request_id
+
+    def _guarantee(self, loss: AnyLoss) -> Guarantee:
+        return Guarantee(
+            kind="differential privacy",
+            loss=_loss_dict(loss),
+            unit=str(self.schema.unit),
+            from_data=self.schema.from_data,
+        )
+
+
+def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
+    """The account that a budget and a schema ask for."""
+    return Account(
+        dataset=dataset,
+        rule=rule_of(budget),
+        units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
+        threshold_units=int(budget.threshold_delta * 10**18) if isinstance(budget, ApproxDP) else 0,
+        promise=_loss_dict(budget),
+        unit=schema.unit.to_dict(),
+    )
+
+
+def _events(measurer: Measurer) -> dict[str, Any]:
+    return {"events": [event.to_dict() for event in measurer.events]}
+
+
+def _loss_dict(loss: AnyLoss) -> dict[str, str]:
+    names = ("epsilon", "delta", "rho")
+    return {name: str(getattr(loss, name)) for name in names if hasattr(loss, name)}
+
+
+def _loss(pure: bool, exponent: int) -> Loss:
+    amount = Fraction(round(10 ** (exponent / 200) * UNIT), UNIT)
+    return PureDP(epsilon=amount) if pure else ZCDP(rho=amount)

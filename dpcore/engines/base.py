@@ -1,0 +1,29 @@
+"""What the curator asks of whatever holds the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from dpcore.schema.domain import Clique, Domain
+from dpcore.tables.counts import Counts
+from dpcore.tables.rows import Microdata
+
+Part = tuple[str, str]
+
+
+class Engine(Protocol):
+    """Holds private rows. Prints its domain, never its rows, and refuses to be pickled."""
+
+    @property
+    def domain(self) -> Domain:
+        """Names and sizes of the declared columns."""
+
+    def counts(self, cliques: Sequence[Clique], *, part: Part | None = None) -> list[Counts]:
+        """Exact counts over each clique, of all rows or of those of one (column, category)."""
+
+    def fingerprint(self, key: bytes) -> str:
+        """A keyed digest of the content of the whole table, whatever the order of its rows and columns."""
+
+    def rows(self) -> Microdata:
+        """The rows, for work outside differential privacy."""

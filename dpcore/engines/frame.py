@@ -1,0 +1,141 @@
+"""Rows in memory: a pandas frame, coded once, counted with one mixed-radix bincount a clique."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.engines.base import Part
+from dpcore.errors import DisclosureError, ParameterError, SchemaError
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Counts, check_cells
+from dpcore.tables.rows import Microdata
+
+
+class FrameEngine:
+    """A frame behind a schema.
+
+    With an id column, at most `max_rows` rows of each person are counted, chosen by a keyed hash of the
+    row's content and its place among equal rows, so that the order of the file does not matter.
+    """
+
+    def __init__(self, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> None:
+        schema.check_names(frame)
+        if len(frame) == 0:
+            raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+        self._frame = frame
+        self._schema = schema
+        kept = _kept_rows(frame, schema, key)
+        counted = frame if kept is None else frame.iloc[kept]
+        self._codes = {
+            name: codes.astype(np.min_scalar_type(int(schema.domain.size(name))))
+            for name, codes in schema.encode(counted).items()
+        }
+        self._length = len(counted)
+
+    def __repr__(self) -> str:
+        return f"FrameEngine({self.domain})"
+
+    def __reduce__(self) -> NoReturn:
+        raise DisclosureError("an engine holds private rows and is never stored", remedy="release first")
+
+    @property
+    def domain(self) -> Domain:
+        """Names and sizes of the declared columns."""
+        return self._schema.domain
+
+    def counts(self, cliques: Sequence[Clique], *, part: Part | None = None) -> list[Counts]:
+        """Exact counts over each clique, int64, of all rows or of those of one part.
+
+        Raises: LimitError for a clique with too many cells, before anything is allocated.
+        """
+        check_cells(self.domain, cliques)
+        chosen = None if part is None else self._part(part)
+        return [Counts(clique=clique, values=self._count(clique, chosen)) for clique in cliques]
+
+    def fingerprint(self, key: bytes) -> str:
+        """Keyed digest of the content; the same for another order of rows or columns."""
+        return fingerprint(self._frame, key)
+
+    def rows(self) -> Microdata:
+        """All rows as they were given."""
+        return Microdata(self._frame)
+
+    def _count(self, clique: Clique, chosen: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.int64]:
+        shape = self.domain.shape(clique)
+        if not clique:
+            return np.array(self._length if chosen is None else int(chosen.sum()), dtype=np.int64)
+        flat = self._codes[clique[0]].astype(np.int64)
+        for name, size in zip(clique[1:], shape[1:], strict=True):
+            flat *= size
+            flat += self._codes[name]
+        if chosen is not None:
+            flat = flat[chosen]
+        return np.bincount(flat, minlength=self.domain.cells(clique)).astype(np.int64).reshape(shape)
+
+    def _part(self, part: Part) -> npt.NDArray[np.bool_]:
+        column, category = part
+        chosen: npt.NDArray[np.bool_] = self._codes[column] == part_code(self._schema, column, category)
+        return chosen
+
+
+def part_code(schema: Schema, column: str, category: str) -> int:
+    """Cell number of a publicly declared part.
+
+    Raises: ParameterError when the column has no such cell.
+    """
+    labels = schema.column(column).labels
+    if category not in labels:
+        raise ParameterError(
+            f"{category!r} is not a declared cell of column {column!r}",
+            remedy="choose one of its declared categories",
+            column=column,
+        )
+    return labels.index(category)
+
+
+def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
+    """HMAC-SHA-256 over the sorted hashes of the rows, hexadecimal."""
+    hashes = np.sort(_row_hashes(frame, key))
+    names = "\x00".join(sorted(map(str, frame.columns)))
+    return hmac.new(key, names.encode() + b"\x01" + hashes.tobytes(), hashlib.sha256).hexdigest()
+
+
+def _kept_rows(frame: pd.DataFrame, schema: Schema, key: bytes) -> npt.NDArray[np.int64] | None:
+    """Positions of at most `max_rows` rows of each person; None when there is no id column."""
+    name = schema.unit.id_column
+    if name is None:
+        return None
+    people = frame[name]
+    if people.isna().any():
+        raise SchemaError(
+            f"the id column {name!r} has missing values, so these rows belong to nobody",
+            remedy="fill them in or remove these rows",
+            column=name,
+        )
+    hashes = pd.Series(_row_hashes(frame, key))
+    order = np.lexsort((hashes.to_numpy(), pd.factorize(people)[0]))
+    rank = pd.Series(people.to_numpy()[order]).groupby(people.to_numpy()[order]).cumcount().to_numpy()
+    return np.sort(order[rank < schema.unit.max_rows])
+
+
+def _row_hashes(frame: pd.DataFrame, key: bytes) -> npt.NDArray[np.uint64]:
+    """One keyed 64-bit hash a row, from column names and values as text, in any order of columns."""
+    salt = hashlib.sha256(key).hexdigest()[:16]
+    total = np.zeros(len(frame), dtype=np.uint64)
+    for name in frame.columns:
+        column_salt = hashlib.sha256(f"{salt}{name}".encode()).hexdigest()[:16]
+        values = frame[name]
+        if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
+            values = pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0)
+        else:
+            values = values.astype("str").astype(object).where(values.notna(), "\x00")
+        total += pd.util.hash_pandas_object(values, index=False, hash_key=column_salt).to_numpy()
+    return total

@@ -1,0 +1,65 @@
+"""How many rows lie in [low, high): on a table of rows, or on a noisy marginal."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.release import Release
+from dpcore.schema.interval import IntervalColumn
+from dpcore.tables.counts import project
+
+Bound = float | str
+
+
+def range_query(source: pd.DataFrame | Release, column: str, low: Bound, high: Bound) -> float:
+    """Number of rows with low <= value < high.
+
+    Args:
+        source: rows, original or synthetic; or a release with a marginal that holds the column. On a
+            release the answer is a free sum of noisy cells, so `low` and `high` must be bounds of cells.
+        low, high: half-open bounds, low at most high; for dates as ISO texts; on a release, within the
+            column's public bounds.
+    Returns: rows; exact on a table, noisy on a release.
+    Raises: ParameterError for bounds reversed, not finite, or not bounds of cells.
+    """
+    finite = all(isinstance(bound, str) or math.isfinite(bound) for bound in (low, high))
+    if isinstance(low, str) != isinstance(high, str) or not finite or low > high:  # type: ignore[operator]
+        raise ParameterError(
+            f"the bounds [{low}, {high}) must be finite and rise", remedy="swap or correct them"
+        )
+    if isinstance(source, Release):
+        return _on_release(source, column, low, high)
+    if column not in source.columns:
+        raise ParameterError(f"the table has no column {column!r}", remedy="choose one of its columns")
+    values = source[column]
+    if not pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_datetime64_any_dtype(
+        values.dtype
+    ):
+        raise ParameterError(
+            f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
+        )
+    return int(((values >= low) & (values < high)).sum())
+
+
+def percent_error(true: float, answer: float) -> float | None:
+    """|true - answer| / true in percent; None, "undefined", when the true value is 0."""
+    return None if true == 0 else abs(true - answer) / abs(true) * 100
+
+
+def _on_release(release: Release, column: str, low: Bound, high: Bound) -> float:
+    declared = release.schema.column(column)
+    if not isinstance(declared, IntervalColumn):
+        raise ParameterError(
+            f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
+        )
+    holders = [marginal for marginal in release.marginals.values() if column in marginal.clique]
+    if not holders:
+        raise ParameterError(
+            f"no marginal of this release holds column {column!r}", remedy="release it, or sample a table"
+        )
+    best = min(holders, key=lambda marginal: marginal.variance * marginal.values.size)
+    values = project(best.values, best.clique, (column,))
+    return float(values[declared.cell_of(low) : declared.cell_of(high)].sum())

@@ -1,0 +1,159 @@
+"""The measurer: the one thing that a recipe sees of the private table.
+
+It turns exact counts into noisy numbers under one reserved loss, refuses to go beyond it, and records
+every event in the order in which it was paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.accounting.events import Event, Mechanism
+from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.errors import BudgetExceeded, ParameterError
+from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
+from dpcore.mechanisms.selection import noisy_max
+from dpcore.mechanisms.sensitivity import noise_scale, noise_variance, selection_scale
+from dpcore.schema.domain import Clique, Domain
+from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
+
+GRAIN = 1024
+"""Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
+
+
+class Measurer:
+    """Measures and selects under one reserved loss.
+
+    Attributes:
+        domain: names and sizes of the columns. Public.
+        loss: all that was reserved: epsilon buys Laplace noise, rho Gaussian noise.
+        rows: rows a person may have. Public.
+        events: what was paid for so far, in order.
+    """
+
+    def __init__(
+        self,
+        counts: Callable[[Sequence[Clique]], list[Counts]],
+        *,
+        domain: Domain,
+        loss: Loss,
+        rows: int,
+        part: tuple[str, str] | None = None,
+    ) -> None:
+        self._counts = counts
+        self._part = part
+        self._left = loss.amount
+        self.domain = domain
+        self.loss = loss
+        self.rows = rows
+        self.events: list[Event] = []
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise that the loss buys."""
+        return "laplace" if isinstance(self.loss, PureDP) else "gaussian"
+
+    def measure(
+        self, cliques: Sequence[Clique], loss: Loss, weights: Sequence[Fraction | float] | None = None
+    ) -> tuple[Marginal, ...]:
+        """Noisy counts of each clique; `loss` is split over them evenly, or by `weights`.
+
+        Costs `loss`. Raises: BudgetExceeded beyond what was reserved; LimitError for too many cells.
+        """
+        parts = split(loss, len(cliques), weights)
+        scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in parts]
+        check_cells(self.domain, cliques)
+        self._spend(
+            loss,
+            [
+                self._event(self._additive, (clique,), scale)
+                for clique, scale in zip(cliques, scales, strict=True)
+            ],
+        )
+        return tuple(
+            Marginal(
+                clique=each.clique,
+                values=self._draw(each.values, scale).astype(np.float64),
+                variance=noise_variance(scale, self.loss),
+                noise=self.noise,
+            )
+            for each, scale in zip(self._counts(cliques), scales, strict=True)
+        )
+
+    def gaps(self, estimates: Mapping[Clique, Values], loss: Loss) -> dict[Clique, float]:
+        """Noisy L1 distances, in rows, between the counts and public estimates, in one release.
+
+        A person's rows change each distance by at most `rows`. Costs `loss`.
+        """
+        cliques = tuple(estimates)
+        scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)
+        self._spend(loss, [self._event(self._additive, cliques, scale)])
+        noisy = self._draw(self._distances(estimates), scale * GRAIN)
+        return {clique: float(distance) / GRAIN for clique, distance in zip(cliques, noisy, strict=True)}
+
+    def gap_deviation(self, queries: int, loss: Loss) -> float:
+        """Standard deviation of each of `queries` noisy distances, in rows. Public."""
+        scale = noise_scale(rows=self.rows, queries=queries, loss=loss)
+        return float(noise_variance(scale, loss) ** 0.5)
+
+    def select(
+        self,
+        estimates: Mapping[Clique, Values],
+        loss: Loss,
+        penalties: Mapping[Clique, float] | None = None,
+    ) -> Clique:
+        """A clique whose counts are far from its estimate: distance less penalty, in rows, is the score.
+
+        A person's rows change each score by at most `rows`. Costs `loss`.
+        """
+        cliques = tuple(estimates)
+        scale = selection_scale(rows=self.rows, loss=loss)
+        pure = isinstance(loss, PureDP)
+        mechanism: Mechanism = "permute and flip" if pure else "exponential"
+        self._spend(loss, [self._event(mechanism, cliques, scale)])
+        scores = self._distances(estimates)
+        if penalties:
+            scores -= np.array(
+                [round(penalties.get(clique, 0.0) * GRAIN) for clique in cliques], dtype=np.int64
+            )
+        return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
+
+    @property
+    def _additive(self) -> Mechanism:
+        return "discrete laplace" if self.noise == "laplace" else "discrete gaussian"
+
+    def _event(self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float) -> Event:
+        return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self._part)
+
+    def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
+        """Take `loss` off what is left, before anything is read."""
+        if type(loss) is not type(self.loss):
+            raise ParameterError(
+                f"this run spends {self.loss.name}, not {loss.name}", remedy="take shares of its own loss"
+            )
+        if loss.amount > self._left:
+            raise BudgetExceeded(
+                f"the run reserved {self.loss.name} {float(self.loss.amount):g} and asks for more",
+                remedy="reserve more, or measure less",
+            )
+        self._left -= loss.amount
+        self.events.extend(events)
+
+    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
+        draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
+        return draw(values, noise_scale=scale)
+
+    def _distances(self, estimates: Mapping[Clique, Values]) -> npt.NDArray[np.int64]:
+        """Exact L1 distances in units of 1 / GRAIN rows. Private."""
+        counts = self._counts(tuple(estimates))
+        return np.array(
+            [
+                np.abs(each.values * GRAIN - np.rint(estimates[each.clique] * GRAIN).astype(np.int64)).sum()
+                for each in counts
+            ],
+            dtype=np.int64,
+        )

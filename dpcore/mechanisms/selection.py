@@ -1,0 +1,82 @@
+"""Private choices: the highest of some scores, and the categories that are common enough to name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.mechanisms.noise import opendp_measurements
+
+
+def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) -> int:
+    """Index of a high score.
+
+    Costs, with scores that one person changes by at most s: 2 s / noise_scale in epsilon when `pure`
+    (permute and flip), else (2 s / noise_scale)^2 / 8 in rho (exponential mechanism).
+
+    Args:
+        scores: int64, one a candidate, at least one.
+        noise_scale: above 0, in the unit of the scores.
+    Source: McKenna, Sheldon (2020); Cesar, Rogers (2021); drawn by OpenDP.
+    """
+    if not len(scores):
+        raise ParameterError("a choice needs at least one candidate", remedy="give a score")
+    measurements = opendp_measurements()
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measures import max_divergence, zero_concentrated_divergence
+    from opendp.metrics import linf_distance
+
+    choose = measurements.make_noisy_max(
+        vector_domain(atom_domain(T="i64")),
+        linf_distance(T="i64"),
+        max_divergence() if pure else zero_concentrated_divergence(),
+        scale=noise_scale,
+    )
+    return int(choose(scores.astype(np.int64).tolist()))
+
+
+def thresholded_counts(
+    counts: Mapping[str, int], *, rows: int, epsilon: Fraction, delta: Fraction
+) -> dict[str, int]:
+    """Noisy counts of those categories whose noisy count is high enough to name them.
+
+    Costs epsilon and delta, where a person holds at most `rows` rows, in at most `rows` categories.
+
+    Args:
+        counts: exact number of rows of each category that occurs. Private.
+        rows: rows a person may have, at least 1.
+        epsilon, delta: both above 0.
+    Returns: category -> noisy count, for categories over the threshold only.
+    Raises: ParameterError when delta is not above 0: without it no unknown category may be named.
+    Source: Rogers (2023), "A unifying privacy analysis framework for unknown domain algorithms"; OpenDP.
+    """
+    if delta <= 0:
+        raise ParameterError(
+            "delta (0) must be above 0 to name categories that nobody declared",
+            remedy="declare the categories, or set a delta aside for this",
+        )
+    measurements = opendp_measurements()
+    from opendp.domains import atom_domain, map_domain
+    from opendp.metrics import absolute_distance, l01inf_distance
+
+    space = (
+        map_domain(atom_domain(T="String"), atom_domain(T="i64")),
+        l01inf_distance(absolute_distance(T="i64")),
+    )
+    scale = float(Fraction(rows) / epsilon * (1 + Fraction(1, 10**9)))
+    distances = (rows, rows, rows)  # categories, rows in all, rows in one category
+    threshold = rows + 1
+    while True:
+        mechanism = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
+        cost = mechanism.map(distances)
+        if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
+            return dict(mechanism({name: int(count) for name, count in counts.items()}))
+        threshold = threshold + max(1, round(scale / 4))
+        if threshold > 10**12:
+            raise InfeasibleError(
+                "no threshold keeps this epsilon and delta", remedy="raise epsilon or delta"
+            )

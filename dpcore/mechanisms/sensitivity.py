@@ -1,0 +1,65 @@
+"""From a privacy loss to a noise scale. Scales are floats whose exact value keeps the loss."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpcore.accounting.loss import Loss, PureDP
+
+
+def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
+    """Smallest float scale, in rows, for `queries` tables that one person changes by `rows` each in L1.
+
+    Costs rows * queries / scale <= epsilon, compared as exact fractions. Source: Dwork et al. (2006).
+    """
+    return _at_least(Fraction(rows * queries) / epsilon)
+
+
+def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
+    """Smallest float scale, in rows, for `queries` tables that one person changes by `rows` each in L2.
+
+    Costs rows^2 * queries / (2 scale^2) <= rho, compared as exact fractions. Source: Canonne, Kamath,
+    Steinke (2020), theorem 4.
+    """
+    square = Fraction(rows**2 * queries) / (2 * rho)
+    scale = math.sqrt(square)
+    while Fraction(scale) ** 2 < square:
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
+def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:
+    """The scale of the additive noise that `loss` buys: Laplace for epsilon, Gaussian for rho."""
+    if isinstance(loss, PureDP):
+        return laplace_scale(rows=rows, queries=queries, epsilon=loss.epsilon)
+    return gaussian_scale(rows=rows, queries=queries, rho=loss.rho)
+
+
+def selection_scale(*, rows: int, loss: Loss) -> float:
+    """The scale of a private choice among scores that one person changes by at most `rows` each.
+
+    Permute and flip for epsilon: 2 rows / scale <= epsilon. Exponential mechanism for rho, with
+    (2 rows / scale)^2 / 8 <= rho. Source: McKenna, Sheldon (2020); Cesar, Rogers (2021).
+    """
+    if isinstance(loss, PureDP):
+        return _at_least(Fraction(2 * rows) / loss.epsilon)
+    return gaussian_scale(rows=rows, queries=1, rho=loss.rho)
+
+
+def noise_variance(noise_scale: float, loss: Loss) -> float:
+    """Variance of one draw, in rows squared.
+
+    Discrete Laplace: 2 r / (1 - r)^2 with r = exp(-1 / scale). Discrete Gaussian: below scale^2
+    (Canonne, Kamath, Steinke 2020, corollary 9), and taken as that.
+    """
+    if isinstance(loss, PureDP):
+        return 1 / (math.cosh(1 / noise_scale) - 1) if noise_scale > 1e-2 else 0.0
+    return noise_scale**2
+
+
+def _at_least(number: Fraction) -> float:
+    scale = float(number)
+    while Fraction(scale) < number:
+        scale = math.nextafter(scale, math.inf)
+    return scale

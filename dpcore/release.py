@@ -1,0 +1,178 @@
+"""What may leave: a release with its guarantee. And what may not: an internal report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DisclosureError, ParameterError
+from dpcore.schema.domain import Clique
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Marginal
+from dpcore.tables.rows import PublicTable
+
+RELEASE_VERSION = 1
+MAX_ROWS = 10_000_000
+Report = TypeVar("Report")
+
+
+class Model(Protocol):
+    """What a recipe learned, from noisy marginals only; drawing from it is free post-processing."""
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows."""
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
+        """`rows` rows of cell numbers, one int64 array a column."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with the model's kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """What a release promises, and under which assumptions.
+
+    Attributes:
+        kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which has no epsilon.
+        loss: the stated loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
+        unit: who is protected, in words, with the neighbouring relation.
+        from_data: facts that were taken from the data and are not covered by the promise, by column.
+        models: the syntactic models that hold, in words.
+    """
+
+    kind: str
+    loss: Mapping[str, str] = field(default_factory=dict)
+    unit: str = ""
+    from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "loss": dict(self.loss),
+            "unit": self.unit,
+            "from_data": {name: list(facts) for name, facts in self.from_data.items()},
+            "models": list(self.models),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
+        """Read what `to_dict` wrote."""
+        return cls(
+            kind=fields["kind"],
+            loss=fields["loss"],
+            unit=fields["unit"],
+            from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
+            models=tuple(fields["models"]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """Noisy marginals and the model learned from them, with the guarantee. Public.
+
+    Attributes:
+        request_id: of the ledger line that paid for it.
+        recipe: what was asked, as plain data.
+        schema: the public facts about the columns.
+        marginals: clique -> noisy marginal.
+        model: draws rows.
+        created: when, in UTC.
+        part: (column, category) when only one part of the table was read.
+    """
+
+    request_id: str
+    recipe: dict[str, Any]
+    schema: Schema
+    guarantee: Guarantee
+    marginals: Mapping[Clique, Marginal]
+    model: Model
+    created: str
+    part: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        for marginal in self.marginals.values():
+            if not isinstance(marginal, Marginal):
+                raise DisclosureError(
+                    f"a release takes noisy marginals only, not {type(marginal).__name__}",
+                    remedy="measure the counts first",
+                )
+
+    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pd.DataFrame:
+        """Draw a table of synthetic rows with the schema's columns. Free: the ledger does not move.
+
+        Args:
+            rows: how many, from 0; None for as many as the noisy counts say.
+            seed: for drawing the same rows again; it has no part in the privacy noise.
+        Raises: ParameterError for a number of rows that cannot be drawn.
+        """
+        if rows is None:
+            rows = min(max(0, round(self.model.total)), MAX_ROWS)
+        if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
+            raise ParameterError(
+                f"rows ({rows}) must be a whole number from 0 to {MAX_ROWS}", remedy="ask for fewer rows"
+            )
+        rng = np.random.default_rng(seed)
+        codes = self.model.sample_codes(int(rows), rng)
+        columns = {
+            column.name: column.decode(codes[column.name], rng)
+            for column in self.schema.columns
+            if column.name in codes
+        }
+        return pd.DataFrame(columns)
+
+    def table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
+        """`sample`, as a public table that may be exported."""
+        return PublicTable(self.sample(rows, seed=seed))
+
+    def to_json(self) -> str:
+        """As JSON text with a version."""
+        return json.dumps(
+            {
+                "version": RELEASE_VERSION,
+                "request_id": self.request_id,
+                "recipe": self.recipe,
+                "schema": json.loads(self.schema.to_json()),
+                "guarantee": self.guarantee.to_dict(),
+                "marginals": [marginal.to_dict() for marginal in self.marginals.values()],
+                "model": self.model.to_dict(),
+                "created": self.created,
+                "part": self.part,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str, *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
+        """Read what `to_json` wrote; `load_model` makes the model from its plain data."""
+        fields = json.loads(text)
+        marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
+        return cls(
+            request_id=fields["request_id"],
+            recipe=fields["recipe"],
+            schema=Schema.from_json(json.dumps(fields["schema"])),
+            guarantee=Guarantee.from_dict(fields["guarantee"]),
+            marginals={marginal.clique: marginal for marginal in marginals},
+            model=load_model(fields["model"]),
+            created=fields["created"],
+            part=tuple(fields["part"]) if fields["part"] else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InternalReport(Generic[Report]):
+    """A result that read the original rows: for their owner, never exported or shared."""
+
+    title: str
+    content: Report
+
+    def __reduce__(self) -> NoReturn:
+        raise DisclosureError(
+            "an internal report reads the original and is not stored or sent", remedy="release instead"
+        )

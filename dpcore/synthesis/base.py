@@ -1,0 +1,76 @@
+"""What a recipe is: what to learn from a table, and the error to expect, said before anything is read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+from dpcore.accounting.loss import Loss
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Model
+from dpcore.schema.domain import Clique, Domain
+from dpcore.tables.counts import Marginal, Noise, half_width
+
+OnProgress = Callable[[str, float], None]
+
+
+def silent(stage: str, share: float) -> None:
+    """No progress shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What a quote promises for one clique, from public facts alone.
+
+    Attributes:
+        cells: how many.
+        variance: of the noise of one cell, in rows squared.
+    """
+
+    clique: Clique
+    cells: int
+    variance: float
+    noise: Noise
+
+    def half_width(self, level: float = 0.95) -> float:
+        """Half-width of the interval of one cell, in rows."""
+        return half_width(self.variance, self.noise, level)
+
+
+class Recipe(Protocol):
+    """A frozen description of what to learn from a table."""
+
+    kind: ClassVar[str]
+
+    def check(self, domain: Domain) -> None:
+        """Refuse what cannot be done in this domain, before anything is charged."""
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """The error to expect at this loss, for people who hold up to `rows` rows; reads no data."""
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """Spend the measurer's loss: the marginals to publish, and the model learned from them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+
+
+def recipe_dict(recipe: Any) -> dict[str, Any]:
+    """The fields of a recipe as plain data, tuples as lists."""
+    fields = {field.name: getattr(recipe, field.name) for field in dataclasses.fields(recipe)}
+    return {"kind": recipe.kind, **{name: _plain(value) for name, value in fields.items()}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_plain(each) for each in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(_plain(each) for each in value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, Fraction):
+        return str(value)
+    return value

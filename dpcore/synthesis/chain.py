@@ -1,0 +1,88 @@
+"""Rows drawn along a chain of marginals: each clique's new columns, given those already drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.sampling import Integers, nearest_distribution, sample_cells
+from dpcore.tables.counts import Marginal, project
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChainModel:
+    """A model made of consistent marginals.
+
+    The cliques are walked so that each overlaps as much as possible with the columns drawn before. Its
+    other columns are drawn given that overlap, and independent of all else. Where the cliques form a
+    tree this is the distribution of largest entropy; where they form a loop, the relations of the
+    cliques walked last are kept only in part.
+    """
+
+    kind: ClassVar[str] = "chain"
+
+    domain: Domain
+    marginals: Sequence[Marginal]
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows: the total with the least variance; after `consistent` all are the same."""
+        return min(self.marginals, key=lambda marginal: marginal.variance * marginal.values.size).total
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """`rows` rows of cell numbers, one int64 array a column of the cliques."""
+        drawn: dict[str, Integers] = {}
+        for clique, given, table in self._steps:
+            new = tuple(name for name in clique if name not in given)
+            parents = np.zeros(rows, dtype=np.int64)
+            for name in given:
+                parents = parents * self.domain.size(name) + drawn[name]
+            cells = sample_cells(parents, table, rng)
+            for name in reversed(new):
+                cells, drawn[name] = np.divmod(cells, self.domain.size(name))
+        return drawn
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return {
+            "kind": self.kind,
+            "names": list(self.domain.names),
+            "sizes": list(self.domain.sizes),
+            "marginals": [marginal.to_dict() for marginal in self.marginals],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> ChainModel:
+        """Read what `to_dict` wrote."""
+        return cls(
+            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            marginals=tuple(Marginal.from_dict(each) for each in fields["marginals"]),
+        )
+
+    @cached_property
+    def _steps(self) -> list[tuple[Clique, Clique, np.ndarray[Any, np.dtype[np.float64]]]]:
+        """(clique, columns given, table of given x new cells), in the order of the walk."""
+        largest = [
+            marginal
+            for marginal in self.marginals
+            if marginal.clique
+            and not any(set(marginal.clique) < set(other.clique) for other in self.marginals)
+        ]
+        known: list[str] = []
+        steps = []
+        while largest:
+            marginal = max(largest, key=lambda each: len(set(each.clique) & set(known)))
+            largest.remove(marginal)
+            given = tuple(name for name in marginal.clique if name in known)
+            new = tuple(name for name in marginal.clique if name not in known)
+            if new:
+                table = nearest_distribution(marginal.values, max(self.total, 0.0))
+                ordered = project(table, marginal.clique, given + new)
+                steps.append((marginal.clique, given, ordered.reshape(self.domain.cells(given), -1)))
+                known.extend(new)
+        return steps

@@ -1,0 +1,104 @@
+"""Make overlapping noisy marginals agree: weighted least squares, in closed form.
+
+A table over a clique is the sum of one residual for each subset of its columns: the part of the subset's
+marginal that none of its smaller marginals shows. Residuals of different subsets have uncorrelated noise,
+and every clique that contains a subset measures the same residual. So the least-squares answer is the
+inverse-variance mean of each shared residual, put back into every clique.
+
+Source: Xiao, He, Zhang, Kifer (2023), "An optimal and scalable matrix mechanism for noisy marginals",
+section 4, whose residual basis this uses for marginals that were measured as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpcore.errors import LimitError
+from dpcore.schema.domain import Clique, Domain
+from dpcore.tables.counts import Marginal, Values, project
+
+MAX_SHARED = 5_000
+
+
+def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal, ...]:
+    """The marginals with the least weighted squared change that agree on all common columns.
+
+    Args:
+        marginals: noisy, each with the same variance in all its cells, independent of each other.
+    Returns: in the same order, with the variance that remains.
+    """
+    cliques = [marginal.clique for marginal in marginals]
+    own = [marginal.variance for marginal in marginals]
+    values = [marginal.values.copy() for marginal in marginals]
+    for shared, holders in _shared(cliques).items():
+        weights = np.array([_weight(domain, cliques[i], own[i], shared) for i in holders])
+        weights /= weights.sum()
+        residuals = [_residual(marginals[i].values, cliques[i], shared) for i in holders]
+        mean = sum(weight * residual for weight, residual in zip(weights, residuals, strict=True))
+        for i, residual in zip(holders, residuals, strict=True):
+            rest = domain.cells(cliques[i]) // domain.cells(shared)
+            values[i] += _spread((mean - residual) / rest, shared, cliques[i])
+    variances = consistent_variances(domain, cliques, own)
+    return tuple(
+        Marginal(clique=marginal.clique, values=table, variance=variance, noise=marginal.noise)
+        for marginal, table, variance in zip(marginals, values, variances, strict=True)
+    )
+
+
+def consistent_variances(
+    domain: Domain, cliques: Sequence[Clique], variances: Sequence[float]
+) -> tuple[float, ...]:
+    """Variance of one cell of each clique after `consistent`; depends on public facts alone."""
+    remaining = list(variances)
+    for shared, holders in _shared(cliques).items():
+        share = math.prod(1 - 1 / size for size in domain.shape(shared))
+        pooled = 1 / sum(_weight(domain, cliques[i], variances[i], shared) for i in holders)
+        for i in holders:
+            rest = domain.cells(cliques[i]) // domain.cells(shared)
+            remaining[i] += share * (pooled / rest**2 - variances[i] / rest)
+    return tuple(max(0.0, variance) for variance in remaining)
+
+
+def _weight(domain: Domain, clique: Clique, variance: float, shared: Clique) -> float:
+    """Inverse variance of the clique's noisy marginal over `shared`."""
+    return 1 / (max(variance, 1e-12) * (domain.cells(clique) // domain.cells(shared)))
+
+
+def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
+    """Every set of columns that two or more cliques contain, with the positions of those cliques."""
+    found: set[frozenset[str]] = set()
+    for a, b in itertools.combinations(cliques, 2):
+        common = sorted(set(a) & set(b))
+        if 2 ** len(common) > MAX_SHARED:
+            raise LimitError(
+                f"two marginals share {len(common)} columns, too many to make them agree",
+                remedy="drop one of the two or take fewer columns",
+            )
+        found.update(
+            frozenset(part)
+            for size in range(len(common) + 1)
+            for part in itertools.combinations(common, size)
+        )
+    return {
+        tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in found
+    }
+
+
+def _residual(values: Values, clique: Clique, shared: Clique) -> Values:
+    """The marginal over `shared`, centered along each of its axes."""
+    table: Values = project(values, clique, shared)
+    for axis in range(len(shared)):
+        table = table - table.mean(axis=axis, keepdims=True)
+    return table
+
+
+def _spread(table: Values, shared: Clique, clique: Clique) -> Values:
+    """`table` over `shared` with axes in the clique's order, length 1 where the clique has more columns."""
+    inside = [name for name in clique if name in shared]
+    ordered = np.transpose(table, [shared.index(name) for name in inside])
+    shape = iter(ordered.shape)
+    return ordered.reshape([next(shape) if name in shared else 1 for name in clique])

@@ -1,0 +1,164 @@
+"""Recipes that measure cliques named in advance, and make those that overlap agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpcore.accounting.loss import Loss, Number, PureDP, exact, split
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.release import Model
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.chain import ChainModel
+from dpcore.synthesis.consistency import consistent, consistent_variances
+from dpcore.tables.counts import Marginal, check_cells
+
+
+class FixedCliques:
+    """What the recipes of this module share: the cliques are known before anything is read."""
+
+    kind: ClassVar[str]
+
+    @property
+    def measured(self) -> tuple[Clique, ...]:
+        """The cliques that are measured, in order."""
+        raise NotImplementedError
+
+    @property
+    def clique_weights(self) -> tuple[Fraction, ...] | None:
+        """Shares of the loss; None for even ones."""
+        return None
+
+    def check(self, domain: Domain) -> None:
+        """Refuse unknown columns, and cliques with too many cells."""
+        for clique in self.measured:
+            domain.clique(clique)
+        check_cells(domain, self.measured)
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """The error that remains after the marginals agree."""
+        parts = split(loss, len(self.measured), self.clique_weights)
+        variances = [noise_variance(noise_scale(rows=rows, queries=1, loss=part), part) for part in parts]
+        remaining = consistent_variances(domain, self.measured, variances)
+        return tuple(
+            Expected(
+                clique=clique,
+                cells=domain.cells(clique),
+                variance=variance,
+                noise="laplace" if isinstance(loss, PureDP) else "gaussian",
+            )
+            for clique, variance in zip(self.measured, remaining, strict=True)
+        )
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """Measure every clique once, then make them agree."""
+        on_progress("measuring", 0.0)
+        measured = measurer.measure(self.measured, measurer.loss, self.clique_weights)
+        on_progress("making the tables agree", 0.8)
+        agreed = consistent(measurer.domain, measured)
+        model = ChainModel(domain=measurer.domain, marginals=agreed)
+        return {marginal.clique: marginal for marginal in agreed}, model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return recipe_dict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marginals(FixedCliques):
+    """Noisy counts of any list of cliques; those that overlap are made to agree.
+
+    Costs the stated loss, split over the cliques evenly or by weights.
+
+    Attributes:
+        cliques: tuples of column names; the empty tuple is the number of rows.
+        weights: one number above 0 a clique; its share of the loss is its weight over their sum.
+    """
+
+    kind: ClassVar[str] = "marginals"
+
+    cliques: tuple[Clique, ...]
+    weights: tuple[Number, ...] | None = None
+
+    def __post_init__(self) -> None:
+        cliques: Any = self.cliques
+        if isinstance(cliques, str) or any(isinstance(clique, str) for clique in cliques):
+            raise ParameterError(
+                "cliques must be a list of tuples of column names", remedy='write [("age",), ("age", "sex")]'
+            )
+        object.__setattr__(self, "cliques", tuple(tuple(clique) for clique in self.cliques))
+        if not self.cliques:
+            raise ParameterError("there must be at least one clique", remedy="name the columns to count")
+        sets = [frozenset(clique) for clique in self.cliques]
+        if len(set(sets)) != len(sets):
+            raise ParameterError(
+                "the same columns stand in two cliques", remedy="name each set of columns once"
+            )
+        if self.weights is not None:
+            object.__setattr__(self, "weights", tuple(exact("weight", weight) for weight in self.weights))
+            if len(self.weights) != len(self.cliques):
+                raise ParameterError(
+                    f"there are {len(self.weights)} weights for {len(self.cliques)} cliques",
+                    remedy="give one weight a clique",
+                )
+
+    @property
+    def measured(self) -> tuple[Clique, ...]:
+        return self.cliques
+
+    @property
+    def clique_weights(self) -> tuple[Fraction, ...] | None:
+        return None if self.weights is None else tuple(Fraction(weight) for weight in self.weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Columns(FixedCliques):
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if not self.columns:
+            raise ParameterError("there must be at least one column", remedy="name the columns")
+
+
+class Independent(_Columns):
+    """One-way marginals of several columns, joined as if the columns had nothing to do with each other.
+
+    Costs the stated loss in all: each column gets an even share of it.
+    """
+
+    kind: ClassVar[str] = "independent"
+
+    @property
+    def measured(self) -> tuple[Clique, ...]:
+        return tuple((column,) for column in self.columns)
+
+
+class Joint(_Columns):
+    """One marginal over several columns together: keeps all their relations, for few cells only.
+
+    Costs the stated loss.
+    """
+
+    kind: ClassVar[str] = "joint"
+
+    @property
+    def measured(self) -> tuple[Clique, ...]:
+        return (self.columns,)
+
+
+@dataclass(frozen=True)
+class Histogram(FixedCliques):
+    """Noisy counts of one column. Costs the stated loss."""
+
+    kind: ClassVar[str] = "histogram"
+
+    column: str
+
+    @property
+    def measured(self) -> tuple[Clique, ...]:
+        return ((self.column,),)

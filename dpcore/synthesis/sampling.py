@@ -1,0 +1,67 @@
+"""Draw rows from tables of probabilities. All of it is post-processing of noisy numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.tables.counts import Values
+
+Integers = npt.NDArray[np.int64]
+
+
+def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
+    """The table of non-negative cells that add up to `total` and lies nearest to `values` in L2.
+
+    Lowers all cells by one threshold and cuts at 0. Plain clipping leaves about half of the noise of
+    every empty cell in the table and then scales the real cells down to make room for it; this does not.
+
+    Args:
+        values: noisy counts, any shape.
+        total: the sum wanted, in rows; at 0 or below, all cells are 0.
+    Source: Duchi, Shalev-Shwartz, Singer, Chandra (2008), figure 1.
+    """
+    if total <= 0:
+        return np.zeros(values.shape)
+    flat = np.sort(values.ravel())[::-1]
+    excess: Values = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)
+    last = int(np.flatnonzero(flat > excess)[-1])
+    cut: Values = np.maximum(values - excess[last], 0.0)
+    cut *= total / cut.sum()
+    return cut
+
+
+def sample_cells(parents: Integers, table: Values, rng: np.random.Generator) -> Integers:
+    """For each row, one cell of its parent's line of `table`.
+
+    Rows are ranked at random inside each parent, and cells are handed out along the ranks, so that each
+    cell gets its expected number of rows rounded down or up. The fresh order in every parent keeps
+    columns independent that share nothing but this parent. A line of zeros falls back to the sum over all
+    lines, and a table of zeros to equal chances.
+
+    Args:
+        parents: int64, the line of each row, in 0 .. lines - 1.
+        table: (lines, cells), at least 0; lines need not add up to 1.
+    Returns: int64, a cell number a row.
+    """
+    lines, cells = table.shape
+    weights = np.where(table.sum(axis=1, keepdims=True) > 0, table, table.sum(axis=0))
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1.0)
+    reached: Values = np.cumsum(weights, axis=1)
+    reached /= reached[:, -1:]
+    group_sizes = np.bincount(parents, minlength=lines)
+    shuffled = rng.permutation(len(parents))
+    order = shuffled[np.argsort(parents[shuffled], kind="stable")]
+    sorted_parents = parents[order]
+    offsets: Values = rng.random(size=(lines,))
+    first = np.cumsum(group_sizes) - group_sizes
+    rank = np.arange(len(parents)) - first[sorted_parents]
+    place = (rank + offsets[sorted_parents]) / group_sizes[sorted_parents]
+    goals = sorted_parents + np.minimum(place, 1 - 1e-9)
+    flat = (reached + np.arange(lines)[:, None]).ravel()
+    found = np.searchsorted(flat, goals, side="right") - sorted_parents * cells
+    drawn = np.empty(len(parents), dtype=np.int64)
+    drawn[order] = np.clip(found, 0, cells - 1)
+    return drawn

@@ -1,0 +1,158 @@
+"""Two types that are never mixed up: exact counts, which stay inside, and noisy marginals."""
+
+from __future__ import annotations
+
+import base64
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.schema.domain import Clique, Domain
+
+MAX_CELLS = 2_000_000
+
+Noise = Literal["laplace", "gaussian"]
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Counts:
+    """Exact numbers of rows a cell: private. Prints its clique only, and refuses to be pickled.
+
+    Attributes:
+        clique: column names, one an axis.
+        values: int64, in rows.
+    """
+
+    clique: Clique
+    values: npt.NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"Counts(clique={self.clique}, private)"
+
+    def __reduce__(self) -> NoReturn:
+        raise DisclosureError("exact counts are private and are not stored or sent", remedy="measure them")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Marginal:
+    """A noisy table of counts: public.
+
+    Attributes:
+        clique: column names, one an axis; the empty clique is the number of rows.
+        values: float64, noisy rows a cell, unbiased; may be negative.
+        variance: of the noise of one cell, the same for all, in rows squared.
+        noise: the law of the noise that was drawn.
+    """
+
+    clique: Clique
+    values: Values
+    variance: float
+    noise: Noise
+
+    def half_width(self, level: float = 0.95) -> float:
+        """Half the width of an interval that holds the true count of a cell with chance `level`, in rows."""
+        return half_width(self.variance, self.noise, level)
+
+    def interval(self, level: float = 0.95) -> tuple[Values, Values]:
+        """Lower and upper bounds, one a cell, each cell's with chance `level` of holding its true count."""
+        half = self.half_width(level)
+        return self.values - half, self.values + half
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows."""
+        return float(self.values.sum())
+
+    def project(self, clique: Clique) -> Marginal:
+        """The marginal of some of the columns, by summing over the others; free post-processing."""
+        values = project(self.values, self.clique, clique)
+        summed = self.values.size // values.size
+        return Marginal(clique=clique, values=values, variance=self.variance * summed, noise=self.noise)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "clique": list(self.clique),
+            "values": pack(self.values),
+            "variance": self.variance,
+            "noise": self.noise,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Marginal:
+        """Read what `to_dict` wrote."""
+        return cls(
+            clique=tuple(fields["clique"]),
+            values=unpack(fields["values"]),
+            variance=fields["variance"],
+            noise=fields["noise"],
+        )
+
+
+def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
+    """Refuse a clique of more than `limit` cells, before anything is allocated.
+
+    Raises: LimitError that shows the product.
+    """
+    for clique in cliques:
+        cells = domain.cells(clique)
+        if cells > limit:
+            product = " x ".join(map(str, domain.shape(clique)))
+            raise LimitError(
+                f"the table over {', '.join(clique)} would have {product} = {cells} cells, more than {limit}",
+                remedy="take fewer columns, wider steps or fewer categories",
+                clique=clique,
+                cells=cells,
+                limit=limit,
+            )
+
+
+def half_width(variance: float, noise: Noise, level: float = 0.95) -> float:
+    """Half-width w with P(|error| <= w) >= level for noise of this variance, in rows.
+
+    Laplace noise: the quantile of the discrete Laplace law with that variance, an upper bound for sums
+    of such noises, whose tails are lighter. Gaussian noise: the normal quantile.
+    """
+    if not 0 < level < 1:
+        raise ParameterError(f"level ({level}) must be between 0 and 1", remedy="use a level such as 0.95")
+    if variance == 0:
+        return 0.0
+    if noise == "gaussian":
+        return statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
+    # With r = exp(-1/scale): variance = 2 r / (1 - r)^2, and P(|X| > w) = 2 r^(w + 1) / (1 + r).
+    r = 1 + 1 / variance - math.sqrt((1 + 1 / variance) ** 2 - 1)
+    if r <= 0.0:
+        return 0.0
+    return float(max(0, math.ceil(math.log((1 - level) * (1 + r) / 2) / math.log(r) - 1 - 1e-9)))
+
+
+def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArray[Any]:
+    """Sum `values`, a table over `clique`, down to the columns of `onto`, axes in the order of `onto`."""
+    missing = [name for name in onto if name not in clique]
+    if missing:
+        raise ParameterError(
+            f"columns {missing} are not in the marginal over {list(clique)}", remedy="ask for its own columns"
+        )
+    kept = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
+    order = [name for name in clique if name in onto]
+    return np.transpose(kept, [order.index(name) for name in onto])
+
+
+def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
+    """An array as JSON: dtype, shape and base64 of its little-endian bytes."""
+    array = np.ascontiguousarray(values)
+    array = array.astype(array.dtype.newbyteorder("<"))
+    data = base64.b64encode(array.tobytes()).decode()
+    return {"dtype": array.dtype.str, "shape": list(values.shape), "data": data}
+
+
+def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
+    """Read what `pack` wrote."""
+    flat = np.frombuffer(base64.b64decode(fields["data"]), dtype=np.dtype(fields["dtype"]))
+    return flat.reshape(fields["shape"]).copy()
