@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts
@@ -19,8 +22,17 @@ class Engine(Protocol):
     def domain(self) -> Domain:
         """Names and sizes of the declared columns."""
 
-    def counts(self, cliques: Sequence[Clique], *, part: Part | None = None) -> list[Counts]:
-        """Exact counts over each clique, of all rows or of those of one (column, category)."""
+    def counts(
+        self,
+        cliques: Sequence[Clique],
+        *,
+        part: Part | None = None,
+        groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
+    ) -> list[Counts]:
+        """Exact counts over each clique, of all rows or of those of one (column, category).
+
+        `groups` maps the cells of a column to fewer, merged cells before counting.
+        """
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the content of the whole table, whatever the order of its rows and columns."""

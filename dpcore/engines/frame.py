@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -51,14 +51,28 @@ class FrameEngine:
         """Names and sizes of the declared columns."""
         return self._schema.domain
 
-    def counts(self, cliques: Sequence[Clique], *, part: Part | None = None) -> list[Counts]:
+    def counts(
+        self,
+        cliques: Sequence[Clique],
+        *,
+        part: Part | None = None,
+        groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
+    ) -> list[Counts]:
         """Exact counts over each clique, int64, of all rows or of those of one part.
 
         Raises: LimitError for a clique with too many cells, before anything is allocated.
         """
-        check_cells(self.domain, cliques)
+        codes = dict(self._codes)
+        sizes = dict(zip(self.domain.names, self.domain.sizes, strict=True))
+        for name, group in (groups or {}).items():
+            sizes[name] = int(group.max()) + 1
+            codes[name] = group.astype(np.min_scalar_type(sizes[name]))[codes[name]]
+        domain = Domain(names=tuple(sizes), sizes=tuple(sizes.values()))
+        check_cells(domain, cliques)
         chosen = None if part is None else self._part(part)
-        return [Counts(clique=clique, values=self._count(clique, chosen)) for clique in cliques]
+        return [
+            Counts(clique=clique, values=self._count(clique, domain, codes, chosen)) for clique in cliques
+        ]
 
     def fingerprint(self, key: bytes) -> str:
         """Keyed digest of the content; the same for another order of rows or columns."""
@@ -68,17 +82,24 @@ class FrameEngine:
         """All rows as they were given."""
         return Microdata(self._frame)
 
-    def _count(self, clique: Clique, chosen: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.int64]:
-        shape = self.domain.shape(clique)
+    def _count(
+        self,
+        clique: Clique,
+        domain: Domain,
+        codes: Mapping[str, npt.NDArray[np.unsignedinteger]],
+        chosen: npt.NDArray[np.bool_] | None,
+    ) -> npt.NDArray[np.int64]:
+        """One mixed-radix bincount."""
         if not clique:
             return np.array(self._length if chosen is None else int(chosen.sum()), dtype=np.int64)
-        flat = self._codes[clique[0]].astype(np.int64)
-        for name, size in zip(clique[1:], shape[1:], strict=True):
-            flat *= size
-            flat += self._codes[name]
+        flat = codes[clique[0]].astype(np.int64)
+        for name in clique[1:]:
+            flat *= domain.size(name)
+            flat += codes[name]
         if chosen is not None:
             flat = flat[chosen]
-        return np.bincount(flat, minlength=self.domain.cells(clique)).astype(np.int64).reshape(shape)
+        counted = np.bincount(flat, minlength=domain.cells(clique)).astype(np.int64)
+        return counted.reshape(domain.shape(clique))
 
     def _part(self, part: Part) -> npt.NDArray[np.bool_]:
         column, category = part

@@ -6,8 +6,11 @@ every event in the order in which it was paid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+import functools
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +28,17 @@ GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
 
 
+Groups = npt.NDArray[np.int64]
+
+
+class CountsOf(Protocol):
+    """Exact counts over cliques, of cells merged by `groups`."""
+
+    def __call__(
+        self, cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
+    ) -> list[Counts]: ...
+
+
 class Measurer:
     """Measures and selects under one reserved loss.
 
@@ -37,7 +51,7 @@ class Measurer:
 
     def __init__(
         self,
-        counts: Callable[[Sequence[Clique]], list[Counts]],
+        counts: CountsOf,
         *,
         domain: Domain,
         loss: Loss,
@@ -46,11 +60,29 @@ class Measurer:
     ) -> None:
         self._counts = counts
         self._part = part
-        self._left = loss.amount
+        self._left = [loss.amount]  # in a list, because coarser views spend from the same
         self.domain = domain
         self.loss = loss
         self.rows = rows
         self.events: list[Event] = []
+
+    def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
+        """A view of the table with cells merged before they are counted; it spends from the same loss.
+
+        Args:
+            groups: column -> int64 array, the new cell of each cell, numbered from 0 without gaps. Must
+                follow from public or already noisy facts alone.
+        """
+        sizes = {name: int(group.max()) + 1 for name, group in groups.items()}
+        coarse = copy.copy(self)
+        coarse.domain = Domain(
+            names=self.domain.names,
+            sizes=tuple(
+                sizes.get(name, size) for name, size in zip(self.domain.names, self.domain.sizes, strict=True)
+            ),
+        )
+        coarse._counts = functools.partial(self._counts, groups=groups)
+        return coarse
 
     @property
     def noise(self) -> Noise:
@@ -135,12 +167,12 @@ class Measurer:
             raise ParameterError(
                 f"this run spends {self.loss.name}, not {loss.name}", remedy="take shares of its own loss"
             )
-        if loss.amount > self._left:
+        if loss.amount > self._left[0]:
             raise BudgetExceeded(
                 f"the run reserved {self.loss.name} {float(self.loss.amount):g} and asks for more",
                 remedy="reserve more, or measure less",
             )
-        self._left -= loss.amount
+        self._left[0] -= loss.amount
         self.events.extend(events)
 
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
