@@ -1,0 +1,130 @@
+"""The frontier: one pass over the lattice that answers every k, suppression limit and metric at once.
+
+Every node is grouped once and counted: classes, rows and squared sizes between neighbouring values of k. Whether a
+node is feasible, its discernibility and its average class size follow from these numbers. For the separable metrics,
+the nodes are looked at again in the order of their lower bounds, until the next bound is no better than the best score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.anonymize.classes import Grouper
+from dpcore.anonymize.lattice import Node
+from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Metric
+from dpcore.anonymize.models import KAnonymity, Model, is_blocked, violations
+from dpcore.anonymize.tuples import Tuples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """The best node for one k, limit and metric."""
+
+    k: int
+    limit: float
+    metric: Metric
+    node: Node
+    score: float
+    suppressed: int
+    """Rows."""
+    classes: int
+    """Classes that are kept."""
+
+
+class Frontier:
+    """The counts of one pass over the lattice: answers each of its k under any limit and any metric."""
+
+    def __init__(
+        self,
+        table: Tuples,
+        ks: Sequence[int],
+        models: Sequence[Model] = (),
+        *,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Group and count every node; `models` hold beside every k, `on_progress` gets the share done.
+
+        Raises: LimitError when the lattice is too large (see `size.predict`).
+        """
+        self.evals=0
+        self.table = table
+        self.ks = tuple(sorted(set(ks)))
+        self.models = tuple(models)
+        shape = (table.lattice.size, len(self.ks) + 1)
+        self._classes, self._rows, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._blocked = np.zeros(table.lattice.size, dtype=bool)
+        self._grouper = Grouper(table)
+        self._count(on_progress)
+
+    def best(self, k: int, limit: float, metric: Metric) -> Point | None:
+        """The optimal node for one of the `ks`, None if no node is feasible; of equal nodes the least general."""
+        band = self.ks.index(k) + 1
+        suppressed = self._rows[:, :band].sum(axis=1)
+        kept = self._classes[:, band:].sum(axis=1)
+        feasible = ~self._blocked & (suppressed <= math.floor(limit * self.table.rows))
+        candidates = feasible.nonzero()[0]
+        if not len(candidates):
+            return None
+        if isinstance(metric, Discernibility | AverageClassSize):
+            squares = self._squares[candidates, band:].sum(axis=1)
+            scores = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
+        else:
+            scores = self._scores(k, metric, candidates, suppressed[candidates])
+        index = candidates[np.lexsort((self.table.lattice.total_levels[candidates], scores))[0]]
+        return Point(
+            k=k,
+            limit=limit,
+            metric=metric,
+            node=self.table.lattice.node(index),
+            score=float(scores.min()),
+            suppressed=int(suppressed[index]),
+            classes=int(kept[index]),
+        )
+
+    def _scores(self, k: int, metric: Metric, candidates: np.ndarray, suppressed: np.ndarray) -> np.ndarray:
+        """The scores of the candidates; infinite where the lower bound already rules a node out."""
+        bounds = metric.bounds_given(self.table, candidates, suppressed)
+        scores = np.full(len(candidates), np.inf)
+        best = np.inf
+        models = (KAnonymity(k=k), *self.models)
+        for position in bounds.argsort(kind="stable"):
+            if bounds[position] > best:
+                break
+            self.evals+=1
+            if suppressed[position]:
+                classes = self._grouper.classes(self.table.lattice.node(int(candidates[position])))
+                scores[position] = metric.score(classes, violations(models, classes))
+            else:
+                scores[position] = bounds[position]
+            best = min(best, scores[position])
+        return scores
+
+    def points(self, limits: Sequence[float], metrics: Sequence[Metric]) -> list[Point]:
+        """Every feasible combination of k, limit and metric."""
+        found = (self.best(k, limit, metric) for metric in metrics for k in self.ks for limit in limits)
+        return [point for point in found if point is not None]
+
+    def _count(self, on_progress: Callable[[float], None] | None) -> None:
+        """Fill, a node a row, the classes, rows and squares of each band; band b holds ks[b-1] <= size < ks[b].
+
+        Classes that violate one of the models are in band 0, which every k suppresses.
+        """
+        lattice, bands = self.table.lattice, len(self.ks) + 1
+        top = self.ks[-1]
+        band_of = np.searchsorted(self.ks, np.arange(top + 1), side="right")
+        for done, classes in enumerate(self._grouper.walk()):
+            index = lattice.index(classes.node)
+            sizes = classes.sizes
+            band = band_of[np.minimum(sizes, top)]
+            if self.models:
+                band[violations(self.models, classes)] = 0
+                self._blocked[index] = is_blocked(self.models, classes)
+            self._classes[index] = np.bincount(band, sizes > 0, bands)
+            self._rows[index] = np.bincount(band, sizes, bands)
+            self._squares[index] = np.bincount(band, sizes * sizes, bands)
+            if on_progress and done % 500 == 0:
+                on_progress(done / lattice.size)

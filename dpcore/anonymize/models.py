@@ -1,0 +1,271 @@
+"""Privacy models: what every published equivalence class must fulfil.
+
+A model looks at classes (their sizes, the histogram of a sensitive column) and says which of them violate it; a violating
+class is suppressed. Every model here is monotone under generalization: joining two classes that fulfil it gives one
+that does. `monotone` says that this also holds for the number of suppressed rows; where it does not, `relaxation`
+names a weaker model with that property, by which a search may prune.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+
+from dpcore.anonymize.hierarchy import Hierarchy
+from dpcore.anonymize.tuples import Tuples
+from dpcore.errors import ParameterError
+
+
+class ClassStatistics(Protocol):
+    """What a model may look at: one entry a class."""
+
+    table: Tuples
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Published rows."""
+
+    @property
+    def population(self) -> np.ndarray:
+        """Rows of the whole table."""
+
+    def histogram(self, column: str) -> np.ndarray:
+        """Published rows by value of a sensitive column: classes x values."""
+
+
+class Model(Protocol):
+    """One privacy model."""
+
+    monotone: ClassVar[bool]
+    """Generalizing further never suppresses more rows."""
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        """Which classes violate the model; boolean, one a class."""
+
+    @property
+    def relaxation(self) -> Model | None:
+        """A monotone model that every class fulfilling this one fulfils too; itself if it is monotone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity:
+    """Every class has at least k published rows (Samarati and Sweeney, 1998)."""
+
+    k: int
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _at_least("k", self.k, 1)
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        return classes.sizes < self.k
+
+    @property
+    def relaxation(self) -> Model:
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMap:
+    """Every class has at least k rows of the population table (Sweeney, 2002)."""
+
+    k: int
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _at_least("k", self.k, 1)
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        return classes.population < self.k
+
+    @property
+    def relaxation(self) -> Model:
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaPresence:
+    """In every class the share of the population that was published lies between two bounds.
+
+    Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be suppressed: if it violates the
+    model, the node is infeasible.
+    """
+
+    lowest: float
+    highest: float
+    monotone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lowest <= self.highest <= 1:
+            raise ParameterError(
+                f"the bounds ({self.lowest:g}, {self.highest:g}) must be ascending and between 0 and 1",
+                remedy="lower the first or raise the second",
+                lowest=self.lowest,
+                highest=self.highest,
+            )
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        share = classes.sizes / classes.population
+        return (share < self.lowest) | (share > self.highest)
+
+    @property
+    def relaxation(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistinctL:
+    """Every class holds at least l distinct sensitive values (Machanavajjhala et al., 2007)."""
+
+    column: str
+    l: int  # noqa: E741
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _at_least("l", self.l, 1)
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        return np.count_nonzero(classes.histogram(self.column), axis=1) < self.l
+
+    @property
+    def relaxation(self) -> Model:
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntropyL:
+    """The Shannon entropy of the sensitive values in every class is at least ln l (Machanavajjhala et al., 2007).
+
+    In the form sum r ln r <= n (ln n - ln l), compared without a tolerance: classes exactly at the threshold are common,
+    and this is how ARX decides them. A class also needs ceil(l) distinct values.
+    """
+
+    column: str
+    l: float  # noqa: E741
+    monotone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _at_least("l", self.l, 1)
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        counts = classes.histogram(self.column)
+        size = np.maximum(counts.sum(axis=1), 1)
+        weighted = (counts * np.log(np.maximum(counts, 1))).sum(axis=1)
+        spread = size * (np.log(size) - math.log(self.l))
+        return (weighted > spread) | (np.count_nonzero(counts, axis=1) < math.ceil(self.l))
+
+    @property
+    def relaxation(self) -> Model:
+        return DistinctL(column=self.column, l=math.ceil(self.l))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecursiveCL:
+    """r1 < c (r_l + ... + r_m) for the counts r1 >= r2 >= ... of the sensitive values in every class.
+
+    Source: Machanavajjhala et al. (2007), definition 4.3.
+    """
+
+    column: str
+    c: float
+    l: int  # noqa: E741
+    monotone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _at_least("l", self.l, 1)
+        if not self.c > 0:
+            raise ParameterError(f"c ({self.c:g}) must be above 0", remedy="raise c", c=self.c)
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        counts = -np.sort(-classes.histogram(self.column), axis=1)
+        return counts[:, 0] >= self.c * counts[:, self.l - 1 :].sum(axis=1)
+
+    @property
+    def relaxation(self) -> Model:
+        return DistinctL(column=self.column, l=self.l)
+
+
+Distance = Literal["equal", "hierarchical", "ordered"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TCloseness:
+    """The sensitive values of every class are within t of those of the whole table, in earth mover's distance.
+
+    `equal`: all values are equally far apart (total variation). `hierarchical`: two values are as far apart as the
+    level at which they meet, over the height. `ordered`: as far as their ranks, over the number of values - 1.
+    Source: Li, Li, Venkatasubramanian (2007), section 3.
+    """
+
+    column: str
+    t: float
+    distance: Distance = "equal"
+    monotone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.t <= 1:
+            raise ParameterError(f"t ({self.t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t)
+
+    def violations(self, classes: ClassStatistics) -> np.ndarray:
+        secret = classes.table.sensitive[self.column]
+        counts = classes.histogram(self.column)
+        whole = secret.counts / max(secret.counts.sum(), 1)
+        excess = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1) - whole
+        if self.distance == "equal":
+            distance = np.abs(excess).sum(axis=1) / 2
+        elif self.distance == "ordered":
+            distance = np.abs(np.cumsum(excess, axis=1)).sum(axis=1) / max(len(whole) - 1, 1)
+        else:
+            distance = _tree_distance(excess, secret.hierarchy)
+        return distance > self.t
+
+    @property
+    def relaxation(self) -> None:
+        return None
+
+
+def violations(models: Sequence[Model], classes: ClassStatistics) -> np.ndarray:
+    """Which classes violate at least one of the models; boolean, one a class."""
+    result = np.zeros(len(classes.sizes), dtype=bool)
+    for model in models:
+        result |= model.violations(classes)
+    return result
+
+
+def blocks(model: Model, classes: ClassStatistics) -> np.ndarray:
+    """Which classes make a node infeasible if nothing may be suppressed; boolean, one a class.
+
+    A class without a published row needs no suppression, but delta-presence holds for it all the same.
+    """
+    return model.violations(classes) & (isinstance(model, DeltaPresence) | (classes.sizes > 0))
+
+
+def is_blocked(models: Sequence[Model], classes: ClassStatistics) -> bool:
+    """Whether a class without a published row violates delta-presence: no suppression can mend such a node."""
+    return any(
+        bool((model.violations(classes) & (classes.sizes == 0)).any())
+        for model in models
+        if isinstance(model, DeltaPresence)
+    )
+
+
+def _tree_distance(excess: np.ndarray, hierarchy: Hierarchy | None) -> np.ndarray:
+    """Earth mover's distance over a tree whose edges have length 1 / (2 height): the flow through every edge."""
+    if hierarchy is None:
+        raise ParameterError("hierarchical distance needs a hierarchy of the sensitive column", remedy="give one")
+    flow = np.zeros(len(excess))
+    for level in range(hierarchy.height):
+        codes = hierarchy.codes(level)
+        by_label = np.zeros((codes.max() + 1, len(excess)))
+        np.add.at(by_label, codes, excess.T)
+        flow += np.abs(by_label).sum(axis=0)
+    return flow / (2 * max(hierarchy.height, 1))
+
+
+def _at_least(name: str, value: float, lowest: int) -> None:
+    if not value >= lowest:
+        raise ParameterError(f"{name} ({value:g}) must be at least {lowest}", remedy=f"raise {name}", **{name: value})
