@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from workbench.wording import _
+
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]
 Chances = Sequence[float] | Floats
@@ -316,14 +318,14 @@ def _town(size: int) -> pd.DataFrame:
 SAMPLES = (
     Sample(
         key="census",
-        title="Census",
-        one_line="20,000 invented people: education, work, family and income. One row is one person.",
+        title=_("Census"),
+        one_line=_("20,000 invented people: education, work, family, income. One row is one person."),
         build=census,
     ),
     Sample(
         key="hospital",
-        title="Hospital visits",
-        one_line="5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight a person.",
+        title=_("Hospital visits"),
+        one_line=_("5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight a person."),
         build=hospital,
         id_column="patient_id",
         max_rows=3,

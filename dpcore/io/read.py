@@ -30,10 +30,9 @@ from dpcore.io.encoding import decode, is_parquet, recognize
 from dpcore.io.parquet import read_parquet
 
 SEPARATORS = (",", ";", "\t", "|")
-_INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"  # no leading zeros: 01234 is a code; 18 digits fit into 64 bits
+_INTEGER = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-_EXACT_IN_FLOAT = 2**53
 _SNIFFED_CHARACTERS = 100_000
 _SNIFFED_ROWS = 100
 _CELLS_AT_ONCE = 100_000
@@ -82,9 +81,9 @@ def read_table(
             )
         frame, notes = read_parquet(data, limits=limits)
         return ReadResult(frame=frame, encoding=None, separator=None, kind="parquet", notes=tuple(notes))
-    if (format_ := recognize(data)) is not None:
+    if (other := recognize(data)) is not None:
         raise ReadError(
-            f"the file looks like {format_}",
+            f"the file looks like {other}",
             remedy="name it .parquet" if is_parquet(data) else "export the table as CSV text",
         )
     text, found = decode(data, encoding)
@@ -202,9 +201,10 @@ def _typed(texts: pd.Series) -> pd.Series:
     if present.empty or not present.str.fullmatch(_NUMBER).all():
         return texts
     if present.str.fullmatch(_INTEGER).all():
-        whole = present.astype("int64")
-        if len(present) == len(texts):
-            return whole
-        return texts.astype("float64") if whole.abs().max() <= _EXACT_IN_FLOAT else texts
+        # Longer ones would lose digits, and two ids become one: 64 bits hold 18 digits, a float holds 15.
+        complete = len(present) == len(texts)
+        if present.str.lstrip("-").str.len().max() > (18 if complete else 15):
+            return texts
+        return texts.astype("int64") if complete else texts.astype("float64")
     numbers = texts.astype("float64")
     return numbers if np.isfinite(numbers.dropna()).all() else texts
