@@ -31,6 +31,7 @@ RUSSIAN = "имя,город\nИван Петрович Сидоров,Моск�
         ("名,n\n𠮷,1\n王,2\n李,3\n张,4\n", "gb18030", "gb18030"),
         (GERMAN, "cp1252", "cp1252"),
         (FRENCH, "cp1252", "cp1252"),
+        ("name,n\nMüller,1\nJörg,2\nKäthe,3\n", "cp1252", "cp1252"),  # these bytes are valid GB18030, too
         ("item,price\nTea,“£3”\nCoffee,€4\n", "cp1252", "cp1252"),
         (GERMAN, "utf-16-le", "utf-16-le"),
         (GERMAN, "utf-16-be", "utf-16-be"),
