@@ -56,12 +56,12 @@ class Classes:
         return np.add.reduceat(self.published, self.starts)
 
     def histogram(self, column: str) -> np.ndarray:
-        """Published rows of each class (axis 0) by value of a sensitive column (axis 1); float64 holding integers."""
+        """Published rows by value of a sensitive column (axis 0) in each class (axis 1); float64 holding integers."""
         secret = self.table.sensitive[column]
-        width = len(secret.values)
-        cells = np.repeat(np.arange(len(self.starts)) * width, np.diff(self.starts, append=len(self.keys)))
-        cells += (self.keys >> secret.shift) & secret.mask
-        return np.bincount(cells, self.published, len(self.starts) * width).reshape(-1, width)
+        values, classes = len(secret.values), len(self.starts)
+        cells = ((self.keys >> secret.shift) & secret.mask) * classes
+        cells += np.repeat(np.arange(classes), np.diff(self.starts, append=len(self.keys)))
+        return np.bincount(cells, self.published, values * classes).reshape(values, classes)
 
 
 class Grouper:

@@ -15,7 +15,6 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from dpcore.anonymize.hierarchy import Hierarchy
 from dpcore.anonymize.tuples import Tuples
 from dpcore.errors import ParameterError
 
@@ -34,7 +33,7 @@ class ClassStatistics(Protocol):
         """Rows of the whole table."""
 
     def histogram(self, column: str) -> np.ndarray:
-        """Published rows by value of a sensitive column: classes x values."""
+        """Published rows by value of a sensitive column: values x classes."""
 
 
 class Model(Protocol):
@@ -129,7 +128,7 @@ class DistinctL:
         _at_least("l", self.l, 1)
 
     def violations(self, classes: ClassStatistics) -> np.ndarray:
-        return np.count_nonzero(classes.histogram(self.column), axis=1) < self.l
+        return np.count_nonzero(classes.histogram(self.column), axis=0) < self.l
 
     @property
     def relaxation(self) -> Model:
@@ -153,10 +152,10 @@ class EntropyL:
 
     def violations(self, classes: ClassStatistics) -> np.ndarray:
         counts = classes.histogram(self.column)
-        size = np.maximum(counts.sum(axis=1), 1)
-        weighted = (counts * np.log(np.maximum(counts, 1))).sum(axis=1)
+        size = np.maximum(counts.sum(axis=0), 1)
+        weighted = (counts * np.log(np.maximum(counts, 1))).sum(axis=0)
         spread = size * (np.log(size) - math.log(self.l))
-        return (weighted > spread) | (np.count_nonzero(counts, axis=1) < math.ceil(self.l))
+        return (weighted > spread) | (np.count_nonzero(counts, axis=0) < math.ceil(self.l))
 
     @property
     def relaxation(self) -> Model:
@@ -181,8 +180,8 @@ class RecursiveCL:
             raise ParameterError(f"c ({self.c:g}) must be above 0", remedy="raise c", c=self.c)
 
     def violations(self, classes: ClassStatistics) -> np.ndarray:
-        counts = -np.sort(-classes.histogram(self.column), axis=1)
-        return counts[:, 0] >= self.c * counts[:, self.l - 1 :].sum(axis=1)
+        counts = np.sort(classes.histogram(self.column), axis=0)[::-1]
+        return counts[0] >= self.c * counts[self.l - 1 :].sum(axis=0)
 
     @property
     def relaxation(self) -> Model:
@@ -214,13 +213,13 @@ class TCloseness:
         secret = classes.table.sensitive[self.column]
         counts = classes.histogram(self.column)
         whole = secret.counts / max(secret.counts.sum(), 1)
-        excess = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1) - whole
+        excess = counts / np.maximum(counts.sum(axis=0), 1) - whole[:, None]
         if self.distance == "equal":
-            distance = np.abs(excess).sum(axis=1) / 2
+            distance = np.abs(excess).sum(axis=0) / 2
         elif self.distance == "ordered":
-            distance = np.abs(np.cumsum(excess, axis=1)).sum(axis=1) / max(len(whole) - 1, 1)
+            distance = np.abs(excess.cumsum(axis=0)).sum(axis=0) / max(len(whole) - 1, 1)
         else:
-            distance = _tree_distance(excess, secret.hierarchy)
+            distance = _tree_distance(excess, secret.parents)
         return distance > self.t
 
     @property
@@ -253,17 +252,13 @@ def is_blocked(models: Sequence[Model], classes: ClassStatistics) -> bool:
     )
 
 
-def _tree_distance(excess: np.ndarray, hierarchy: Hierarchy | None) -> np.ndarray:
+def _tree_distance(excess: np.ndarray, parents: Sequence[np.ndarray]) -> np.ndarray:
     """Earth mover's distance over a tree whose edges have length 1 / (2 height): the flow through every edge."""
-    if hierarchy is None:
-        raise ParameterError("hierarchical distance needs a hierarchy of the sensitive column", remedy="give one")
-    flow = np.zeros(len(excess))
-    for level in range(hierarchy.height):
-        codes = hierarchy.codes(level)
-        by_label = np.zeros((codes.max() + 1, len(excess)))
-        np.add.at(by_label, codes, excess.T)
-        flow += np.abs(by_label).sum(axis=0)
-    return flow / (2 * max(hierarchy.height, 1))
+    flow = np.abs(excess).sum(axis=0)
+    for parent in parents[:-1]:
+        excess = np.array([excess[parent == code].sum(axis=0) for code in range(parent.max() + 1)])
+        flow += np.abs(excess).sum(axis=0)
+    return flow / (2 * len(parents))
 
 
 def _at_least(name: str, value: float, lowest: int) -> None:

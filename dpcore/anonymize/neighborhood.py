@@ -49,29 +49,30 @@ class Neighborhood:
     @cached_property
     def population(self) -> np.ndarray:
         """Rows of the table."""
-        return self._sum(self._meeting, self._classes.counts, 1).ravel()
+        return self._sum(self._meeting, self._classes.counts, 1)[0]
 
     @cached_property
     def sizes(self) -> np.ndarray:
         """Published rows."""
         if not self.table.has_subset:
             return self.population
-        return self._sum(self._meeting, self._classes.published, 1).ravel()
+        return self._sum(self._meeting, self._classes.published, 1)[0]
 
     def histogram(self, column: str) -> np.ndarray:
-        """Published rows by value of a sensitive column: nodes x values."""
+        """Published rows by value of a sensitive column: values x nodes."""
         secret = self.table.sensitive[column]
         values = (self._classes.keys >> secret.shift) & secret.mask
-        cells = self._meeting * len(secret.values) + values
+        cells = values * math.prod(self._shape) + self._meeting
         return self._sum(cells, self._classes.published, len(secret.values))
 
-    def _sum(self, cells: np.ndarray, rows: np.ndarray, width: int) -> np.ndarray:
-        """Count the rows by cell and add up each axis of the lattice from below."""
-        counts = np.bincount(cells, rows, math.prod(self._shape) * width)
-        inner = len(counts)
+    def _sum(self, cells: np.ndarray, rows: np.ndarray, values: int) -> np.ndarray:
+        """Count the rows by cell and add up each axis of the lattice from below; values x nodes."""
+        nodes = math.prod(self._shape)
+        counts = np.bincount(cells, rows, values * nodes)
+        inner = nodes
         for levels in self._shape:
             inner //= levels
             view = counts.reshape(-1, levels, inner)
             for level in range(1, levels):
                 view[:, level] += view[:, level - 1]
-        return counts.reshape(-1, width)
+        return counts.reshape(values, nodes)

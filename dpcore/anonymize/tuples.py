@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
 from dpcore.anonymize.lattice import Lattice, Node
-from dpcore.errors import HierarchyError, LimitError, SchemaError
+from dpcore.errors import HierarchyError, LimitError, ParameterError, SchemaError
 
 WORD = 63
 """Bits of a key; the sign bit stays unused so that keys sort as they stand."""
@@ -32,6 +33,14 @@ class Sensitive:
     mask: int
     counts: np.ndarray
     """Published rows of every value; int64."""
+
+    @cached_property
+    def parents(self) -> tuple[np.ndarray, ...]:
+        """parents[level]: for every label at a level of the hierarchy the code of its label one level above."""
+        if self.hierarchy is None:
+            raise ParameterError("hierarchical distance needs a hierarchy of the sensitive column", remedy="give one")
+        codes = [self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)]
+        return tuple(_by_code(finer, coarser) for finer, coarser in pairwise(codes))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,7 +174,7 @@ class Tuples:
         covering = {name: hierarchy.covering(frame[name]) for name, hierarchy in hierarchies.items()}
         secrets = {name: _secret(frame[name], hierarchy) for name, hierarchy in extra.items()}
         widths = [_bits(len(h.values)) for h in covering.values()]
-        widths += [_bits(len(values)) for values, _ in secrets.values()]
+        widths += [_bits(len(values)) for values, _, _ in secrets.values()]
         if sum(widths) + (subset is not None) > WORD:
             raise LimitError(
                 "the quasi-identifiers have too many values together for full-domain search",
@@ -183,12 +192,12 @@ class Tuples:
             starred &= leaves == star
         kept = ~starred
         described = {}
-        for (name, (values, codes)), shift in zip(secrets.items(), shifts[len(covering) :], strict=True):
+        for (name, (values, hierarchy, codes)), shift in zip(secrets.items(), shifts[len(covering) :], strict=True):
             keys |= codes << shift
             counted = codes[kept if subset is None else kept & np.asarray(subset, dtype=bool)]
             described[name] = Sensitive(
                 values=values,
-                hierarchy=extra[name],
+                hierarchy=hierarchy,
                 shift=shift,
                 mask=(1 << _bits(len(values))) - 1,
                 counts=np.bincount(counted, minlength=len(values)),
@@ -244,14 +253,16 @@ def _encode(series: pd.Series, hierarchy: Hierarchy) -> np.ndarray:
     return leaves
 
 
-def _secret(series: pd.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str, ...], np.ndarray]:
-    """The values of a sensitive column in a fixed order (numbers by size), and the code of every row."""
+def _secret(
+    series: pd.Series, hierarchy: Hierarchy | None
+) -> tuple[tuple[str, ...], Hierarchy | None, np.ndarray]:
+    """The values of a sensitive column in a fixed order (numbers by size), its hierarchy, the code of every row."""
     if hierarchy is not None:
         covering = hierarchy.covering(series)
-        return covering.values, _encode(series, covering)
+        return covering.values, covering, _encode(series, covering)
     rows, unique = pd.factorize(series, sort=True, use_na_sentinel=True)
     values = (*texts(unique), *([MISSING] if (rows < 0).any() else []))
-    return values, np.where(rows < 0, len(unique), rows).astype(np.int64)
+    return values, None, np.where(rows < 0, len(unique), rows).astype(np.int64)
 
 
 def _check_columns(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], extra: Mapping[str, object]) -> None:
