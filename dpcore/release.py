@@ -170,7 +170,7 @@ class InternalReport(Generic[Report]):
     """A result that read the original rows: for their owner, never exported or shared."""
 
     title: str
-    content: Report
+    content: Report = field(repr=False)
 
     def __reduce__(self) -> NoReturn:
         raise DisclosureError(

@@ -211,8 +211,8 @@ def _log_delta(rho: float, epsilon: float) -> float:
     def exponent(log_order: float) -> float:
         excess = math.exp(log_order)
         order = 1 + excess
-        # log(1 - 1/order) = log(excess / order)
-        return excess * (order * rho - epsilon) - log_order + order * (log_order - math.log(order))
+        # log(1 - 1/order) = -log(1 + 1/excess)
+        return excess * (order * rho - epsilon) - log_order - order * math.log1p(math.exp(-log_order))
 
     low, high = -60.0, 60.0
     for _ in range(200):

@@ -30,7 +30,7 @@ class FrameEngine:
         schema.check_names(frame)
         if len(frame) == 0:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
-        self._frame = frame
+        self._frame = frame.copy(deep=False)  # later changes to the caller's frame do not reach it
         self._schema = schema
         kept = _kept_rows(frame, schema, key)
         counted = frame if kept is None else frame.iloc[kept]
@@ -149,14 +149,16 @@ def _kept_rows(frame: pd.DataFrame, schema: Schema, key: bytes) -> npt.NDArray[n
 
 def _row_hashes(frame: pd.DataFrame, key: bytes) -> npt.NDArray[np.uint64]:
     """One keyed 64-bit hash a row, from column names and values as text, in any order of columns."""
-    salt = hashlib.sha256(key).hexdigest()[:16]
     total = np.zeros(len(frame), dtype=np.uint64)
     for name in frame.columns:
-        column_salt = hashlib.sha256(f"{salt}{name}".encode()).hexdigest()[:16]
+        digest = hmac.new(key, str(name).encode(), hashlib.sha256)
+        salt = np.uint64(int.from_bytes(digest.digest()[:8], "little"))
         values = frame[name]
         if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
             values = pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0)
         else:
             values = values.astype("str").astype(object).where(values.notna(), "\x00")
-        total += pd.util.hash_pandas_object(values, index=False, hash_key=column_salt).to_numpy()
+        # pandas keys the hash of texts only, so the salt goes in between two rounds
+        hashed = pd.util.hash_pandas_object(values, index=False).to_numpy()
+        total += pd.util.hash_array(hashed ^ salt)
     return total

@@ -50,11 +50,11 @@ def selection_scale(*, rows: int, loss: Loss) -> float:
 def noise_variance(noise_scale: float, loss: Loss) -> float:
     """Variance of one draw, in rows squared.
 
-    Discrete Laplace: 2 r / (1 - r)^2 with r = exp(-1 / scale). Discrete Gaussian: below scale^2
-    (Canonne, Kamath, Steinke 2020, corollary 9), and taken as that.
+    Discrete Laplace: 1 / (2 sinh(1 / (2 scale))^2), from P(k) ~ exp(-|k| / scale). Discrete Gaussian:
+    below scale^2 (Canonne, Kamath, Steinke 2020, corollary 9), and taken as that.
     """
     if isinstance(loss, PureDP):
-        return 1 / (math.cosh(1 / noise_scale) - 1) if noise_scale > 1e-2 else 0.0
+        return 0.5 / math.sinh(0.5 / noise_scale) ** 2 if noise_scale > 1e-2 else 0.0
     return noise_scale**2
 
 

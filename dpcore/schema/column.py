@@ -9,7 +9,7 @@ where declared.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -54,7 +54,7 @@ class Column:
 
     kind: ClassVar[str]
 
-    name: str
+    name: str = field(kw_only=False)
     missing: bool = False
     missing_tokens: tuple[str, ...] = ()
     from_data: tuple[str, ...] = ()
@@ -107,10 +107,10 @@ class Column:
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `kind` first, defaults left out."""
         fields: dict[str, Any] = {"kind": self.kind}
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if value != field.default:
-                fields[field.name] = list(value) if isinstance(value, tuple) else value
+        for each in dataclasses.fields(self):
+            value = getattr(self, each.name)
+            if value != each.default:
+                fields[each.name] = list(value) if isinstance(value, tuple) else value
         return fields
 
     def _value_labels(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class Column:
 
     def _missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
         missing = values.isna().to_numpy(dtype=bool)
-        if self.missing_tokens and not pd.api.types.is_numeric_dtype(values.dtype):
+        if self.missing_tokens:
             tokens = [token.strip() for token in self.missing_tokens]
             missing = missing | as_text(values).isin(tokens).to_numpy(dtype=bool)
         return missing
@@ -162,8 +162,9 @@ class Categorical(Column):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "categories", tuple(self.categories))
-        texts = [str(category) for category in self.categories]
+        plain = (int(each) if _is_whole(each) else str(each) for each in self.categories)
+        object.__setattr__(self, "categories", tuple(plain))
+        texts = [str(category).strip() for category in self.categories]
         if not texts and not self.other:
             raise ParameterError(
                 f"column {self.name!r} needs at least one category", remedy="list its categories"
@@ -257,6 +258,10 @@ def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:
     if present.all():
         return pd.Series(numbers)
     return pd.Series(pd.arrays.IntegerArray(numbers.copy(), ~present))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_cells(name: str, cells: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import math
 from collections.abc import Sequence
@@ -90,15 +91,9 @@ class Integer(IntervalColumn):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "cuts", tuple(self.cuts))
         for label in ("low", "high", "bin_width"):
-            value = getattr(self, label)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise ParameterError(
-                    f"{label} ({value}) of column {self.name!r} must be a whole number",
-                    remedy="use a whole number, or declare the column Real",
-                )
-            object.__setattr__(self, label, int(value))
+            object.__setattr__(self, label, _whole(self.name, label, getattr(self, label)))
+        object.__setattr__(self, "cuts", tuple(_whole(self.name, "a cut", cut) for cut in self.cuts))
         _check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
         if self.bin_width < 1:
             raise ParameterError(
@@ -181,7 +176,9 @@ class Real(IntervalColumn):
         return self._codes(_as_numbers(values), missing)
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
-        drawn = rng.uniform(self.edges[codes], self.edges[codes + 1])
+        starts, ends = self.edges[codes], self.edges[codes + 1]
+        # rounding may reach the end, which is in the next cell
+        drawn = np.minimum(rng.uniform(starts, ends), np.nextafter(ends, starts))
         return pd.Series(np.where(present, drawn, np.nan))
 
 
@@ -202,14 +199,14 @@ class Date(IntervalColumn):
     def __post_init__(self) -> None:
         super().__post_init__()
         for label in ("low", "high"):
-            object.__setattr__(self, label, str(getattr(self, label))[:10])
             try:
-                np.datetime64(getattr(self, label), "D")
+                day = datetime.date.fromisoformat(str(getattr(self, label))[:10])
             except ValueError:
                 raise ParameterError(
                     f"{label} of column {self.name!r} must be a date such as 1990-01-31",
                     remedy="write year-month-day",
                 ) from None
+            object.__setattr__(self, label, day.isoformat())
         _check_bounds(self.name, _days(self.low), _days(self.high), (), equal_bounds=True)
         if self.step not in _STEP_DAYS:
             raise ParameterError(
@@ -273,11 +270,14 @@ def _as_numbers(values: pd.Series) -> npt.NDArray[np.float64]:
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _numbers(numbers: npt.NDArray[np.int64], present: npt.NDArray[np.bool_]) -> pd.Series:
-    """Whole numbers as int64, or as nullable Int64 where some are missing."""
-    if present.all():
-        return pd.Series(numbers)
-    return pd.Series(pd.arrays.IntegerArray(numbers.copy(), ~present))
+def _whole(name: str, label: str, value: object) -> int:
+    """`value` as a whole number that a float64 holds exactly."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) > 2**53:
+        raise ParameterError(
+            f"{label} ({value}) of column {name!r} must be a whole number within 2^53 of 0",
+            remedy="use a whole number, or declare the column Real",
+        )
+    return int(value)
 
 
 def _days(text: str) -> int:

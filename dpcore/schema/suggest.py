@@ -35,10 +35,20 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
 
     Raises: SchemaError when no column can be released.
     """
+    duplicated = frame.columns[frame.columns.duplicated()]
+    if len(duplicated):
+        raise SchemaError(
+            f"the table has more than one column {str(duplicated[0])!r}", remedy="rename one of them"
+        )
+    unit = _unit(frame)
     columns: list[Column] = []
     excluded: list[Excluded] = []
     for name in frame.columns:
-        suggestion = _suggest(str(name), frame[name])
+        suggestion = (
+            Excluded(name=str(name), reason="it names the person whom a row is about")
+            if str(name) == unit.id_column
+            else _suggest(str(name), frame[name])
+        )
         if isinstance(suggestion, Excluded):
             excluded.append(suggestion)
         else:
@@ -48,7 +58,7 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             "no column of the table can be released as it is",
             remedy="declare the columns by hand",
         )
-    return Schema(columns=tuple(columns), unit=_unit(frame), excluded=tuple(excluded))
+    return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
 
 
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
@@ -76,7 +86,9 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         return _date(base, present)
     numbers = pd.to_numeric(present, errors="coerce") if not _has_leading_zeros(present) else None
     if numbers is not None and numbers.notna().all() and np.isfinite(numbers).all():
-        return _number(base, numbers, distinct)
+        if _PERSON.search(name) and distinct == len(present) > 1:
+            return Excluded(name=name, reason="every row has its own number, so it may name people")
+        return _number(base, numbers)
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
         return Excluded(
             name=name,
@@ -121,7 +133,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
     )
 
 
-def _number(base: dict[str, Any], numbers: pd.Series, distinct: int) -> Column:
+def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
     low, high = float(numbers.min()), float(numbers.max())
     whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**53
     name = str(base["name"])
@@ -154,8 +166,8 @@ def _number(base: dict[str, Any], numbers: pd.Series, distinct: int) -> Column:
     end = (math.floor(high / width) + 1) * width
     return Real(
         **base,
-        low=round(start, 12),
-        high=round(end, 12),
+        low=float(f"{start:.12g}"),
+        high=float(f"{end:.12g}"),
         bin_width=width,
         from_data=("low", "high", "bin_width"),
         reason=f"decimal numbers, cells of {width:g}",

@@ -120,9 +120,14 @@ class _Columns(FixedCliques):
     columns: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        columns: Any = self.columns
+        if isinstance(columns, str):
+            raise ParameterError("columns must be a list of column names", remedy='write ["age", "sex"]')
         object.__setattr__(self, "columns", tuple(self.columns))
         if not self.columns:
             raise ParameterError("there must be at least one column", remedy="name the columns")
+        if len(set(self.columns)) != len(self.columns):
+            raise ParameterError("a column is named twice", remedy="name each column once")
 
 
 class Independent(_Columns):

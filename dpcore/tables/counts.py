@@ -116,20 +116,22 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
 def half_width(variance: float, noise: Noise, level: float = 0.95) -> float:
     """Half-width w with P(|error| <= w) >= level for noise of this variance, in rows.
 
-    Laplace noise: the quantile of the discrete Laplace law with that variance, an upper bound for sums
-    of such noises, whose tails are lighter. Gaussian noise: the normal quantile.
+    In whole rows. Gaussian noise: the normal quantile, rounded up, which holds for the discrete law too
+    (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the quantile of the discrete Laplace
+    law with that variance, or the normal quantile where that is larger (at levels below 0.91), so that
+    it holds for one draw and for sums of many, whose law lies between the two.
     """
     if not 0 < level < 1:
         raise ParameterError(f"level ({level}) must be between 0 and 1", remedy="use a level such as 0.95")
     if variance == 0:
         return 0.0
+    normal = statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
     if noise == "gaussian":
-        return statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
-    # With r = exp(-1/scale): variance = 2 r / (1 - r)^2, and P(|X| > w) = 2 r^(w + 1) / (1 + r).
-    r = 1 + 1 / variance - math.sqrt((1 + 1 / variance) ** 2 - 1)
-    if r <= 0.0:
-        return 0.0
-    return float(max(0, math.ceil(math.log((1 - level) * (1 + r) / 2) / math.log(r) - 1 - 1e-9)))
+        return float(math.ceil(normal))
+    # With t = 1 / scale: variance = 1 / (2 sinh(t / 2)^2), P(|X| > w) = 2 exp(-t (w + 1)) / (1 + exp(-t)).
+    t = 2 * math.asinh(math.sqrt(0.5 / variance))
+    laplace = -math.log((1 - level) * (1 + math.exp(-t)) / 2) / t - 1
+    return float(math.ceil(max(laplace, 0.0 if level >= 0.95 else normal) - 1e-9))
 
 
 def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArray[Any]:
