@@ -3,7 +3,8 @@
 A data set has one account: a budget, a rule and a privacy unit, fixed when it is opened. Each request
 has a line "reserved", and later one more: "committed" or "failed". A reserved line counts as spent,
 whatever becomes of it. Lines "outside" record work that the total does not cover. Every line carries
-a keyed digest of itself and of the line before it.
+a keyed digest of itself and of the line before it, and a sealed head names the last line, so that it
+cannot be dropped either.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from dpcore.accounting.composition import Rule, total
-from dpcore.errors import BudgetExceeded, BudgetFixed, LedgerCorrupt, LedgerError, RequestConflict
+from dpcore.errors import (
+    BudgetExceeded,
+    BudgetFixed,
+    LedgerCorrupt,
+    LedgerError,
+    ParameterError,
+    RequestConflict,
+)
 
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
@@ -56,6 +64,10 @@ class Charge:
     units: int
     threshold_units: int = 0
     part: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.units < 0 or self.threshold_units < 0:
+            raise ParameterError("a charge must not be below 0", remedy="there are no refunds")
 
 
 NOTHING = Charge(units=0)
@@ -134,7 +146,7 @@ class Ledger(Protocol):
         """End a reserved request badly; its charge stays."""
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        """Record work outside differential privacy."""
+        """Record work outside differential privacy. RequestConflict when the id is taken."""
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """All lines of a data set, in order."""
@@ -143,7 +155,7 @@ class Ledger(Protocol):
         """The stored release of a committed request."""
 
     def verify(self, dataset: str) -> None:
-        """Walk the chain. LedgerCorrupt when a line or a release was altered, dropped or swapped."""
+        """Walk the chain. LedgerCorrupt when the account, a line or a release was altered or dropped."""
 
 
 def open_content(account: Account) -> dict[str, Any]:
@@ -171,16 +183,18 @@ def check_same(stored: Account, asked: Account) -> Account:
     )
 
 
-def check_reserve(account: Account | None, lines_charges: Sequence[Charge], charge: Charge) -> None:
-    """Refuse a charge that the account cannot bear."""
-    if account is None:
-        raise LedgerError("this data set has no account in the ledger", remedy="open it with a budget")
-    if charge.units <= 0:
+def check_reserve(account: Account, reserved: Sequence[Charge], charge: Charge) -> None:
+    """Refuse a charge that the account cannot bear.
+
+    Args:
+        reserved: all charges before it, line by line or added up by part; both give the same total.
+    """
+    if charge.units == 0:
         raise LedgerError("a charge must be above 0", remedy="state a loss")
-    charges = [*lines_charges, charge]
+    charges = [*reserved, charge]
     asked = total((each.units, each.part) for each in charges)
     if asked > account.units:
-        left = account.units - total((each.units, each.part) for each in lines_charges)
+        left = account.units - total((each.units, each.part) for each in reserved)
         name = "epsilon" if account.rule == "basic" else "rho"
         raise BudgetExceeded(
             f"the charge of {name} {charge.units / 1e12:g} is more than what is left, {name} {left / 1e12:g}",
@@ -193,6 +207,11 @@ def check_reserve(account: Account | None, lines_charges: Sequence[Charge], char
             "the delta that finding categories needs is more than what was set aside for it",
             remedy="declare the categories, or open a data set with a larger threshold_delta",
         )
+
+
+def no_account() -> LedgerError:
+    """The error for a data set that was never opened."""
+    return LedgerError("this data set has no account in the ledger", remedy="open it with a budget")
 
 
 def conflict(request_id: str) -> RequestConflict:
@@ -231,29 +250,42 @@ def digest_of(release: str) -> str:
     return hashlib.sha256(release.encode()).hexdigest()
 
 
-def check_chain(key: bytes, lines: Sequence[Line], releases: dict[str, str]) -> None:
-    """Walk the lines and the releases of one data set.
+def head_of(key: bytes, last: Line) -> str:
+    """Seal over the last line of a data set, kept apart from the lines."""
+    return hmac.new(key, f"head {last.digest}".encode(), hashlib.sha256).hexdigest()
+
+
+def check_head(key: bytes, last: Line | None, head: str) -> None:
+    """Refuse to go on from a line that was not the last one: it would hide that others are missing.
+
+    Raises: LedgerCorrupt.
+    """
+    if last is None or head_of(key, last) != head:
+        raise _corrupt("the last line of the ledger is missing or was altered")
+
+
+def check_chain(
+    key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
+) -> None:
+    """Walk all that the ledger holds of one data set.
 
     Raises: LedgerCorrupt at the first line that does not fit.
     """
     previous = ""
     for number, line in enumerate(lines):
         if line.number != number or line.previous != previous or line.digest != line.seal(key):
-            raise LedgerCorrupt(
-                f"line {number} of the ledger was altered, or lines are missing before it",
-                remedy="restore the ledger from a backup",
-                number=number,
-            )
-        if (
-            line.state == "committed"
-            and digest_of(releases.get(line.request_id, "")) != line.content["release"]
-        ):
-            raise LedgerCorrupt(
-                f"the release stored for line {number} of the ledger was altered",
-                remedy="restore the ledger from a backup",
-                number=number,
-            )
+            raise _corrupt(f"line {number} of the ledger was altered, or lines are missing before it")
         previous = line.digest
+    check_head(key, lines[-1] if lines else None, head)
+    if lines[0].content != open_content(account):
+        raise _corrupt("the account was altered after it was opened")
+    stored = {request_id: digest_of(release) for request_id, release in releases.items()}
+    if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
+        raise _corrupt("a stored release was altered, dropped or added")
+
+
+def _corrupt(problem: str) -> LedgerCorrupt:
+    return LedgerCorrupt(problem, remedy="restore the ledger from a backup")
 
 
 class MemoryLedger:
@@ -264,7 +296,8 @@ class MemoryLedger:
         self._lock = threading.Lock()
         self._accounts: dict[str, Account] = {}
         self._lines: dict[str, list[Line]] = {}
-        self._releases: dict[tuple[str, str], str] = {}
+        self._heads: dict[str, str] = {}
+        self._releases: dict[str, dict[str, str]] = {}
 
     def open(self, account: Account) -> Account:
         with self._lock:
@@ -272,6 +305,8 @@ class MemoryLedger:
             if stored is not None:
                 return check_same(stored, account)
             self._accounts[account.dataset] = account
+            self._lines[account.dataset] = []
+            self._releases[account.dataset] = {}
             self._append(account.dataset, "", "opened", NOTHING, open_content(account))
             return account
 
@@ -281,19 +316,18 @@ class MemoryLedger:
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
         with self._lock:
-            lines = self._lines.get(dataset, [])
-            if any(line.request_id == request_id for line in lines):
-                raise conflict(request_id)
-            charges = [line.charge for line in lines if line.state == "reserved"]
-            check_reserve(self._accounts.get(dataset), charges, charge)
+            account = self._account(dataset)
+            self._check_new(dataset, request_id)
+            reserved = [line.charge for line in self._lines[dataset] if line.state == "reserved"]
+            check_reserve(account, reserved, charge)
             self._append(dataset, request_id, "reserved", charge, content)
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
         with self._lock:
             self._check_held(dataset, request_id)
-            self._releases[dataset, request_id] = release
             sealed = {**content, "release": digest_of(release)}
             self._append(dataset, request_id, "committed", NOTHING, sealed)
+            self._releases[dataset][request_id] = release
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
@@ -302,6 +336,7 @@ class MemoryLedger:
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
+            self._check_new(dataset, request_id)
             self._append(dataset, request_id, "outside", NOTHING, content)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
@@ -310,25 +345,42 @@ class MemoryLedger:
 
     def release(self, dataset: str, request_id: str) -> str | None:
         with self._lock:
-            return self._releases.get((dataset, request_id))
+            return self._releases.get(dataset, {}).get(request_id)
 
     def verify(self, dataset: str) -> None:
         with self._lock:
-            releases = {
-                request: text for (owner, request), text in self._releases.items() if owner == dataset
-            }
-            check_chain(self.key, self._lines.get(dataset, []), releases)
+            check_chain(
+                self.key,
+                self._account(dataset),
+                self._lines[dataset],
+                self._releases[dataset],
+                self._heads[dataset],
+            )
+
+    def _account(self, dataset: str) -> Account:
+        if dataset not in self._accounts:
+            raise no_account()
+        return self._accounts[dataset]
+
+    def _states(self, dataset: str, request_id: str) -> list[State]:
+        self._account(dataset)
+        return [line.state for line in self._lines[dataset] if line.request_id == request_id]
+
+    def _check_new(self, dataset: str, request_id: str) -> None:
+        if self._states(dataset, request_id):
+            raise conflict(request_id)
 
     def _check_held(self, dataset: str, request_id: str) -> None:
-        states = [line.state for line in self._lines.get(dataset, []) if line.request_id == request_id]
-        if states != ["reserved"]:
+        if self._states(dataset, request_id) != ["reserved"]:
             raise unknown_request(request_id)
 
     def _append(
         self, dataset: str, request_id: str, state: State, charge: Charge, content: dict[str, Any]
     ) -> None:
-        lines = self._lines.setdefault(dataset, [])
+        lines = self._lines[dataset]
         previous = lines[-1] if lines else None
+        if state != "opened":
+            check_head(self.key, previous, self._heads[dataset])
         line = Line.sealed(
             self.key,
             previous=previous,
@@ -339,3 +391,4 @@ class MemoryLedger:
             content=content,
         )
         lines.append(line)
+        self._heads[dataset] = head_of(self.key, line)
