@@ -18,7 +18,7 @@ from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
 from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
 from dpcore.engines.base import Engine
-from dpcore.engines.frame import FrameEngine, part_code
+from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Guarantee, InternalReport, Release
@@ -109,6 +109,11 @@ class Curator:
         engine = FrameEngine(frame, schema, key=ledger.key)
         account = ledger.open(account_for(engine.fingerprint(ledger.key), schema, budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
+
+    @staticmethod
+    def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
+        """The keyed fingerprint under which a table's account is, or would be, filed."""
+        return fingerprint(frame, ledger.key)
 
     @property
     def rule(self) -> Rule:
@@ -257,10 +262,10 @@ class Curator:
             )
         ((column, category),) = where.items()
         part_code(self.schema, column, category)
-        if "categories" in self.schema.column(column).from_data:
+        if self.schema.column(column).from_data:
             raise BudgetError(
-                f"the categories of column {column!r} were taken from the data, so its parts are not public",
-                remedy="confirm the categories as known from outside, or read the whole table",
+                f"the cells of column {column!r} were taken from the data, so its parts are not public",
+                remedy="confirm its facts as known from outside, or read the whole table",
                 column=column,
             )
         return column, category

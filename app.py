@@ -1,0 +1,25 @@
+"""Privacy Workbench: page set-up and the list of pages."""
+
+import streamlit as st
+
+from workbench import widgets
+from workbench.wording import _
+
+st.set_page_config(page_title=_("Privacy Workbench"), page_icon=":material/shield_lock:", layout="wide")
+
+pages = {
+    _("Prepare"): [
+        st.Page("pages/upload.py", title=_("Data"), icon=":material/upload_file:", default=True),
+    ],
+    _("Share safely"): [
+        st.Page("pages/synthesize.py", title=_("Synthesize"), icon=":material/bar_chart:"),
+    ],
+    _("Judge"): [
+        st.Page("pages/evaluate.py", title=_("Evaluate"), icon=":material/balance:"),
+        st.Page("pages/ledger.py", title=_("Ledger"), icon=":material/receipt_long:"),
+    ],
+}
+
+page = st.navigation(pages)
+widgets.header()
+page.run()

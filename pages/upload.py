@@ -1,0 +1,93 @@
+"""Data: read a table, say who is protected and what is publicly known, set the budget, open it."""
+
+import streamlit as st
+
+from dpcore.curator import Curator
+from workbench import opening, schema_form, state, widgets
+from workbench.wording import _, plain
+
+held = state.session()
+
+
+def choose_table() -> None:
+    st.title(_("Share something from a table of personal data"))
+    st.write(
+        _(
+            "Open a table, say what is public about it, and release counts or a synthetic table "
+            "whose privacy loss is on file. Start with an invented sample, or with your own table."
+        )
+    )
+    for column, sample in zip(st.columns(len(opening.SAMPLES)), opening.SAMPLES.values(), strict=True):
+        with column.container(border=True):
+            st.subheader(sample.title)
+            st.write(sample.one_line)
+            st.button(
+                _("Open this sample"),
+                key=f"sample-{sample.key}",
+                on_click=opening.take_sample,
+                args=(sample.key,),
+            )
+    st.file_uploader(
+        _("Or drop your own table here: CSV, TSV or Parquet, at most 50 MB, 2,000,000 rows, 1,000 columns"),
+        type=["csv", "tsv", "txt", "data", "parquet"],
+        key=opening.upload_key(),
+        on_change=opening.take_upload,
+    )
+    st.caption(
+        _("The table stays in the memory of this server while this tab is open. It is not written to disk.")
+    )
+
+
+def describe(draft: state.Draft) -> None:
+    st.title(plain(draft.name))
+    st.write(
+        _("{rows:,} rows and {columns} columns were read.").format(
+            rows=len(draft.frame), columns=len(draft.frame.columns)
+        )
+    )
+    for note in draft.notes:
+        st.caption(plain(note, at_most=300))
+    with st.expander(_("Look at the first rows (private)")):
+        widgets.internal_badge()
+        st.dataframe(draft.frame.head(20), hide_index=True)
+    st.button(_("Choose another table"), on_click=opening.drop_draft)
+
+
+def next_steps(curator: Curator) -> None:
+    st.title(plain(curator.name))
+    st.success(
+        _("The data set is open. What is computed from its rows now goes through the ledger."),
+        icon=":material/lock:",
+    )
+    for column, (page, label, text) in zip(st.columns(3), opening.steps(curator), strict=True):
+        with column.container(border=True):
+            st.page_link(page, label=label, icon=":material/arrow_forward:")
+            st.write(text)
+    st.download_button(
+        _("Save what is publicly known, as JSON"), curator.schema.to_json(), "schema.json", on_click="ignore"
+    )
+    st.button(_("Open another table"), on_click=opening.another)
+
+
+opening.take_wanted_sample()
+if held.notice is not None:
+    widgets.error_box(held.notice)
+if held.draft is not None:
+    describe(held.draft)
+    unit = schema_form.ask_unit(held.draft)
+    schema = schema_form.ask_schema(held.draft, unit)
+    budget = schema_form.ask_budget(held.draft)
+    ready = schema is not None and budget is not None
+    st.button(
+        _("Open the data set"),
+        type="primary",
+        disabled=not ready,
+        on_click=opening.open_draft,
+        args=(held.draft, schema, budget),
+    )
+    if not ready:
+        st.caption(_("It can be opened once the points above are settled."))
+elif held.curator is not None and not held.choosing and held.notice is None:
+    next_steps(held.curator)
+else:
+    choose_table()

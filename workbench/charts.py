@@ -1,0 +1,191 @@
+"""From aggregates to charts. Nothing here takes rows of a table, and a guard refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DisclosureError
+from workbench.wording import _
+
+MAX_MARKS = 2_000
+ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A chart, what it shows in words, and the same numbers as a table.
+
+    Attributes:
+        spec: an Altair chart.
+        alt: one or two sentences for people who do not see it.
+        table: the aggregates that were drawn, for the twin.
+    """
+
+    spec: Any
+    alt: str
+    table: pd.DataFrame
+
+
+def _altair(frame: pd.DataFrame) -> Any:
+    """A chart base over aggregates; refuses what could be rows."""
+    if len(frame) > MAX_MARKS:
+        raise DisclosureError(
+            f"a chart takes aggregates of at most {MAX_MARKS} marks", remedy="aggregate first"
+        )
+    import altair
+
+    altair.data_transformers.disable_max_rows()
+    return altair, altair.Chart(frame)
+
+
+def fold(
+    labels: Sequence[str], values: Any, variance: float, *, most: int = 200
+) -> tuple[list[str], Any, float]:
+    """Neighbouring cells added up until at most `most` are left: (labels, sums, variance of a sum)."""
+    width = -(-len(labels) // most)
+    if width == 1:
+        return list(labels), np.asarray(values), variance
+    starts = np.arange(0, len(labels), width)
+    sums = np.add.reduceat(np.asarray(values), starts)
+    return [f"{labels[i]} …" for i in starts], sums, variance * width
+
+
+def counts(
+    labels: Sequence[str], values: Any, half_width: float, *, column: str, color: str = PRIVATE
+) -> Chart:
+    """Bars of noisy counts with the interval of each."""
+    frame = pd.DataFrame(
+        {"cell": list(labels), "rows": values, "low": values - half_width, "high": values + half_width}
+    )
+    frame["rows shown"] = frame["rows"].clip(lower=0)
+    altair, chart = _altair(frame)
+    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
+    bars = chart.mark_bar(color=color, opacity=0.75).encode(
+        x=x,
+        y=altair.Y("rows shown:Q", title=_("rows (noisy)")),
+        tooltip=[
+            "cell",
+            altair.Tooltip("rows:Q", format=",.1f"),
+            altair.Tooltip("low:Q", format=",.1f"),
+            altair.Tooltip("high:Q", format=",.1f"),
+        ],
+    )
+    rules = chart.mark_rule(color="#222222" if half_width else color, opacity=0.8).encode(
+        x=x, y="low:Q", y2="high:Q"
+    )
+    alt = _(
+        "Bar chart of {cells} noisy counts of {column}, each within {half:.0f} rows in 95 of 100 cases."
+    ).format(cells=len(frame), column=column, half=half_width)
+    return Chart(spec=(bars + rules).properties(height=320), alt=alt, table=frame.drop(columns="rows shown"))
+
+
+def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) -> Chart:
+    """Two distributions of one column: grey steps for the original, green bars for the release."""
+    frame = pd.DataFrame({"cell": list(labels), "original": original, "release": other})
+    altair, chart = _altair(frame)
+    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
+    bars = chart.mark_bar(color=SYNTHETIC, opacity=0.6).encode(
+        x=x,
+        y=altair.Y("release:Q", title=_("share of rows"), axis=altair.Axis(format="%")),
+        tooltip=[
+            "cell",
+            altair.Tooltip("release:Q", format=".2%"),
+            altair.Tooltip("original:Q", format=".2%"),
+        ],
+    )
+    ticks = chart.mark_tick(color=ORIGINAL, thickness=3).encode(x=x, y="original:Q")
+    alt = _("Shares of {column}: bars are the release, grey ticks the original.").format(column=column)
+    return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=frame)
+
+
+def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
+    """A square of pairwise errors, 0 white to dark."""
+    order = list(names)
+    frame = pd.DataFrame(
+        [
+            {"first": a, "second": b, "error": float(matrix[i][j])}
+            for i, a in enumerate(order)
+            for j, b in enumerate(order)
+            if j < i
+        ]
+    )
+    altair, chart = _altair(frame)
+    spec = chart.mark_rect().encode(
+        x=altair.X("second:N", sort=order, title=None),
+        y=altair.Y("first:N", sort=order, title=None),
+        color=altair.Color("error:Q", title=title, scale=altair.Scale(scheme="blues", domainMin=0)),
+        tooltip=["first", "second", altair.Tooltip("error:Q", format=".3f")],
+    )
+    worst = frame.loc[frame["error"].idxmax()]
+    alt = _("{title} of every pair of columns; the largest is {error:.3f} for {a} and {b}.").format(
+        title=title, error=worst["error"], a=worst["first"], b=worst["second"]
+    )
+    return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=frame)
+
+
+def two_way(
+    marginal_values: Any, row_labels: Sequence[str], column_labels: Sequence[str], names: tuple[str, str]
+) -> Chart:
+    """A noisy two-way table as a grid of shades; large tables are folded first."""
+    rows, _v, _w = fold(row_labels, np.zeros(len(row_labels)), 0.0, most=40)
+    columns, _v, _w = fold(column_labels, np.zeros(len(column_labels)), 0.0, most=40)
+    steps = [np.arange(0, len(labels), -(-len(labels) // 40)) for labels in (row_labels, column_labels)]
+    folded = np.add.reduceat(np.add.reduceat(np.asarray(marginal_values), steps[0], axis=0), steps[1], axis=1)
+    frame = pd.DataFrame(
+        [
+            {names[0]: a, names[1]: b, "rows": float(folded[i, j])}
+            for i, a in enumerate(rows)
+            for j, b in enumerate(columns)
+        ]
+    )
+    named = frame.rename(columns={names[0]: "first", names[1]: "second"})
+    altair, chart = _altair(named)
+    spec = chart.mark_rect().encode(
+        x=altair.X("second:N", sort=None, title=names[1], axis=altair.Axis(labelOverlap=True)),
+        y=altair.Y("first:N", sort=None, title=names[0], axis=altair.Axis(labelOverlap=True)),
+        color=altair.Color(
+            "rows:Q", title=_("rows (noisy)"), scale=altair.Scale(scheme="blues", domainMin=0)
+        ),
+        tooltip=["first", "second", altair.Tooltip("rows:Q", format=",.1f")],
+    )
+    alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
+    return Chart(spec=spec.properties(height=340), alt=alt, table=frame)
+
+
+def expected(half_widths: Sequence[tuple[str, float]]) -> Chart:
+    """The interval of one cell for each table, on a neutral scale around a count that nobody knows yet."""
+    frame = pd.DataFrame(
+        {"table": [name for name, _half in half_widths], "half": [half for _name, half in half_widths]}
+    )
+    frame["low"], frame["high"] = -frame["half"], frame["half"]
+    altair, chart = _altair(frame)
+    y = altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220))
+    band = chart.mark_bar(color=PRIVATE, opacity=0.35, height=14).encode(
+        y=y, x=altair.X("low:Q", title=_("rows off, in 95 of 100 cases")), x2="high:Q"
+    )
+    middle = chart.mark_tick(color=PRIVATE, thickness=2, height=14).encode(y=y, x=altair.datum(0))
+    alt = _("Expected error of a cell: ") + "; ".join(f"{name} ±{half:.0f}" for name, half in half_widths[:8])
+    return Chart(
+        spec=(band + middle).properties(height=40 + 26 * len(frame)), alt=alt, table=frame[["table", "half"]]
+    )
+
+
+def lines(frame: pd.DataFrame, *, x: str, y: str, series: str, x_title: str, y_title: str, alt: str) -> Chart:
+    """One line a series over aggregates, marked by shape as well as by color."""
+    altair, chart = _altair(frame)
+    spec = chart.mark_line(point=True).encode(
+        x=altair.X(f"{x}:Q", title=x_title),
+        y=altair.Y(f"{y}:Q", title=y_title),
+        color=altair.Color(
+            f"{series}:N", title=None, scale=altair.Scale(range=[SYNTHETIC, PRIVATE, WARNING, ORIGINAL])
+        ),
+        shape=altair.Shape(f"{series}:N", title=None),
+        strokeDash=altair.StrokeDash(f"{series}:N", title=None),
+        tooltip=list(frame.columns),
+    )
+    return Chart(spec=spec.properties(height=300), alt=alt, table=frame)

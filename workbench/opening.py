@@ -1,0 +1,186 @@
+"""From bytes or a sample to an open data set: what the buttons of the Data page do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpcore.accounting.ledger import Account
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError, SchemaError
+from dpcore.io.read import read_table
+from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
+from workbench import samples, schema_editor, state
+from workbench.wording import _
+
+SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """How a table fits its schema; private.
+
+    Attributes:
+        table: one line a column, with counts of rows that fall outside.
+        refused: columns with values that have no cell.
+    """
+
+    table: pd.DataFrame
+    refused: tuple[str, ...]
+
+
+def take_sample(key: str) -> None:
+    """Put a sample on the way to being opened."""
+    sample = SAMPLES[key]
+    frame = sample.build()
+    unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
+    _draft(sample.title, frame, unit, ())
+
+
+def take_upload() -> None:
+    """Read the uploaded file, and drop its bytes."""
+    held = state.session()
+    file = state.widget(upload_key())
+    if file is None:
+        return
+    held.uploads += 1  # a new key makes the server forget the bytes
+    try:
+        read = read_table(file.getvalue(), file.name)
+        _draft(file.name, read.frame, None, read.notes)
+    except DpcoreError as error:
+        held.notice = error
+
+
+def take_wanted_sample() -> None:
+    """Open the sample that was asked for on another page, if any."""
+    key = state.take("wanted-sample")
+    if key in SAMPLES:
+        take_sample(key)
+
+
+def upload_key() -> str:
+    """The uploader's key; it changes with every file that was read."""
+    return f"upload-{state.session().uploads}"
+
+
+def drop_draft() -> None:
+    """Forget the table that was read."""
+    held = state.session()
+    held.draft, held.notice, held.choosing = None, None, True
+
+
+def another() -> None:
+    """Go back to choosing a table; the open ones stay open."""
+    state.session().choosing = True
+
+
+def shares_kept(draft: state.Draft, unit: PrivacyUnit) -> tuple[float, float]:
+    """Shares of people whose rows all count, and of rows that count. Private."""
+    sizes = draft.frame[unit.id_column].value_counts()
+    kept = sizes.clip(upper=unit.max_rows)
+    return float((sizes <= unit.max_rows).mean()), float(kept.sum() / max(1, sizes.sum()))
+
+
+def confirm_all(draft: state.Draft, grid: pd.DataFrame) -> None:
+    """Take every fact as known from outside."""
+    draft.grid = grid.assign(**{"known from outside": True})
+    draft.version += 1
+
+
+def check_table(draft: state.Draft, schema: Schema) -> Fit:
+    """Rows outside each column's declaration; computed once a declaration. Private."""
+    lines, refused = [], []
+    for column in schema.columns:
+        if column not in draft.checks:
+            draft.checks[column] = column.check(draft.frame[column.name])
+        outside = draft.checks[column]
+        if outside.refused:
+            refused.append(column.name)
+        lines.append(
+            {
+                _("column"): column.name,
+                _("cells"): column.size,
+                _("moved to a bound"): outside.clipped,
+                _("other"): outside.other,
+                _("missing"): outside.missing,
+                _("no cell to go to"): outside.refused,
+            }
+        )
+    return Fit(table=pd.DataFrame(lines), refused=tuple(refused))
+
+
+def make_budget(epsilon: float, rule: str, delta: str) -> AnyLoss:
+    """The budget that the form says. Raises: ParameterError."""
+    if rule == "basic":
+        return PureDP(epsilon=repr(epsilon))
+    return ApproxDP(epsilon=repr(epsilon), delta=delta)
+
+
+def budget_on_file(account: Account) -> AnyLoss:
+    """The budget of an account that is there."""
+    promise = account.promise
+    if account.rule == "basic":
+        return PureDP(epsilon=promise["epsilon"])
+    if "epsilon" in promise:
+        return ApproxDP(epsilon=promise["epsilon"], delta=promise["delta"])
+    return ZCDP(rho=promise["rho"])
+
+
+def open_draft(draft: state.Draft, schema: Schema, budget: AnyLoss) -> None:
+    """Put the table behind the curator, and forget the frame."""
+    held = state.session()
+    try:
+        curator = Curator.open(draft.frame, schema, budget=budget, ledger=state.ledger(), name=draft.name)
+    except DpcoreError as error:
+        held.notice = error
+        return
+    held.add(curator)
+
+
+def steps(curator: Curator) -> list[tuple[str, str, str]]:
+    """The most useful next steps for this table: (page, label, one line)."""
+    numbers = [c.name for c in curator.schema.columns if isinstance(c, IntervalColumn)]
+    first = numbers[0] if numbers else curator.schema.domain.names[0]
+    return [
+        (
+            "pages/synthesize.py",
+            _("Release a histogram"),
+            _("For instance of {column}: see its expected error first, then decide.").format(column=first),
+        ),
+        (
+            "pages/synthesize.py",
+            _("Make a synthetic table"),
+            _("Invented rows that follow noisy counts of {columns} columns.").format(
+                columns=len(curator.schema.columns)
+            ),
+        ),
+        (
+            "pages/ledger.py",
+            _("Read the ledger"),
+            _("Every charge, before anything is read, and what is left."),
+        ),
+    ]
+
+
+def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tuple[str, ...]) -> None:
+    held = state.session()
+    held.notice = None
+    try:
+        if frame.empty:
+            raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+        schema = suggest_schema(frame)
+    except DpcoreError as error:
+        held.notice = error
+        return
+    if unit is not None:
+        schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
+    held.draft = state.Draft(
+        name=name,
+        frame=frame,
+        schema=schema,
+        grid=schema_editor.to_grid(schema, [str(column) for column in frame.columns]),
+        notes=notes,
+        dataset=Curator.dataset_of(frame, state.ledger()),
+    )

@@ -1,0 +1,161 @@
+"""What the Synthesize page builds and starts: a recipe, its quote, one run, its downloads."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass
+
+from dpcore.accounting.loss import UNIT, AnyLoss
+from dpcore.curator import Curator, Quote
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from dpcore.synthesis import Histogram, Independent, Joint, Marginals, Recipe
+from workbench import state
+from workbench.wording import _
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One of the cards to choose from."""
+
+    key: str
+    title: str
+    icon: str
+    text: str
+
+
+KINDS = (
+    Kind(
+        key="histogram",
+        title=_("One column"),
+        icon=":material/bar_chart:",
+        text=_("A histogram: noisy counts of one column, with error bars."),
+    ),
+    Kind(
+        key="marginals",
+        title=_("A few columns together"),
+        icon=":material/grid_on:",
+        text=_("Marginals: noisy tables of chosen sets of columns, which agree with each other."),
+    ),
+    Kind(
+        key="table",
+        title=_("A whole table"),
+        icon=":material/table_rows:",
+        text=_("Synthetic rows that follow noisy counts. No row belongs to a person."),
+    ),
+)
+
+
+def table_recipe(columns: list[str], *, together: bool) -> Recipe | None:
+    """The recipe of a synthetic table; None while no column is chosen."""
+    if not columns:
+        return None
+    return Joint(columns=tuple(columns)) if together else Independent(columns=tuple(columns))
+
+
+def marginals_recipe(cliques: list[tuple[str, ...]]) -> Recipe | None:
+    """Marginals of the chosen sets; None while there is none."""
+    return Marginals(cliques=tuple(cliques)) if cliques else None
+
+
+def cliques(columns: list[str], ways: str) -> list[tuple[str, ...]]:
+    """The sets of columns that a choice of ways means: "one", "pairs" or "all"."""
+    if ways == "all" or len(columns) == 1:
+        return [tuple(columns)] if columns else []
+    return list(itertools.combinations(columns, 1 if ways == "one" else 2))
+
+
+def histogram_recipe(column: str) -> Recipe:
+    """A histogram."""
+    return Histogram(column)
+
+
+def quote(curator: Curator, recipe: Recipe, loss: AnyLoss) -> Quote | DpcoreError:
+    """The quote, or why there is none."""
+    try:
+        return curator.quote(recipe, loss)
+    except DpcoreError as error:
+        return error
+
+
+def start(curator: Curator, recipe: Recipe, loss: AnyLoss, request_id: str) -> None:
+    """Run once for this request id, in a thread; a second click with the same id is the same run."""
+    held = state.session()
+    if request_id != held.request_id:
+        return
+    held.shown = None
+    held.start(
+        _("Release"),
+        lambda job: curator.run(recipe, loss, request_id=request_id, on_progress=job.progress),
+    )
+
+
+def show(request_id: str) -> None:
+    """Show a stored release; it costs nothing."""
+    held = state.session()
+    held.shown, held.job = request_id, None
+
+
+def back() -> None:
+    """Back to planning a release."""
+    held = state.session()
+    held.shown, held.job = None, None
+
+
+def finished() -> Release | Exception | None:
+    """What the job of this tab came to, if it has ended."""
+    held = state.session()
+    if held.job is None or not held.job.done.is_set():
+        return None
+    return held.job.release or held.job.error
+
+
+def earlier(curator: Curator) -> list[dict[str, str]]:
+    """Releases of this data set, newest first: request id, when, what, at which loss."""
+    lines = curator.lines()
+    when = {line.request_id: line.at for line in lines if line.state == "committed"}
+    asked = [line for line in lines if line.state == "reserved" and line.request_id in when]
+    return [
+        {
+            "request_id": line.request_id,
+            "when": when[line.request_id],
+            "what": describe(line.content["recipe"]),
+            "units": f"{line.charge.units / UNIT:g}",
+        }
+        for line in reversed(asked)
+    ]
+
+
+def describe(recipe: dict[str, object]) -> str:
+    """A recipe in a few words."""
+    kind = recipe["kind"]
+    if kind == "histogram":
+        return _("Histogram of {column}").format(column=recipe["column"])
+    if kind == "marginals":
+        cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
+        return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
+    columns = ", ".join(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
+    names = {"independent": _("Independent columns"), "joint": _("Joint table")}
+    return f"{names.get(str(kind), str(kind))}: {columns}"
+
+
+def guarantee_json(release: Release) -> str:
+    """The guarantee that goes beside every download."""
+    return json.dumps(
+        {
+            "guarantee": release.guarantee.to_dict(),
+            "recipe": release.recipe,
+            "created": release.created,
+            "marginals": [
+                {
+                    "columns": list(clique),
+                    "standard_deviation_of_a_cell": marginal.variance**0.5,
+                    "interval_95_half_width": marginal.half_width(),
+                    "noise": marginal.noise,
+                }
+                for clique, marginal in release.marginals.items()
+            ],
+        },
+        indent=1,
+    )

@@ -1,0 +1,194 @@
+"""Pieces that several pages show: the header line, error boxes, charts with their table, the loss picker."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from workbench import samples, state
+from workbench.charts import Chart
+from workbench.wording import (
+    GLOSSARY,
+    _,
+    amount,
+    budget_words,
+    epsilon_verdict,
+    epsilon_words,
+    error_words,
+    number,
+    plain,
+    spent_epsilon,
+)
+
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
+
+
+def header() -> None:
+    """One line on every page: the data set, who is protected, and the budget as a bar of three parts."""
+    held = state.session()
+    if held.curator is None:
+        return
+    curator = held.curator
+    balance = curator.balance()
+    left, middle, right = st.columns([3, 5, 2], vertical_alignment="center")
+    with left:
+        if len(held.curators) > 1:
+            st.selectbox(
+                _("Data set"),
+                list(held.curators),
+                index=list(held.curators).index(curator.account.dataset),
+                format_func=lambda dataset: held.curators[dataset].name,
+                key="header-dataset",
+                on_change=lambda: held.choose(state.widget("header-dataset")),
+                label_visibility="collapsed",
+            )
+        else:
+            st.markdown(f"**{plain(curator.name)}**")
+        st.caption(plain(_("Protected: {unit}").format(unit=curator.schema.unit), at_most=120))
+    with middle:
+        budget_bar(curator)
+        st.caption(
+            _("spent {spent} · held {held} · left {left}").format(
+                spent=amount(balance.spent, curator.account),
+                held=number(balance.held / UNIT),
+                left=number(balance.left / UNIT),
+            )
+        )
+    with right:
+        st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def budget_bar(curator: Curator) -> None:
+    """Spent, held and left as one bar; the numbers are in its label for those who do not see it."""
+    balance = curator.balance()
+    parts = [(balance.spent, "#0072B2"), (balance.held, "#D55E00"), (balance.left, "#C8C8C8")]
+    label = _("Of {budget}: spent {spent}, held {held}, left {left}").format(
+        budget=budget_words(curator.account),
+        spent=number(balance.spent / UNIT),
+        held=number(balance.held / UNIT),
+        left=number(balance.left / UNIT),
+    )
+    cells = "".join(
+        f'<div style="width:{100 * units / balance.budget:.3f}%;background:{color};height:14px"></div>'
+        for units, color in parts
+    )
+    st.html(
+        f'<div role="img" aria-label="{label}" title="{label}" '
+        f'style="display:flex;border-radius:7px;overflow:hidden;border:1px solid #888">{cells}</div>'
+    )
+
+
+def need_curator(would_do: str) -> Curator:
+    """The open data set. Without one: what this page would do, and the ways there; then the page ends."""
+    curator = state.session().curator
+    if curator is None:
+        _ways_to_a_table(would_do)
+        st.stop()
+    return curator
+
+
+def _ways_to_a_table(would_do: str) -> None:
+    st.info(would_do, icon=":material/info:")
+    st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
+    with st.container(horizontal=True):
+        for sample in samples.SAMPLES:
+            if st.button(_("Open a sample: {title}").format(title=sample.title), key=f"need-{sample.key}"):
+                state.set_widget("wanted-sample", sample.key)
+                st.switch_page("pages/upload.py")
+        if st.button(_("Upload a table"), type="primary"):
+            st.switch_page("pages/upload.py")
+
+
+def error_box(error: Exception) -> None:
+    """What happened and why, and what to do."""
+    problem, remedy = error_words(error)
+    text = plain(problem, at_most=600)
+    if remedy:
+        text += f"  \n**{_('What to do:')}** {plain(remedy, at_most=600)}"
+    st.error(text, icon=":material/error:")
+    if not isinstance(error, DpcoreError):
+        # The type alone goes to the server's log: a message could carry values.
+        import logging
+
+        logging.getLogger("workbench").error("unexpected %s", type(error).__name__)
+
+
+def show_chart(chart: Chart, *, key: str) -> None:
+    """A chart with words for those who do not see it, and its table under an expander."""
+    st.altair_chart(chart.spec, alt=chart.alt, key=key)
+    with st.expander(_("The same as a table")):
+        st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
+
+
+def private_badge(curator: Curator) -> None:
+    """The badge of differentially private results."""
+    st.badge(
+        _("differentially private · {budget} in all · {unit}").format(
+            budget=budget_words(curator.account), unit=curator.schema.unit
+        ),
+        color="blue",
+        icon=":material/verified_user:",
+        help=GLOSSARY["privacy unit"],
+    )
+
+
+def internal_badge() -> None:
+    """The badge of everything that reads the original."""
+    st.badge(
+        _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
+    )
+
+
+def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
+    """An epsilon by slider and by number; both always agree."""
+    slider, box = f"{key}-slider", f"{key}-number"
+    options = [value for value in EPSILONS if value <= largest] or [largest]
+    if box not in st.session_state:
+        start = min(default, largest)
+        state.set_widget(box, start)
+        state.set_widget(slider, _nearest(options, start))
+    columns = st.columns([3, 1], vertical_alignment="bottom")
+    columns[0].select_slider(
+        label,
+        options,
+        key=slider,
+        on_change=lambda: state.set_widget(box, state.widget(slider)),
+        help=GLOSSARY["epsilon"],
+        persist_state="session",
+    )
+    value = columns[1].number_input(
+        _("exactly"),
+        min_value=0.0,
+        format="%g",
+        step=0.1,
+        key=box,
+        on_change=lambda: state.set_widget(slider, _nearest(options, state.widget(box))),
+        persist_state="session",
+    )
+    return float(value or 0.0)
+
+
+def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
+    """The loss that `epsilon` means under the account's rule.
+
+    Raises: ParameterError when epsilon is not above 0.
+    """
+    if curator.rule == "basic":
+        return PureDP(epsilon=repr(epsilon))
+    return ApproxDP(epsilon=repr(epsilon), delta=curator.account.promise.get("delta", "1/1000000000"))
+
+
+def epsilon_left(curator: Curator) -> float:
+    """What is left, as an epsilon that one more release could state."""
+    return spent_epsilon(max(0, curator.balance().left), curator.account)
+
+
+def say_epsilon(epsilon: float) -> None:
+    """What an epsilon means, in words."""
+    st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")
+
+
+def _nearest(options: list[float], value: float) -> float:
+    return min(options, key=lambda option: abs(option - (value or 0.0)))
