@@ -22,9 +22,11 @@ from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Guarantee, InternalReport, Release
+from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
+from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import Microdata
 
 Part = tuple[str, str]
@@ -223,7 +225,7 @@ class Curator:
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=self.schema,
-                guarantee=self._guarantee(loss),
+                guarantee=self._guarantee(loss, marginals),
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -290,12 +292,13 @@ class Curator:
             raise conflict(request_id)
         return request_id
 
-    def _guarantee(self, loss: AnyLoss) -> Guarantee:
+    def _guarantee(self, loss: AnyLoss, marginals: Mapping[Clique, Marginal]) -> Guarantee:
+        read = {name for clique in marginals for name in clique}
         return Guarantee(
             kind="differential privacy",
             loss=_loss_dict(loss),
             unit=str(self.schema.unit),
-            from_data=self.schema.from_data,
+            from_data={name: facts for name, facts in self.schema.from_data.items() if name in read},
         )
 
 

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from dpcore.accounting.loss import UNIT
 from dpcore.errors import DpcoreError
 from workbench import release_view, releasing, state, widgets
 from workbench.charts import expected
-from workbench.wording import GLOSSARY, _, amount, number, plain
+from workbench.wording import GLOSSARY, _, amount, number, plain, rule_unit
 
 curator = widgets.need_curator(
     _(
@@ -40,7 +41,10 @@ def choose_recipe(kind: str):
         return releasing.histogram_recipe(column)
     if kind == "marginals":
         sets = st.multiselect(
-            _("Columns that should be counted together"), names, key="marginal-columns", persist_state="session"
+            _("Columns that should be counted together"),
+            names,
+            key="marginal-columns",
+            persist_state="session",
         )
         ways = st.radio(
             _("Which tables"),
@@ -55,7 +59,9 @@ def choose_recipe(kind: str):
             persist_state="session",
         )
         return releasing.marginals_recipe(releasing.cliques(sets, ways))
-    columns = st.multiselect(_("Columns of the table"), names, names[:3], key="table-columns", persist_state="session")
+    columns = st.multiselect(
+        _("Columns of the table"), names, names[:3], key="table-columns", persist_state="session"
+    )
     together = st.radio(
         _("Relations between columns"),
         [True, False],
@@ -69,37 +75,38 @@ def choose_recipe(kind: str):
 
 
 def preview(recipe, loss) -> None:
-    st.subheader(_("What you would get"), help=_("Computed from public facts alone: the data are not touched."))
+    st.subheader(
+        _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
+    )
     quote = releasing.quote(curator, recipe, loss)
     if isinstance(quote, Exception):
         widgets.error_box(quote)
         return
+    unit = rule_unit(curator.account)
     cost, after, error = st.columns(3)
-    cost.metric(_("Cost"), amount(quote.charge, curator.account), help=GLOSSARY["charge"])
-    after.metric(_("Left after"), amount(max(0, quote.left_after), curator.account), help=GLOSSARY["budget"])
+    cost.metric(_("Cost, {unit}").format(unit=unit), number(quote.charge / UNIT), help=GLOSSARY["charge"])
+    after.metric(
+        _("Left after, {unit}").format(unit=unit),
+        number(max(0, quote.left_after) / UNIT),
+        help=GLOSSARY["budget"],
+    )
     worst = max((each.half_width() for each in quote.expected), default=None)
     if worst is not None:
-        error.metric(_("A cell is off by at most"), _("{rows} rows").format(rows=number(worst)), help=_("In 95 of 100 cases."))
-        shown = [
-            (" × ".join(each.clique) or _("number of rows"), each.half_width()) for each in quote.expected[:12]
-        ]
-        widgets.show_chart(expected(shown), key="expected")
-        cells = sum(each.cells for each in quote.expected)
-        st.caption(
-            _("{cells:,} cells in {tables} tables. The budget allows {repeats} such releases.").format(
-                cells=cells, tables=len(quote.expected), repeats=quote.repeats
-            )
-        )
-        wanted_error(recipe)
+        error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
+    buy(recipe, loss, quote)
+    if quote.expected:
+        expectation(recipe, quote)
+
+
+def buy(recipe, loss, quote) -> None:
+    cost = amount(quote.charge, curator.account)
     stored = curator.stored(recipe, loss)
-    if stored:
-        st.info(_("This release was made before at this loss. Looking at it again is free."))
-        st.button(_("Show the stored release"), on_click=releasing.show, args=(stored,))
-    label = _("Release for {cost}").format(cost=amount(quote.charge, curator.account))
-    if stored:
-        label = _("Draw again for {cost}").format(cost=amount(quote.charge, curator.account))
-    if st.button(label, type="primary", disabled=not quote.affordable, key="release"):
-        release_view.confirm(curator, recipe, loss, quote)
+    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
+    with st.container(horizontal=True):
+        if stored:
+            st.button(_("Show the stored release, free"), on_click=releasing.show, args=(stored,))
+        if st.button(label.format(cost=cost), type="primary", disabled=not quote.affordable, key="release"):
+            release_view.confirm(curator, recipe, loss, quote)
     if not quote.affordable:
         st.caption(
             _("This costs more than the {left} that is left. Choose less.").format(
@@ -108,9 +115,25 @@ def preview(recipe, loss) -> None:
         )
 
 
+def expectation(recipe, quote) -> None:
+    tables = [(" × ".join(each.clique) or _("number of rows"), each.half_width()) for each in quote.expected]
+    widgets.show_chart(expected(tables[:12]), key="expected")
+    st.caption(
+        _("{cells:,} cells in all. The budget allows {repeats} such releases.").format(
+            cells=sum(each.cells for each in quote.expected), repeats=quote.repeats
+        )
+    )
+    wanted_error(recipe)
+
+
 def wanted_error(recipe) -> None:
     wanted = st.number_input(
-        _("Or say how many rows a cell may be off"), min_value=0.0, value=0.0, step=10.0, key="wanted", persist_state="session"
+        _("Or say how many rows a cell may be off"),
+        min_value=0.0,
+        value=0.0,
+        step=10.0,
+        key="wanted",
+        persist_state="session",
     )
     if wanted:
         try:
@@ -129,7 +152,9 @@ def plan() -> None:
     with left:
         recipe = choose_recipe(kind)
         largest = max(0.01, min(10.0, widgets.epsilon_left(curator)))
-        epsilon = widgets.epsilon_picker(_("Share of the budget, epsilon"), key="loss", default=0.5, largest=largest)
+        epsilon = widgets.epsilon_picker(
+            _("Share of the budget, epsilon"), key="loss", default=0.5, largest=largest
+        )
         widgets.say_epsilon(epsilon)
     with right:
         if recipe is None:

@@ -24,9 +24,9 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
     def last_look() -> None:
         st.markdown(f"**{plain(releasing.describe(recipe.to_dict()), at_most=400)}**")
         st.write(
-            _("Read: the counts of these columns in {name}. Published: the noisy counts, and rows drawn from them.").format(
-                name=plain(curator.name)
-            )
+            _(
+                "Read: the counts of these columns in {name}. Published: the noisy counts, and rows drawn from them."
+            ).format(name=plain(curator.name))
         )
         st.write(
             _("Cost: {cost}. Left after: {left}.").format(
@@ -81,7 +81,7 @@ def show(curator: Curator, request_id: str) -> None:
         st.button(_("Back"), on_click=releasing.back)
         return
     st.title(plain(releasing.describe(release.recipe), at_most=200))
-    widgets.private_badge(curator)
+    widgets.private_badge(release)
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=releasing.back, icon=":material/arrow_back:")
         if st.button(_("How good is it?"), icon=":material/balance:"):
@@ -90,7 +90,10 @@ def show(curator: Curator, request_id: str) -> None:
     chosen = cliques[0]
     if len(cliques) > 1:
         chosen = st.selectbox(
-            _("Table"), cliques, format_func=lambda clique: " × ".join(clique) or _("number of rows"), key="shown-clique"
+            _("Table"),
+            cliques,
+            format_func=lambda clique: " × ".join(clique) or _("number of rows"),
+            key="shown-clique",
         )
     marginal = release.marginals[chosen]
     _marginal(release, marginal)
@@ -130,7 +133,9 @@ def _marginal(release: Release, marginal: Marginal) -> None:
                 half=number(shown.half_width())
             )
         )
-        widgets.show_chart(charts.counts(labels, values, shown.half_width(), column=clique[0]), key="marginal")
+        widgets.show_chart(
+            charts.counts(labels, values, shown.half_width(), column=clique[0]), key="marginal"
+        )
         return
     st.markdown(
         _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
@@ -154,14 +159,27 @@ def _marginal(release: Release, marginal: Marginal) -> None:
 def _rows(release: Release) -> None:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
     suggested = max(0, round(release.model.total))
-    rows = st.number_input(_("Rows"), 0, 1_000_000, min(suggested, 1_000_000), key=f"rows-{release.request_id}")
+    rows = st.number_input(
+        _("Rows"), 0, 1_000_000, min(suggested, 1_000_000), key=f"rows-{release.request_id}"
+    )
     table = release.table(int(rows), seed=0)
     st.dataframe(table.frame.head(200), hide_index=True)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
-        st.caption(_("A drawn row may hold values that nobody has, such as an age that is not in the table: empty cells get noise too."))
+        st.caption(
+            _(
+                "A drawn row may hold values that nobody has, such as an age that is not in the table: empty cells get noise too."
+            )
+        )
     stem = f"release-{release.request_id[:8]}"
     with st.container(horizontal=True):
-        st.download_button("CSV", lambda: to_csv(table), f"{stem}.csv", "text/csv", on_click="ignore", icon=":material/download:")
+        st.download_button(
+            "CSV",
+            lambda: to_csv(table),
+            f"{stem}.csv",
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
         st.download_button(
             "Parquet",
             lambda: to_parquet(table, {"guarantee": releasing.guarantee_json(release)}),
@@ -178,5 +196,10 @@ def _rows(release: Release) -> None:
             icon=":material/verified_user:",
         )
         st.download_button(
-            _("Noisy counts (JSON)"), release.to_json(), f"{stem}-counts.json", "application/json", on_click="ignore", icon=":material/data_object:"
+            _("Noisy counts (JSON)"),
+            release.to_json(),
+            f"{stem}-counts.json",
+            "application/json",
+            on_click="ignore",
+            icon=":material/data_object:",
         )

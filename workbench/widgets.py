@@ -7,6 +7,7 @@ import streamlit as st
 from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.release import Release
 from workbench import samples, state
 from workbench.charts import Chart
 from workbench.wording import (
@@ -17,6 +18,7 @@ from workbench.wording import (
     epsilon_verdict,
     epsilon_words,
     error_words,
+    loss_words,
     number,
     plain,
     spent_epsilon,
@@ -122,11 +124,11 @@ def show_chart(chart: Chart, *, key: str) -> None:
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 
 
-def private_badge(curator: Curator) -> None:
-    """The badge of differentially private results."""
+def private_badge(release: Release) -> None:
+    """The badge of differentially private results, with their loss and unit."""
     st.badge(
-        _("differentially private · {budget} in all · {unit}").format(
-            budget=budget_words(curator.account), unit=curator.schema.unit
+        _("differentially private · {loss} · {unit}").format(
+            loss=loss_words(release.guarantee.loss), unit=release.guarantee.unit
         ),
         color="blue",
         icon=":material/verified_user:",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gettext
 import math
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dpcore.accounting.ledger import Account
@@ -47,14 +48,19 @@ def rule_unit(account: Account) -> str:
 
 def budget_words(account: Account) -> str:
     """The whole promise of an account."""
-    promise = {name: float(Fraction(text)) for name, text in account.promise.items()}
-    if account.rule == "basic":
-        return _("epsilon {epsilon}").format(epsilon=number(promise["epsilon"]))
-    if "epsilon" in promise:
+    return loss_words(account.promise)
+
+
+def loss_words(loss: Mapping[str, str]) -> str:
+    """A stated loss, from the texts of its exact numbers."""
+    numbers = {name: float(Fraction(text)) for name, text in loss.items()}
+    if "delta" in numbers:
         return _("epsilon {epsilon} with delta {delta:g}").format(
-            epsilon=number(promise["epsilon"]), delta=promise["delta"]
+            epsilon=number(numbers["epsilon"]), delta=numbers["delta"]
         )
-    return _("rho {rho}").format(rho=number(promise["rho"]))
+    if "epsilon" in numbers:
+        return _("epsilon {epsilon}").format(epsilon=number(numbers["epsilon"]))
+    return _("rho {rho}").format(rho=number(numbers["rho"]))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
@@ -93,15 +99,7 @@ def spent_epsilon(units: int, account: Account) -> float:
 
 def guarantee_words(guarantee: Guarantee) -> list[str]:
     """What a release promises and what not, as sentences."""
-    loss = {name: float(Fraction(text)) for name, text in guarantee.loss.items()}
-    if "delta" in loss:
-        promise = _("Differentially private with epsilon {epsilon} and delta {delta:g}.").format(
-            epsilon=number(loss["epsilon"]), delta=loss["delta"]
-        )
-    elif "epsilon" in loss:
-        promise = _("Differentially private with epsilon {epsilon}.").format(epsilon=number(loss["epsilon"]))
-    else:
-        promise = _("Differentially private with rho {rho} (zCDP).").format(rho=number(loss["rho"]))
+    promise = _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss))
     sentences = [
         promise,
         _("Protects against learning whether one person is in the table: {unit}.").format(

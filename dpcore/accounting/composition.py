@@ -8,6 +8,7 @@ composition and privacy-loss distributions are not, and are shown as information
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -114,15 +115,15 @@ def _tight(events: Sequence[Event], delta: float) -> float | None:
         from dp_accounting import dp_event, pld
     except ImportError:
         return None
+    spare = delta - float(sum((event.delta for event in events), Fraction(0)))
+    if spare <= 0:
+        return math.inf
     accountant = pld.PLDAccountant()
-    for event in events:
-        accountant.compose(_google_event(event, dp_event))
-    return float(accountant.get_epsilon(delta))
-
-
-def _google_event(event: Event, dp_event: object) -> object:
-    """The event in dp-accounting's words; pure losses by their worst case, randomized response."""
-    if event.epsilon is None:
-        multiplier = event.noise_scale / (event.rows * math.sqrt(len(event.reads)))
-        return dp_event.GaussianDpEvent(multiplier)  # type: ignore[attr-defined]
-    return dp_event.EpsilonDeltaDpEvent(float(event.epsilon), float(event.delta))  # type: ignore[attr-defined]
+    alike = Counter((event.epsilon, event.rho) for event in events)
+    for (epsilon, rho), times in alike.items():
+        if epsilon is None:
+            accountant.compose(dp_event.GaussianDpEvent(1 / math.sqrt(2 * rho)), times)
+        else:
+            # Discrete Laplace noise of sensitivity 1 is as bad as any mechanism with this epsilon.
+            accountant.compose(dp_event.DiscreteLaplaceDpEvent(float(epsilon), 1), times)
+    return float(accountant.get_epsilon(spare))
