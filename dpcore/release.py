@@ -28,6 +28,10 @@ class Model(Protocol):
     def total(self) -> float:
         """Noisy number of rows."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that `sample_codes` draws."""
+
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
         """`rows` rows of cell numbers, one int64 array a column."""
 
@@ -104,6 +108,12 @@ class Release:
                     f"a release takes noisy marginals only, not {type(marginal).__name__}",
                     remedy="measure the counts first",
                 )
+
+    @property
+    def model_columns(self) -> tuple[str, ...]:
+        """Columns of the rows that `sample` draws, in the schema's order."""
+        drawn = self.model.columns
+        return tuple(name for name in self.schema.domain.names if name in drawn)
 
     def sample(self, rows: int | None = None, *, seed: int | None = None) -> pd.DataFrame:
         """Draw a table of synthetic rows with the schema's columns. Free: the ledger does not move.

@@ -189,3 +189,27 @@ def lines(frame: pd.DataFrame, *, x: str, y: str, series: str, x_title: str, y_t
         tooltip=list(frame.columns),
     )
     return Chart(spec=spec.properties(height=300), alt=alt, table=frame)
+
+
+def scales(figures: pd.DataFrame) -> Chart:
+    """One line a figure: the release as a dot between what chance alone does and independent columns."""
+    names = {"release": SYNTHETIC, "sampling floor": ORIGINAL, "independent columns": WARNING}
+    long = figures.melt("figure", var_name="of", value_name="distance")
+    altair, chart = _altair(long)
+    spec = chart.mark_point(size=110, filled=True, opacity=0.9).encode(
+        y=altair.Y("figure:N", sort=list(figures["figure"]), title=None, axis=altair.Axis(labelLimit=220)),
+        x=altair.X("distance:Q", title=_("total variation distance")),
+        color=altair.Color(
+            "of:N", title=None, scale=altair.Scale(domain=list(names), range=list(names.values()))
+        ),
+        shape=altair.Shape(
+            "of:N",
+            title=None,
+            scale=altair.Scale(domain=list(names), range=["circle", "triangle-right", "triangle-left"]),
+        ),
+        tooltip=["figure", "of", altair.Tooltip("distance:Q", format=".4f")],
+    )
+    alt = _("Distances of the release: ") + "; ".join(
+        f"{line.figure} {line.release:.3f}" for line in figures.itertuples()
+    )
+    return Chart(spec=spec.properties(height=34 * len(figures)), alt=alt, table=figures)

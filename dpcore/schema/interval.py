@@ -33,6 +33,11 @@ class IntervalColumn(Column):
     def values_size(self) -> int:
         return len(self.edges) - 1
 
+    @property
+    def bounds(self) -> list[float | str]:
+        """Bounds of the cells as people write them, one more than there are cells; dates as ISO texts."""
+        return [float(edge) if edge % 1 else int(edge) for edge in self.edges]
+
     def cell_of(self, bound: float | str) -> int:
         """Number of the cell that starts at `bound`; `values_size` for the end of the last one.
 
@@ -243,6 +248,10 @@ class Date(IntervalColumn):
     def _value_labels(self) -> tuple[str, ...]:
         digits = {"year": 4, "month": 7}.get(self.step, 10)
         return tuple(self._text(start)[:digits] for start in self.edges[:-1])
+
+    @property
+    def bounds(self) -> list[float | str]:
+        return [self._text(edge) for edge in self.edges]
 
     def cell_of(self, bound: float | str) -> int:
         return super().cell_of(_days(bound) if isinstance(bound, str) else bound)

@@ -34,6 +34,12 @@ class ChainModel:
         """Noisy number of rows: the total with the least variance; after `consistent` all are the same."""
         return min(self.marginals, key=lambda marginal: marginal.variance * marginal.values.size).total
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the cliques, in the domain's order."""
+        held = {name for marginal in self.marginals for name in marginal.clique}
+        return tuple(name for name in self.domain.names if name in held)
+
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """`rows` rows of cell numbers, one int64 array a column of the cliques."""
         drawn: dict[str, Integers] = {}
