@@ -68,6 +68,11 @@ class Charge:
     def __post_init__(self) -> None:
         if self.units < 0 or self.threshold_units < 0:
             raise ParameterError("a charge must not be below 0", remedy="there are no refunds")
+        if any(len(name) > 100 for name in self.part or ()):
+            raise ParameterError(
+                "the column and the category of a part must have at most 100 characters",
+                remedy="read the whole table",
+            )
 
 
 NOTHING = Charge(units=0)
@@ -99,6 +104,7 @@ class Line:
         number = previous.number + 1 if previous else 0
         link = previous.digest if previous else ""
         at = datetime.now(UTC).isoformat(timespec="seconds")
+        fields["content"] = json.loads(json.dumps(fields["content"]))  # as it will be read back
         draft = cls(number=number, at=at, previous=link, digest="", **fields)
         return dataclasses.replace(draft, digest=draft.seal(key))
 
@@ -223,11 +229,14 @@ def conflict(request_id: str) -> RequestConflict:
     )
 
 
-def unknown_request(request_id: str) -> LedgerError:
-    """The error for ending a request that is not held."""
-    return LedgerError(
-        "this request is not held in the ledger", remedy="reserve it first", request_id=request_id
-    )
+def check_states(request_id: str, states: Sequence[str], expected: list[State]) -> None:
+    """Refuse a new request (`expected` none) whose id is taken, or the end of one that is not "reserved"."""
+    if list(states) != expected:
+        raise (
+            LedgerError("this request is not held in the ledger", remedy="reserve it first")
+            if expected
+            else conflict(request_id)
+        )
 
 
 def balance(account: Account, lines: Sequence[Line]) -> Balance:
@@ -260,8 +269,8 @@ def check_head(key: bytes, last: Line | None, head: str) -> None:
 
     Raises: LedgerCorrupt.
     """
-    if last is None or head_of(key, last) != head:
-        raise _corrupt("the last line of the ledger is missing or was altered")
+    if last is None or last.digest != last.seal(key) or head_of(key, last) != head:
+        raise corrupt("the last line of the ledger is missing or was altered")
 
 
 def check_chain(
@@ -274,17 +283,18 @@ def check_chain(
     previous = ""
     for number, line in enumerate(lines):
         if line.number != number or line.previous != previous or line.digest != line.seal(key):
-            raise _corrupt(f"line {number} of the ledger was altered, or lines are missing before it")
+            raise corrupt(f"line {number} of the ledger was altered, or lines are missing before it")
         previous = line.digest
     check_head(key, lines[-1] if lines else None, head)
     if lines[0].content != open_content(account):
-        raise _corrupt("the account was altered after it was opened")
+        raise corrupt("the account was altered after it was opened")
     stored = {request_id: digest_of(release) for request_id, release in releases.items()}
     if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
-        raise _corrupt("a stored release was altered, dropped or added")
+        raise corrupt("a stored release was altered, dropped or added")
 
 
-def _corrupt(problem: str) -> LedgerCorrupt:
+def corrupt(problem: str) -> LedgerCorrupt:
+    """The error for a ledger that was altered."""
     return LedgerCorrupt(problem, remedy="restore the ledger from a backup")
 
 
@@ -317,26 +327,26 @@ class MemoryLedger:
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
         with self._lock:
             account = self._account(dataset)
-            self._check_new(dataset, request_id)
+            self._check_states(dataset, request_id, [])
             reserved = [line.charge for line in self._lines[dataset] if line.state == "reserved"]
             check_reserve(account, reserved, charge)
             self._append(dataset, request_id, "reserved", charge, content)
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
         with self._lock:
-            self._check_held(dataset, request_id)
+            self._check_states(dataset, request_id, ["reserved"])
             sealed = {**content, "release": digest_of(release)}
             self._append(dataset, request_id, "committed", NOTHING, sealed)
             self._releases[dataset][request_id] = release
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
-            self._check_held(dataset, request_id)
+            self._check_states(dataset, request_id, ["reserved"])
             self._append(dataset, request_id, "failed", NOTHING, content)
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
-            self._check_new(dataset, request_id)
+            self._check_states(dataset, request_id, [])
             self._append(dataset, request_id, "outside", NOTHING, content)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
@@ -362,17 +372,10 @@ class MemoryLedger:
             raise no_account()
         return self._accounts[dataset]
 
-    def _states(self, dataset: str, request_id: str) -> list[State]:
+    def _check_states(self, dataset: str, request_id: str, expected: list[State]) -> None:
         self._account(dataset)
-        return [line.state for line in self._lines[dataset] if line.request_id == request_id]
-
-    def _check_new(self, dataset: str, request_id: str) -> None:
-        if self._states(dataset, request_id):
-            raise conflict(request_id)
-
-    def _check_held(self, dataset: str, request_id: str) -> None:
-        if self._states(dataset, request_id) != ["reserved"]:
-            raise unknown_request(request_id)
+        states = [line.state for line in self._lines[dataset] if line.request_id == request_id]
+        check_states(request_id, states, expected)
 
     def _append(
         self, dataset: str, request_id: str, state: State, charge: Charge, content: dict[str, Any]

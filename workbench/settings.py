@@ -1,0 +1,85 @@
+"""What a deployment may choose: where things are kept. Read once from the environment and secrets."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dpcore.errors import ParameterError
+from dpcore.io.checks import DEFAULT_LIMITS, Limits
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that differs between deployments.
+
+    Attributes:
+        data_dir: folder for what must last: the SQLite file and the key.
+        database_url: of the ledger; empty for a SQLite file in `data_dir`. May hold a password.
+        key: secret of the ledger, 32 bytes; None for the one in a file of `data_dir`.
+        lock_timeout: seconds that a spend waits for others before it gives up.
+        limits: the largest table that is read.
+    """
+
+    data_dir: Path = CHECKOUT / "var"
+    database_url: str = field(default="", repr=False)
+    key: bytes | None = field(default=None, repr=False)
+    lock_timeout: float = 30.0
+    limits: Limits = DEFAULT_LIMITS
+
+    def __post_init__(self) -> None:
+        url = self.database_url or f"sqlite:///{self.data_dir / 'workbench.sqlite'}"
+        for prefix in ("postgres://", "postgresql://"):
+            if url.startswith(prefix):
+                url = "postgresql+psycopg://" + url.removeprefix(prefix)
+        if not url.startswith(("sqlite:////", "postgresql+psycopg://")):
+            raise ParameterError(
+                "DATABASE_URL must begin with postgresql:// or, with the absolute path of a file, sqlite:////",
+                remedy="correct it, or leave it out to keep the ledger in the data directory",
+            )
+        object.__setattr__(self, "database_url", url)
+        if self.key is not None and len(self.key) != 32:
+            raise ParameterError("WORKBENCH_KEY must have 64 hexadecimal digits", remedy=_MAKE_KEY)
+
+
+_MAKE_KEY = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'"
+
+
+def settings_from(values: Mapping[str, str]) -> Settings:
+    """Settings from WORKBENCH_DATA_DIR, DATABASE_URL and WORKBENCH_KEY; each may be missing or empty.
+
+    Raises: ParameterError, which repeats neither the URL nor the key.
+    """
+    folder = values.get("WORKBENCH_DATA_DIR")
+    try:
+        key = bytes.fromhex(values.get("WORKBENCH_KEY", ""))
+    except ValueError:
+        raise ParameterError("WORKBENCH_KEY must have 64 hexadecimal digits", remedy=_MAKE_KEY) from None
+    return Settings(
+        data_dir=Path(folder).expanduser().absolute() if folder else Settings.data_dir,
+        database_url=values.get("DATABASE_URL", ""),
+        key=key or None,
+    )
+
+
+@functools.cache
+def read_settings() -> Settings:
+    """The settings of this process; Streamlit's secrets go before the environment."""
+    return settings_from({**os.environ, **_secrets()})
+
+
+def _secrets() -> dict[str, str]:
+    """Texts on the top level of Streamlit's secrets; none where there is no such file."""
+    import streamlit as st
+
+    if st.secrets.load_if_toml_exists():
+        return {name: value for name, value in st.secrets.items() if isinstance(value, str)}
+    if any(Path(file).exists() for file in st.config.get_option("secrets.files")):
+        # going on without them would open an empty ledger beside the right one
+        raise ParameterError("Streamlit's secrets.toml cannot be read", remedy="correct the file")
+    return {}
