@@ -9,7 +9,8 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.schema.interval import IntervalColumn
-from dpcore.tables.counts import project
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Values, project
 
 Bound = float | str
 
@@ -31,16 +32,16 @@ def range_query(source: pd.DataFrame | Release, column: str, low: Bound, high: B
             f"the bounds [{low}, {high}) must be finite and rise", remedy="swap or correct them"
         )
     if isinstance(source, Release):
-        return _on_release(source, column, low, high)
+        declared = interval_column(source.schema, column)
+        cells = released_cells(source, column)
+        return float(cells[declared.cell_of(low) : declared.cell_of(high)].sum())
     if column not in source.columns:
         raise ParameterError(f"the table has no column {column!r}", remedy="choose one of its columns")
     values = source[column]
     if not pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_datetime64_any_dtype(
         values.dtype
     ):
-        raise ParameterError(
-            f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
-        )
+        raise no_order(column)
     return int(((values >= low) & (values < high)).sum())
 
 
@@ -49,17 +50,27 @@ def percent_error(true: float, answer: float) -> float | None:
     return None if true == 0 else abs(true - answer) / abs(true) * 100
 
 
-def _on_release(release: Release, column: str, low: Bound, high: Bound) -> float:
-    declared = release.schema.column(column)
-    if not isinstance(declared, IntervalColumn):
-        raise ParameterError(
-            f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
-        )
+def released_cells(release: Release, column: str) -> Values:
+    """Noisy rows of each cell of one column, from the marginal that says it best."""
     holders = [marginal for marginal in release.marginals.values() if column in marginal.clique]
     if not holders:
         raise ParameterError(
             f"no marginal of this release holds column {column!r}", remedy="release it, or sample a table"
         )
     best = min(holders, key=lambda marginal: marginal.variance * marginal.values.size)
-    values = project(best.values, best.clique, (column,))
-    return float(values[declared.cell_of(low) : declared.cell_of(high)].sum())
+    return project(best.values, best.clique, (column,))
+
+
+def interval_column(schema: Schema, column: str) -> IntervalColumn:
+    """The declaration of a column whose cells are intervals; ParameterError for another."""
+    declared = schema.column(column)
+    if not isinstance(declared, IntervalColumn):
+        raise no_order(column)
+    return declared
+
+
+def no_order(column: str) -> ParameterError:
+    """The error for a range of a column that has none."""
+    return ParameterError(
+        f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
+    )

@@ -1,0 +1,184 @@
+"""How far two tables are apart in all their small marginals, beside what sampling alone would do."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.schema.column import Codes
+from dpcore.schema.domain import Clique
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import MAX_CELLS
+from dpcore.tables.rows import Microdata, PublicTable
+
+_SEED = 20_210_417
+"""Of the bootstrap and of the choice of cliques, so that the same two tables get the same figures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayError:
+    """Total variation distances over the marginals of one number of columns.
+
+    Attributes:
+        way: columns in each clique.
+        cliques: how many were compared.
+        mean, worst: distances in [0, 1]; 0 is equal, 1 is no cell in common.
+        worst_clique: where `worst` was seen.
+    """
+
+    way: int
+    cliques: int
+    mean: float
+    worst: float
+    worst_clique: Clique
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MarginalError:
+    """Marginal error of a table against the original.
+
+    Attributes:
+        columns: those that both tables have, in the schema's order.
+        ways: one entry a number of columns.
+        floor: the same for a bootstrap of the original against the original: what sampling alone does.
+        pairs: distances of the two-way marginals, (columns, columns), of one column on the diagonal; NaN
+            where not compared.
+    """
+
+    columns: tuple[str, ...]
+    ways: tuple[WayError, ...]
+    floor: tuple[WayError, ...]
+    pairs: npt.NDArray[np.float64]
+
+
+def marginal_error(
+    original: pd.DataFrame,
+    other: pd.DataFrame,
+    schema: Schema,
+    ways: Sequence[int] = (1, 2, 3),
+    max_cliques: int | None = None,
+) -> MarginalError:
+    """Mean and worst total variation distance over the marginals of `ways` columns.
+
+    Reads the original: the result is internal.
+
+    Args:
+        other: a table with some of the schema's columns, with at least one row.
+        ways: numbers of columns, from 1.
+        max_cliques: compare at most so many cliques of each way, chosen at random; None for all.
+    Raises: ParameterError when there is nothing to compare; SchemaError for a value without a cell.
+    """
+    columns = tuple(name for name in schema.domain.names if name in original and name in other)
+    if not columns or not len(original) or not len(other):
+        raise ParameterError(
+            "the two tables have no column of the schema in common, or no rows",
+            remedy="compare tables with rows and columns",
+        )
+    if not ways or any(not 1 <= way <= len(columns) for way in ways):
+        raise ParameterError(
+            f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns of both tables",
+            remedy="ask for fewer columns at once",
+        )
+    rng = np.random.default_rng(_SEED)
+    tables = _Tables(original, other, schema, columns, rng)
+    pairs = np.full((len(columns), len(columns)), np.nan)
+    found, floor = [], []
+    for way in sorted(set(ways)):
+        cliques = list(itertools.combinations(range(len(columns)), way))
+        if max_cliques is not None and len(cliques) > max_cliques:
+            chosen = np.sort(rng.choice(len(cliques), max_cliques, replace=False))
+            cliques = [cliques[i] for i in chosen]
+        distances = np.array([tables.distances(clique) for clique in cliques])
+        found.append(_summary(columns, cliques, distances[:, 0]))
+        floor.append(_summary(columns, cliques, distances[:, 1]))
+        if way <= 2:
+            for clique, distance in zip(cliques, distances[:, 0], strict=True):
+                pairs[clique[0], clique[-1]] = pairs[clique[-1], clique[0]] = distance
+    return MarginalError(columns=columns, ways=tuple(found), floor=tuple(floor), pairs=pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalErrors:
+    """The evaluation that asks for `marginal_error` of a public table."""
+
+    other: PublicTable
+    ways: tuple[int, ...] = (1, 2, 3)
+    max_cliques: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What it answers, for the ledger."""
+        return f"marginal error over {', '.join(map(str, self.ways))} columns at a time"
+
+    def compute(self, original: Microdata, schema: Schema) -> MarginalError:
+        """The answer."""
+        return marginal_error(original.frame, self.other.frame, schema, self.ways, self.max_cliques)
+
+
+class _Tables:
+    """Both tables as cell numbers, one below the other, and a bootstrap as a weight for each row.
+
+    Each row weighs so much that a table adds up to 1. Columns are renumbered by the cells that occur, so
+    that most marginals are small enough to count without sorting.
+    """
+
+    def __init__(
+        self,
+        original: pd.DataFrame,
+        other: pd.DataFrame,
+        schema: Schema,
+        columns: tuple[str, ...],
+        rng: np.random.Generator,
+    ) -> None:
+        rows = len(original)
+        self._codes: list[Codes] = []
+        self._sizes: list[int] = []
+        for name in columns:
+            column = schema.column(name)
+            both = np.concatenate([column.encode(original[name]), column.encode(other[name])])
+            used = np.zeros(column.size, dtype=bool)
+            used[both] = True
+            self._codes.append((np.cumsum(used) - 1)[both])
+            self._sizes.append(int(used.sum()))
+        times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
+        self._rows = rows
+        self._difference = np.concatenate(
+            [np.full(rows, 1 / rows), np.full(len(other), -1 / len(other))], dtype=np.float64
+        )
+        self._bootstrap = (times_drawn - 1) / rows
+
+    def distances(self, clique: tuple[int, ...]) -> tuple[float, float]:
+        """Total variation distance of the other table, and of the bootstrap, from the original."""
+        flat = self._codes[clique[0]]
+        cells = self._sizes[clique[0]]
+        for column in clique[1:]:
+            if cells > MAX_CELLS:  # renumber, so that the product stays far below 2^63
+                occurring, flat = np.unique(flat, return_inverse=True)
+                cells = len(occurring)
+            flat = flat * self._sizes[column] + self._codes[column]
+            cells *= self._sizes[column]
+        if cells > MAX_CELLS:
+            occurring, flat = np.unique(flat, return_inverse=True)
+            cells = len(occurring)
+        other = np.bincount(flat, self._difference, minlength=cells)
+        bootstrap = np.bincount(flat[: self._rows], self._bootstrap, minlength=cells)
+        return float(np.abs(other).sum()) / 2, float(np.abs(bootstrap).sum()) / 2
+
+
+def _summary(
+    columns: tuple[str, ...], cliques: list[tuple[int, ...]], distances: npt.NDArray[np.float64]
+) -> WayError:
+    worst = int(distances.argmax())
+    return WayError(
+        way=len(cliques[0]),
+        cliques=len(cliques),
+        mean=float(distances.mean()),
+        worst=float(distances[worst]),
+        worst_clique=tuple(columns[i] for i in cliques[worst]),
+    )
