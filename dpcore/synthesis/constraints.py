@@ -1,0 +1,164 @@
+"""Facts known from outside that every drawn row must keep: impossible combinations, determined columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.junction_tree import JunctionTree
+from dpcore.synthesis.propagation import State, product_potentials
+from dpcore.synthesis.sampling import Integers
+from dpcore.tables.counts import Values
+
+MAX_CONSTRAINT_CELLS = 2_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impossible:
+    """No row has, in every one of these columns, one of these cells: married and under 15.
+
+    Attributes:
+        columns: the columns that meet.
+        cells: for each of them, the cell numbers.
+    """
+
+    columns: tuple[str, ...]
+    cells: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "cells", tuple(tuple(map(int, each)) for each in self.cells))
+        if not self.columns or len(self.cells) != len(self.columns) or not all(self.cells):
+            raise ParameterError(
+                "an impossible combination names columns and, for each, at least one cell",
+                remedy="give one list of cells a column",
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"columns": list(self.columns), "cells": [list(each) for each in self.cells]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Determines:
+    """One column decides another: education decides education-num.
+
+    The decided column is never measured; it is worked out in every drawn row.
+
+    Attributes:
+        cells: the cell of `target` for each cell of `column`.
+    """
+
+    column: str
+    target: str
+    cells: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", tuple(map(int, self.cells)))
+        if self.column == self.target:
+            raise ParameterError(
+                f"column {self.column!r} cannot determine itself", remedy="name two columns", column=self.column
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"column": self.column, "target": self.target, "cells": list(self.cells)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraints:
+    """All that is known from outside about the rows of one domain."""
+
+    impossible: tuple[Impossible, ...] = ()
+    determines: tuple[Determines, ...] = ()
+
+    def check(self, domain: Domain) -> None:
+        """Raises: ParameterError, InfeasibleError when nothing is possible, LimitError for too many cells."""
+        for rule in self.impossible:
+            domain.clique(rule.columns)
+            for name, cells in zip(rule.columns, rule.cells, strict=True):
+                _check_cells(domain, name, cells)
+        decided: set[str] = set()
+        for function in self.determines:
+            if len(function.cells) != domain.size(function.column):
+                raise ParameterError(
+                    f"{function.column!r} has {domain.size(function.column)} cells, and "
+                    f"{len(function.cells)} are given to decide {function.target!r}",
+                    remedy="give one cell of the target for each",
+                )
+            _check_cells(domain, function.target, function.cells)
+            if function.target in decided or any(
+                function.target in (other.column, *(n for rule in self.impossible for n in rule.columns))
+                for other in self.determines
+            ):
+                raise ParameterError(
+                    f"column {function.target!r} is decided by another and cannot stand in a second constraint",
+                    remedy="state the constraint for the column that decides it",
+                    column=function.target,
+                )
+            decided.add(function.target)
+        if not self.impossible:
+            return
+        cliques = [rule.columns for rule in self.impossible]
+        tree = JunctionTree.over(domain.project(tuple(dict.fromkeys(n for c in cliques for n in c))), cliques)
+        if tree.cells > MAX_CONSTRAINT_CELLS:
+            raise LimitError(
+                f"the impossible combinations tie columns together to {tree.cells} cells, more than "
+                f"{MAX_CONSTRAINT_CELLS}",
+                remedy="drop a combination, or use wider steps",
+                cells=tree.cells,
+            )
+        whole = {name: np.arange(domain.size(name)) for name in domain.names}
+        if not State(tree, product_potentials(tree, self.factors(domain, whole))).tables[0].sum() > 0:
+            raise InfeasibleError("the impossible combinations leave no possible row", remedy="drop one")
+
+    @property
+    def decided(self) -> frozenset[str]:
+        """Columns that others determine."""
+        return frozenset(function.target for function in self.determines)
+
+    def kinds(self, domain: Domain, name: str) -> Integers:
+        """One number a cell of the column; cells of one number mean the same to every constraint."""
+        marks = [np.zeros(domain.size(name), dtype=np.int64)]
+        for rule in self.impossible:
+            for column, cells in zip(rule.columns, rule.cells, strict=True):
+                if column == name:
+                    marks.append(np.isin(np.arange(domain.size(name)), cells).astype(np.int64))
+        marks += [np.array(function.cells) for function in self.determines if function.column == name]
+        return np.unique(np.stack(marks), axis=1, return_inverse=True)[1].astype(np.int64).ravel()
+
+    def factors(self, domain: Domain, groups: dict[str, Integers]) -> list[tuple[Clique, Values]]:
+        """0 where no row may be and 1 elsewhere, one table a rule, over groups of cells of one kind."""
+        tables = []
+        for rule in self.impossible:
+            table = np.ones([int(groups[name].max()) + 1 for name in rule.columns])
+            table[
+                np.ix_(*(np.unique(groups[n][list(c)]) for n, c in zip(rule.columns, rule.cells, strict=True)))
+            ] = 0.0
+            tables.append((rule.columns, table))
+        return tables
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "impossible": [rule.to_dict() for rule in self.impossible],
+            "determines": [function.to_dict() for function in self.determines],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Constraints:
+        """Read what `to_dict` wrote."""
+        return cls(
+            impossible=tuple(Impossible(**rule) for rule in fields["impossible"]),
+            determines=tuple(Determines(**function) for function in fields["determines"]),
+        )
+
+
+def _check_cells(domain: Domain, name: str, cells: Sequence[int]) -> None:
+    if not all(0 <= cell < domain.size(name) for cell in cells):
+        raise ParameterError(
+            f"column {name!r} has cells 0 to {domain.size(name) - 1} only", remedy="check the cells", column=name
+        )

@@ -1,0 +1,166 @@
+"""Junction trees: how a set of cliques is covered by a tree of larger tables.
+
+Two columns that stand in one clique must meet in one node of the tree, and the nodes that hold a column
+must hang together. Then exact answers need no table larger than a node. Finding the smallest tree is
+NP-hard; columns are eliminated greedily, the one whose node has the fewest cells first.
+
+Source: Lauritzen, Spiegelhalter (1988); Koller, Friedman (2009), sections 9.4 and 10.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dpcore.schema.domain import Clique, Domain
+
+
+@dataclass(frozen=True, kw_only=True)
+class JunctionTree:
+    """Nodes of a tree in depth-first order.
+
+    Attributes:
+        domain: of all columns; each stands in at least one node.
+        nodes: cliques with their columns in ascending size, so that the longest axis is the last.
+        parents: position of each node's parent, -1 for the first node.
+        separators: the columns a node shares with its parent, () for the first node and wherever two
+            parts of the table have nothing to do with each other.
+    """
+
+    domain: Domain
+    nodes: tuple[Clique, ...]
+    parents: tuple[int, ...]
+    separators: tuple[Clique, ...]
+
+    @classmethod
+    def over(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
+        """A tree in which every clique has a node that contains it."""
+        masks = eliminate(domain.sizes, [_mask(domain, clique) for clique in cliques])
+        order, parents = _spanning(masks)
+        ranked = sorted(range(len(domain.names)), key=lambda i: (domain.sizes[i], i))
+        nodes = [_names(domain, masks[i], ranked) for i in order]
+        return cls(
+            domain=domain,
+            nodes=tuple(nodes),
+            parents=tuple(parents),
+            separators=tuple(
+                tuple(name for name in node if parent >= 0 and name in nodes[parent])
+                for node, parent in zip(nodes, parents, strict=True)
+            ),
+        )
+
+    @property
+    def cells(self) -> int:
+        """Cells of all nodes together: what memory and time grow with."""
+        return sum(self.domain.cells(node) for node in self.nodes)
+
+    def node_of(self, clique: Iterable[str]) -> int | None:
+        """Position of the smallest node that contains the clique, or None."""
+        columns = set(clique)
+        holding = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
+        return min(holding, key=lambda i: self.domain.cells(self.nodes[i]), default=None)
+
+
+class Room:
+    """A growing set of cliques whose junction tree may not have more than `limit` cells."""
+
+    def __init__(self, domain: Domain, limit: int, cliques: Iterable[Clique] = ()) -> None:
+        self.domain = domain
+        self.limit = limit
+        self._cliques = [_mask(domain, clique) for clique in cliques]
+        self._nodes = eliminate(domain.sizes, self._cliques)
+
+    @property
+    def cells(self) -> int:
+        """Cells of the tree as it stands."""
+        return tree_cells(self.domain.sizes, self._nodes)
+
+    def add(self, clique: Clique) -> bool:
+        """Take the clique in, if the tree stays within the limit; says whether it did."""
+        mask = _mask(self.domain, clique)
+        if any(mask & node == mask for node in self._nodes):
+            return True
+        nodes = eliminate(self.domain.sizes, [*self._nodes, mask])
+        direct = eliminate(self.domain.sizes, [*self._cliques, mask])
+        nodes = min(nodes, direct, key=lambda found: tree_cells(self.domain.sizes, found))
+        if tree_cells(self.domain.sizes, nodes) > self.limit:
+            return False
+        self._cliques.append(mask)
+        self._nodes = nodes
+        return True
+
+
+def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
+    """The largest cliques that appear when columns are eliminated one by one, as bit masks.
+
+    Args:
+        sizes: cells of each column.
+        cliques: bit masks of columns that must meet.
+    """
+    weights = [math.log(size) for size in sizes]
+    neighbors = [0] * len(sizes)
+    for clique in cliques:
+        for i in _bits(clique):
+            neighbors[i] |= clique & ~(1 << i)
+    costs = {i: weights[i] + sum(weights[j] for j in _bits(near)) for i, near in enumerate(neighbors)}
+    nodes: list[int] = []
+    while costs:
+        i = min(costs, key=costs.__getitem__)
+        del costs[i]
+        near = neighbors[i]
+        node = near | 1 << i
+        if not any(node & other == node for other in nodes):
+            nodes.append(node)
+        for j in _bits(near):
+            neighbors[j] = (neighbors[j] | near) & ~(1 << j | 1 << i)
+            costs[j] = weights[j] + sum(weights[k] for k in _bits(neighbors[j]))
+    return nodes
+
+
+def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
+    """Cells of all nodes together, as an unbounded integer."""
+    return sum(math.prod(sizes[i] for i in _bits(node)) for node in nodes)
+
+
+def _spanning(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Depth-first order, and parents in it, of a tree that joins nodes by as many shared columns as possible.
+
+    For the nodes of an elimination such a tree is a junction tree: Koller, Friedman (2009), theorem 10.4.
+    """
+    children: list[list[int]] = [[] for _ in nodes]
+    nearest = dict.fromkeys(range(1, len(nodes)), 0)  # node outside -> its best node inside (Prim)
+
+    def shared(i: int) -> int:
+        return (nodes[i] & nodes[nearest[i]]).bit_count()
+
+    while nearest:
+        new = max(nearest, key=shared)
+        children[nearest.pop(new)].append(new)
+        for i in nearest:
+            if (nodes[i] & nodes[new]).bit_count() > shared(i):
+                nearest[i] = new
+    order: list[int] = []
+    parents: list[int] = []
+    waiting = [(0, -1)]
+    while waiting:
+        node, parent = waiting.pop()
+        waiting += [(child, len(order)) for child in reversed(children[node])]
+        order.append(node)
+        parents.append(parent)
+    return order, parents
+
+
+def _mask(domain: Domain, clique: Iterable[str]) -> int:
+    return sum(1 << domain.names.index(name) for name in clique)
+
+
+def _names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
+    return tuple(domain.names[i] for i in ranked if mask >> i & 1)
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

@@ -1,0 +1,170 @@
+"""What Tree and Adaptive learn: a graphical model over groups of cells, and the way back to cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.constraints import Constraints
+from dpcore.synthesis.graphical import GraphicalModel
+from dpcore.synthesis.grouping import Grouping
+from dpcore.synthesis.sampling import Integers
+from dpcore.tables.counts import Marginal, Values, half_width
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """What a model says about one clique.
+
+    Attributes:
+        values: expected rows a cell, at least 0.
+        half_width: of an interval for the noise of each cell, in rows.
+        measured: whether the clique, or one that contains it, was measured. Where it was not, the answer
+            also rests on the model's conditional independence, whose error the interval does not hold.
+    """
+
+    clique: Clique
+    values: Values
+    half_width: Values
+    measured: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SyntheticModel:
+    """Expected counts of all columns together, learned from noisy marginals only.
+
+    Attributes:
+        domain: of all columns, determined ones too, as declared.
+        grouping: of the columns that the graphical model holds.
+        graph: the model over groups.
+        constraints: what every row keeps.
+        measurements: every noisy table that was paid for, over groups; to be used again by a later run.
+    """
+
+    kind: ClassVar[str] = "graphical"
+
+    domain: Domain
+    grouping: Grouping
+    graph: GraphicalModel
+    constraints: Constraints
+    measurements: tuple[Marginal, ...]
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows."""
+        return self.graph.total
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The cliques of two columns or more that were measured."""
+        return tuple(marginal.clique for marginal in self.measurements if len(marginal.clique) > 1)
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """`rows` rows of cell numbers, one int64 array a column."""
+        codes = self.grouping.split_codes(self.graph.sample_codes(rows, rng), rng)
+        for function in self.constraints.determines:
+            codes[function.target] = np.array(function.cells)[codes[function.column]]
+        return {name: codes[name] for name in self.domain.names}
+
+    def marginal(self, clique: Clique) -> Values:
+        """Expected rows in each cell of the table over any columns, axes in the order given."""
+        clique = self.domain.clique(clique)
+        decider = {f.target: f for f in self.constraints.determines if f.target in clique}
+        held = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
+        values = self.grouping.split(held, self.graph.marginal(held))
+        if not decider:
+            return values
+        # Add each held cell into the cell of the clique that it decides.
+        places = np.indices(values.shape)
+        table = np.zeros(self.domain.shape(clique))
+        index = tuple(
+            np.array(decider[n].cells)[places[held.index(decider[n].column)]]
+            if n in decider
+            else places[held.index(n)]
+            for n in clique
+        )
+        np.add.at(table, index, values)
+        return table
+
+    def answer(self, clique: Clique, level: float = 0.95) -> Answer:
+        """The marginal over a clique with an interval for its noise, without records.
+
+        The interval is that of the best measurement that contains the clique, summed down to it; a merged
+        cell's interval is shared by its members. An unmeasured clique gets the widest interval of its
+        columns, and says so.
+        """
+        values = self.marginal(clique)
+        held = tuple(name for name in clique if name in self.grouping.domain.names)
+        measured = len(held) == len(clique)
+        variance = self._variance(held)
+        if variance is None:
+            measured = False
+            variance = max(self._variance((name,)) or 0.0 for name in held) if held else 0.0
+        noise = self.measurements[0].noise
+        width = half_width(variance, noise, level)
+        return Answer(
+            clique=clique, values=values, half_width=np.full(values.shape, width), measured=measured
+        )
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
+        """The model of those rows that have these cells: `given({"sex": 1})`. Free post-processing.
+
+        Args:
+            cells: column -> cell number, or several of which a row has one.
+        Raises: ParameterError for unknown cells; InfeasibleError when the model holds no such rows.
+        """
+        masks: dict[str, Values] = {}
+        for name, chosen in cells.items():
+            numbers = np.atleast_1d(np.asarray(chosen, dtype=np.int64))
+            if not numbers.size or numbers.min() < 0 or numbers.max() >= self.domain.size(name):
+                raise ParameterError(
+                    f"column {name!r} has cells 0 to {self.domain.size(name) - 1} only",
+                    remedy="check the cells",
+                    column=name,
+                )
+            mask = np.isin(np.arange(self.domain.size(name)), numbers).astype(np.float64)
+            function = next((f for f in self.constraints.determines if f.target == name), None)
+            held = name if function is None else function.column
+            masks[held] = masks.get(held, 1.0) * (mask if function is None else mask[np.array(function.cells)])
+        weights = {name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()}
+        if any(not weight.any() for weight in weights.values()):
+            raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
+        return replace(self, grouping=self.grouping.restricted(masks), graph=self.graph.restricted(weights))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return {
+            "kind": self.kind,
+            "names": list(self.domain.names),
+            "sizes": list(self.domain.sizes),
+            "grouping": self.grouping.to_dict(),
+            "graph": self.graph.to_dict(),
+            "constraints": self.constraints.to_dict(),
+            "measurements": [marginal.to_dict() for marginal in self.measurements],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> SyntheticModel:
+        """Read what `to_dict` wrote."""
+        return cls(
+            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            grouping=Grouping.from_dict(fields["grouping"]),
+            graph=GraphicalModel.from_dict(fields["graph"]),
+            constraints=Constraints.from_dict(fields["constraints"]),
+            measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
+        )
+
+    def _variance(self, clique: Clique) -> float | None:
+        """Of one cell of the clique, from the best measurement that contains it; None without one."""
+        found = [
+            marginal.variance
+            * (self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique))
+            for marginal in self.measurements
+            if set(clique) <= set(marginal.clique)
+        ]
+        return min(found, default=None)
