@@ -8,7 +8,8 @@ from workbench.wording import GLOSSARY, _, amount, budget_words, number, spent_e
 
 curator = widgets.need_curator(
     _(
-        "Here stands every charge on a data set: what was asked, what it cost, and what is left. Nothing is read before its line is written."
+        "Here stands every charge on a data set: what was asked, what it cost, and what is left. "
+        "Nothing is read before its line is written."
     )
 )
 balance = curator.balance()
@@ -49,7 +50,8 @@ with covers.container(border=True):
     st.subheader(_("What this total covers"))
     st.write(
         _(
-            "Every histogram, marginal and synthetic table that was released from this data set here, and everything computed from them."
+            "Every histogram, marginal and synthetic table that was released from this data set here, "
+            "and everything computed from them."
         )
     )
 with not_covered.container(border=True):
@@ -60,7 +62,8 @@ with not_covered.container(border=True):
 st.header(_("The same spends under other rules"))
 st.caption(
     _(
-        "Information only: the budget is kept by its own rule, which holds even when later questions depend on earlier answers."
+        "Information only: the budget is kept by its own rule, which holds even when later questions "
+        "depend on earlier answers."
     )
 )
 comparison = ledger_view.comparison(curator)

@@ -171,7 +171,7 @@ def expected(half_widths: Sequence[tuple[str, float]]) -> Chart:
     middle = chart.mark_tick(color=PRIVATE, thickness=2, height=14).encode(y=y, x=altair.datum(0))
     alt = _("Expected error of a cell: ") + "; ".join(f"{name} ±{half:.0f}" for name, half in half_widths[:8])
     return Chart(
-        spec=(band + middle).properties(height=34 * len(frame)), alt=alt, table=frame[["table", "half"]]
+        spec=(band + middle).properties(height={"step": 30}), alt=alt, table=frame[["table", "half"]]
     )
 
 

@@ -75,10 +75,12 @@ def not_covered(curator: Curator) -> list[str]:
     outside = sum(line.state == "outside" for line in curator.lines())
     sentences = [
         _(
-            "Comparisons with the original and risk figures ({times} so far): they are for the owner's eyes only."
+            "Comparisons with the original and risk figures ({times} so far): "
+            "they are for the owner's eyes only."
         ).format(times=outside),
         _(
-            "Copies of the table that were changed before they were uploaded again: they look like another table."
+            "Copies of the table that were changed before they were uploaded again: "
+            "they look like another table."
         ),
         _("Releases made elsewhere."),
     ]

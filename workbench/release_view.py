@@ -25,7 +25,8 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
         st.markdown(f"**{plain(releasing.describe(recipe.to_dict()), at_most=400)}**")
         st.write(
             _(
-                "Read: the counts of these columns in {name}. Published: the noisy counts, and rows drawn from them."
+                "Read: the counts of these columns in {name}. "
+                "Published: the noisy counts, and rows drawn from them."
             ).format(name=plain(curator.name))
         )
         st.write(
@@ -167,7 +168,8 @@ def _rows(release: Release) -> None:
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
             _(
-                "A drawn row may hold values that nobody has, such as an age that is not in the table: empty cells get noise too."
+                "A drawn row may hold values that nobody has, such as an age that is not in the table: "
+                "empty cells get noise too."
             )
         )
     stem = f"release-{release.request_id[:8]}"

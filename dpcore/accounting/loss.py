@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -23,7 +24,7 @@ LARGEST = 10**6
 
 
 def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fraction:
-    """`value` as the rational number that its decimal notation says; above 0 and at most `at_most`.
+    """`value` as the rational number that it says, such as "0.5" or "1/2"; above 0 and at most `at_most`.
 
     Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too large.
     """
@@ -33,6 +34,8 @@ def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fra
         number = value
     elif isinstance(value, bool):
         problem = "must be a number"
+    elif isinstance(value, str) and re.fullmatch(r"\d{1,99}/0*[1-9]\d{0,98}", value):
+        number = Fraction(value)
     else:
         try:
             decimal = Decimal(str(value).strip())
