@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpcore.anonymize.encoding import FloatArray, IntArray
 from dpcore.anonymize.lattice import Node
 from dpcore.anonymize.tuples import WORD, Tuples, run_starts
 
@@ -19,49 +20,50 @@ REMEMBERED = 20_000_000
 class Classes:
     """The equivalence classes of one node.
 
-    `keys` and `counts` are the distinct keys at this node with their rows; keys that differ in the tail only (the
-    sensitive values and the subset bit) belong to one class.
+    `keys` and `counts` are the distinct keys at this node with their rows; keys that differ in the tail only
+    (the sensitive values and the subset bit) belong to one class.
     """
 
     table: Tuples
     node: Node
-    keys: np.ndarray
-    counts: np.ndarray
+    keys: IntArray
+    counts: IntArray
 
     @cached_property
-    def starts(self) -> np.ndarray:
+    def starts(self) -> IntArray:
         """Where each class starts in `keys`."""
         return run_starts(self.keys >> self.table.tail)
 
     @cached_property
-    def class_keys(self) -> np.ndarray:
+    def class_keys(self) -> IntArray:
         """One key of each class."""
         return self.keys[self.starts] if self.table.tail else self.keys
 
     @cached_property
-    def published(self) -> np.ndarray:
+    def published(self) -> IntArray:
         """Published rows of each key; int64."""
         return self.counts * (self.keys & 1) if self.table.has_subset else self.counts
 
     @cached_property
-    def population(self) -> np.ndarray:
+    def population(self) -> IntArray:
         """Rows of the table in each class; int64."""
         return np.add.reduceat(self.counts, self.starts) if self.table.tail else self.counts
 
     @cached_property
-    def sizes(self) -> np.ndarray:
-        """Published rows of each class: those of the research subset, or of the table if there is none; int64."""
+    def sizes(self) -> IntArray:
+        """Published rows of each class: of the research subset, or of the table if there is none; int64."""
         if not self.table.has_subset:
             return self.population
         return np.add.reduceat(self.published, self.starts)
 
-    def histogram(self, column: str) -> np.ndarray:
-        """Published rows by value of a sensitive column (axis 0) in each class (axis 1); float64 holding integers."""
+    def histogram(self, column: str) -> FloatArray:
+        """Published rows: values of a sensitive column x classes; float64 that holds integers."""
         secret = self.table.sensitive[column]
         values, classes = len(secret.values), len(self.starts)
         cells = ((self.keys >> secret.shift) & secret.mask) * classes
         cells += np.repeat(np.arange(classes), np.diff(self.starts, append=len(self.keys)))
-        return np.bincount(cells, self.published, values * classes).reshape(values, classes)
+        counts = np.bincount(cells, self.published, values * classes)
+        return np.asarray(counts, dtype=np.float64).reshape(values, classes)
 
 
 class Grouper:
@@ -110,7 +112,7 @@ class Grouper:
         keys = self.table.generalize(classes.keys, classes.node, node)
         return Classes(self.table, node, *self._merge(keys, classes.counts))
 
-    def _merge(self, keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _merge(self, keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
         """Distinct keys, ascending, with the sums of their counts."""
         if self._packs:
             packed = (keys << self._count_bits) | counts

@@ -1,8 +1,9 @@
 """The frontier: one pass over the lattice that answers every k, suppression limit and metric at once.
 
-Every node is grouped once and counted: classes, rows and squared sizes between neighbouring values of k. Whether a
-node is feasible, its discernibility and its average class size follow from these numbers. For the separable metrics,
-the nodes are looked at again in the order of their lower bounds, until the next bound is no better than the best score.
+Every node is grouped once and counted: classes, rows and squared sizes between neighbouring values of k.
+Whether a node is feasible, its discernibility and its average class size follow from these numbers. For the
+separable metrics, the nodes are looked at again in the order of their lower bounds, until the next bound is
+no better than the best score.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.classes import Grouper
+from dpcore.anonymize.encoding import FloatArray, IntArray
 from dpcore.anonymize.lattice import Node
-from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Metric
+from dpcore.anonymize.metrics import Metric, Separable
 from dpcore.anonymize.models import KAnonymity, Model, is_blocked, violations
+from dpcore.anonymize.size import check_size
 from dpcore.anonymize.tuples import Tuples
 
 
@@ -50,18 +53,20 @@ class Frontier:
 
         Raises: LimitError when the lattice is too large (see `size.predict`).
         """
-        self.evals=0
+        check_size(table)
         self.table = table
         self.ks = tuple(sorted(set(ks)))
         self.models = tuple(models)
         shape = (table.lattice.size, len(self.ks) + 1)
-        self._classes, self._rows, self._squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self._classes = np.zeros(shape, dtype=np.int64)
+        self._rows = np.zeros(shape, dtype=np.int64)
+        self._squares = np.zeros(shape)
         self._blocked = np.zeros(table.lattice.size, dtype=bool)
         self._grouper = Grouper(table)
         self._count(on_progress)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
-        """The optimal node for one of the `ks`, None if no node is feasible; of equal nodes the least general."""
+        """The optimal node for one of the `ks`, of equal ones the least general; None if none is feasible."""
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
@@ -69,11 +74,11 @@ class Frontier:
         candidates = feasible.nonzero()[0]
         if not len(candidates):
             return None
-        if isinstance(metric, Discernibility | AverageClassSize):
+        if isinstance(metric, Separable):
+            scores = self._scores(k, metric, candidates, suppressed[candidates])
+        else:
             squares = self._squares[candidates, band:].sum(axis=1)
             scores = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
-        else:
-            scores = self._scores(k, metric, candidates, suppressed[candidates])
         index = candidates[np.lexsort((self.table.lattice.total_levels[candidates], scores))[0]]
         return Point(
             k=k,
@@ -85,7 +90,7 @@ class Frontier:
             classes=int(kept[index]),
         )
 
-    def _scores(self, k: int, metric: Metric, candidates: np.ndarray, suppressed: np.ndarray) -> np.ndarray:
+    def _scores(self, k: int, metric: Separable, candidates: IntArray, suppressed: IntArray) -> FloatArray:
         """The scores of the candidates; infinite where the lower bound already rules a node out."""
         bounds = metric.bounds_given(self.table, candidates, suppressed)
         scores = np.full(len(candidates), np.inf)
@@ -94,7 +99,6 @@ class Frontier:
         for position in bounds.argsort(kind="stable"):
             if bounds[position] > best:
                 break
-            self.evals+=1
             if suppressed[position]:
                 classes = self._grouper.classes(self.table.lattice.node(int(candidates[position])))
                 scores[position] = metric.score(classes, violations(models, classes))
@@ -109,7 +113,7 @@ class Frontier:
         return [point for point in found if point is not None]
 
     def _count(self, on_progress: Callable[[float], None] | None) -> None:
-        """Fill, a node a row, the classes, rows and squares of each band; band b holds ks[b-1] <= size < ks[b].
+        """Fill classes, rows and squares, nodes x bands; band b holds the classes of ks[b-1] <= size < ks[b].
 
         Classes that violate one of the models are in band 0, which every k suppresses.
         """

@@ -1,8 +1,8 @@
 """A generalization hierarchy: for every value of a column, the path of ever coarser labels up to `*`.
 
 Level 0 holds the values themselves (the leaves), the last level one single label. Each level is a function of
-the level below it, so that a coarser level never separates what a finer one has joined. The file format is the
-one of ARX: a line a leaf, `value;level 1;...;*`, no header.
+the level below it, so that a coarser level never separates what a finer one has joined. The file format is
+the one of ARX: a line a leaf, `value;level 1;...;*`, no header.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
 
@@ -25,8 +27,8 @@ SUPPRESSED = "*"
 class Hierarchy:
     """The leaves of one column and their labels at every level.
 
-    Raises: HierarchyError when leaves repeat, levels differ in length, a level does not nest in the next one, or
-    the last level holds more than one label.
+    Raises: HierarchyError when leaves repeat, levels differ in length, a level does not nest in the next
+    one, or the last level holds more than one label.
     """
 
     values: tuple[str, ...]
@@ -48,11 +50,11 @@ class Hierarchy:
         """The distinct labels of a level, in order of their first leaf."""
         return tuple(dict.fromkeys(self.levels[level]))
 
-    def codes(self, level: int) -> np.ndarray:
+    def codes(self, level: int) -> NDArray[np.int64]:
         """For every leaf the position of its label in `labels(level)`; int64, one a leaf."""
         return pd.factorize(np.array(self.levels[level], dtype=object))[0].astype(np.int64)
 
-    def leaf_counts(self, level: int) -> np.ndarray:
+    def leaf_counts(self, level: int) -> NDArray[np.int64]:
         """For every leaf, the leaves that share its label at `level` (int64); `*` stands for all of them."""
         codes = self.codes(level)
         starred = np.array([label == SUPPRESSED for label in self.levels[level]])
@@ -72,7 +74,7 @@ class Hierarchy:
         )
 
     def covering(self, series: pd.Series) -> Hierarchy:
-        """The same hierarchy, with leaves for missing and already suppressed (`*`) cells where the column has any."""
+        """The same hierarchy, with leaves for missing and suppressed (`*`) cells if the column has any."""
         present = set(texts(series.unique()))
         return self.extended(value for value in (MISSING, SUPPRESSED) if value in present)
 
@@ -81,7 +83,7 @@ class Hierarchy:
         known = {*self.values, MISSING, SUPPRESSED}
         return tuple(sorted({text for text in texts(series.unique()) if text not in known}))
 
-    def encode(self, series: pd.Series) -> np.ndarray:
+    def encode(self, series: pd.Series) -> NDArray[np.int64]:
         """The leaf of every row: int64 positions in `values`, -1 where a value has no path."""
         position = {value: leaf for leaf, value in enumerate(self.values)}
         rows, unique = pd.factorize(series, use_na_sentinel=True)
@@ -90,7 +92,7 @@ class Hierarchy:
 
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
-        """Read `value;level 1;...;*`, a line a leaf, without a header; a byte order mark and repeated lines are skipped.
+        """Read `value;level 1;...;*`, a line a leaf, no header; skips a byte order mark and repeated lines.
 
         Raises: HierarchyError when lines differ in length or the paths are no hierarchy.
         """
@@ -98,7 +100,9 @@ class Hierarchy:
         delimiter = separator or _separator(content)
         rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
         if not rows:
-            raise HierarchyError("the hierarchy file is empty", remedy="write one line a value: value;level 1;...;*")
+            raise HierarchyError(
+                "the hierarchy file is empty", remedy="write one line a value: value;level 1;...;*"
+            )
         if any(len(row) != len(rows[0]) for row in rows):
             raise HierarchyError(
                 "the lines of the hierarchy file differ in their number of fields",
@@ -117,12 +121,14 @@ class Hierarchy:
 def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
     """Raise HierarchyError unless the levels are a hierarchy over the values."""
     if not values or not levels or tuple(levels[0]) != tuple(values):
-        raise HierarchyError("level 0 must hold the values themselves", remedy="start each line with the value")
+        raise HierarchyError(
+            "level 0 must hold the values themselves", remedy="start each line with the value"
+        )
     if len(set(values)) != len(values):
         raise HierarchyError("a value has two different paths", remedy="keep one line a value")
     if any(len(level) != len(values) for level in levels):
         raise HierarchyError("the levels differ in length", remedy="give every value one label a level")
-    for number, (finer, coarser) in enumerate(zip(levels, levels[1:], strict=False), start=1):
+    for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(
                 f"level {number} does not nest: it separates values that level {number - 1} has joined",
@@ -130,11 +136,13 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
                 level=number,
             )
     if len(set(levels[-1])) != 1:
-        raise HierarchyError("the last level holds more than one label", remedy="add a last level * for all values")
+        raise HierarchyError(
+            "the last level holds more than one label", remedy="add a last level * for all values"
+        )
 
 
 def texts(values: Iterable[object]) -> list[str]:
-    """Cells as the text that hierarchies are written in: 39.0 is `39`, midnight is a date, nothing is `(missing)`."""
+    """Cells as hierarchies write them: 39.0 is `39`, midnight is a date, nothing is `(missing)`."""
     return [_text(value) for value in values]
 
 

@@ -1,7 +1,7 @@
 """The lattice of full-domain generalization: one level for every quasi-identifier, ordered level by level.
 
-A node is a tuple of levels; its index is the position in C order, so that whole up- and down-sets are slices of an
-array of the lattice's shape.
+A node is a tuple of levels; its index is the position in C order, so that whole up- and down-sets are slices
+of an array of the lattice's shape.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpcore.anonymize.encoding import FloatArray, IntArray
 from dpcore.anonymize.hierarchy import Hierarchy
 
 Node = tuple[int, ...]
@@ -20,7 +21,7 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Lattice:
-    """All nodes from the original values (all levels 0) to everything generalized (all levels at their height)."""
+    """All nodes, from the original values (levels 0) to everything generalized (levels at their heights)."""
 
     shape: tuple[int, ...]
     """The number of levels of every quasi-identifier."""
@@ -46,15 +47,17 @@ class Lattice:
         return tuple(math.prod(self.shape[column + 1 :]) for column in range(len(self.shape)))
 
     @cached_property
-    def total_levels(self) -> np.ndarray:
+    def total_levels(self) -> IntArray:
         """The sum of the levels of every node; int64, flat."""
-        return self.outer_sum([np.arange(levels) for levels in self.shape])
+        return np.asarray(np.indices(self.shape).sum(axis=0).ravel(), dtype=np.int64)
 
     def node(self, index: int) -> Node:
         """The levels of the node at an index."""
-        return tuple(index // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True))
+        return tuple(
+            index // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)
+        )
 
-    def levels(self, indices: np.ndarray) -> list[np.ndarray]:
+    def levels(self, indices: IntArray) -> list[IntArray]:
         """The levels of many nodes by index: one array a column."""
         return [indices // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)]
 
@@ -70,9 +73,9 @@ class Lattice:
         """The node and all its generalizations, as slices of an array of `shape`."""
         return tuple(slice(level, None) for level in node)
 
-    def outer_sum(self, terms: Sequence[np.ndarray]) -> np.ndarray:
+    def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:
         """For every node the sum of one term a column; terms[j] has one number a level of column j. Flat."""
-        total = np.zeros(1, dtype=terms[0].dtype if terms else np.int64)
+        total = np.zeros(1)
         for term in terms:
             total = (total[:, None] + term).ravel()
         return total

@@ -1,9 +1,9 @@
 """Privacy models: what every published equivalence class must fulfil.
 
-A model looks at classes (their sizes, the histogram of a sensitive column) and says which of them violate it; a violating
-class is suppressed. Every model here is monotone under generalization: joining two classes that fulfil it gives one
-that does. `monotone` says that this also holds for the number of suppressed rows; where it does not, `relaxation`
-names a weaker model with that property, by which a search may prune.
+A model looks at classes (their sizes, the histogram of a sensitive column) and says which of them violate
+it; a violating class is suppressed. Every model here is monotone under generalization: joining two classes
+that fulfil it gives one that does. `monotone` says that this also holds for the number of suppressed rows;
+where it does not, `relaxation` names a weaker model with that property, by which a search may prune.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
+from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray
 from dpcore.anonymize.tuples import Tuples
 from dpcore.errors import ParameterError
 
@@ -22,17 +23,19 @@ from dpcore.errors import ParameterError
 class ClassStatistics(Protocol):
     """What a model may look at: one entry a class."""
 
-    table: Tuples
+    @property
+    def table(self) -> Tuples:
+        """The tuples the classes are made of."""
 
     @property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> IntArray:
         """Published rows."""
 
     @property
-    def population(self) -> np.ndarray:
+    def population(self) -> IntArray:
         """Rows of the whole table."""
 
-    def histogram(self, column: str) -> np.ndarray:
+    def histogram(self, column: str) -> FloatArray:
         """Published rows by value of a sensitive column: values x classes."""
 
 
@@ -42,7 +45,7 @@ class Model(Protocol):
     monotone: ClassVar[bool]
     """Generalizing further never suppresses more rows."""
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
+    def violations(self, classes: ClassStatistics) -> BoolArray:
         """Which classes violate the model; boolean, one a class."""
 
     @property
@@ -60,7 +63,7 @@ class KAnonymity:
     def __post_init__(self) -> None:
         _at_least("k", self.k, 1)
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
+    def violations(self, classes: ClassStatistics) -> BoolArray:
         return classes.sizes < self.k
 
     @property
@@ -78,7 +81,7 @@ class KMap:
     def __post_init__(self) -> None:
         _at_least("k", self.k, 1)
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
+    def violations(self, classes: ClassStatistics) -> BoolArray:
         return classes.population < self.k
 
     @property
@@ -90,8 +93,8 @@ class KMap:
 class DeltaPresence:
     """In every class the share of the population that was published lies between two bounds.
 
-    Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be suppressed: if it violates the
-    model, the node is infeasible.
+    Source: Nergiz, Atzori, Clifton (2007). A class without a published row cannot be suppressed: if it
+    violates the model, the node is infeasible.
     """
 
     lowest: float
@@ -107,7 +110,7 @@ class DeltaPresence:
                 highest=self.highest,
             )
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
+    def violations(self, classes: ClassStatistics) -> BoolArray:
         share = classes.sizes / classes.population
         return (share < self.lowest) | (share > self.highest)
 
@@ -127,8 +130,8 @@ class DistinctL:
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
-        return np.count_nonzero(classes.histogram(self.column), axis=0) < self.l
+    def violations(self, classes: ClassStatistics) -> BoolArray:
+        return np.asarray(np.count_nonzero(classes.histogram(self.column), axis=0) < self.l)
 
     @property
     def relaxation(self) -> Model:
@@ -137,10 +140,11 @@ class DistinctL:
 
 @dataclass(frozen=True, kw_only=True)
 class EntropyL:
-    """The Shannon entropy of the sensitive values in every class is at least ln l (Machanavajjhala et al., 2007).
+    """The Shannon entropy of the sensitive values in every class is at least ln l (Machanavajjhala et al.,
+    2007).
 
-    In the form sum r ln r <= n (ln n - ln l), compared without a tolerance: classes exactly at the threshold are common,
-    and this is how ARX decides them. A class also needs ceil(l) distinct values.
+    In the form sum r ln r <= n (ln n - ln l), compared without a tolerance: classes exactly at the threshold
+    are common, and this is how ARX decides them. A class also needs ceil(l) distinct values.
     """
 
     column: str
@@ -150,12 +154,12 @@ class EntropyL:
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
+    def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = classes.histogram(self.column)
         size = np.maximum(counts.sum(axis=0), 1)
         weighted = (counts * np.log(np.maximum(counts, 1))).sum(axis=0)
         spread = size * (np.log(size) - math.log(self.l))
-        return (weighted > spread) | (np.count_nonzero(counts, axis=0) < math.ceil(self.l))
+        return np.asarray((weighted > spread) | (np.count_nonzero(counts, axis=0) < math.ceil(self.l)))
 
     @property
     def relaxation(self) -> Model:
@@ -179,9 +183,9 @@ class RecursiveCL:
         if not self.c > 0:
             raise ParameterError(f"c ({self.c:g}) must be above 0", remedy="raise c", c=self.c)
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
+    def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = np.sort(classes.histogram(self.column), axis=0)[::-1]
-        return counts[0] >= self.c * counts[self.l - 1 :].sum(axis=0)
+        return np.asarray(counts[0] >= self.c * counts[self.l - 1 :].sum(axis=0))
 
     @property
     def relaxation(self) -> Model:
@@ -193,10 +197,12 @@ Distance = Literal["equal", "hierarchical", "ordered"]
 
 @dataclass(frozen=True, kw_only=True)
 class TCloseness:
-    """The sensitive values of every class are within t of those of the whole table, in earth mover's distance.
+    """The sensitive values of every class are within t of those of the whole table, in earth mover's
+    distance.
 
-    `equal`: all values are equally far apart (total variation). `hierarchical`: two values are as far apart as the
-    level at which they meet, over the height. `ordered`: as far as their ranks, over the number of values - 1.
+    `equal`: all values are equally far apart (total variation). `hierarchical`: two values are as far apart
+    as the level at which they meet, over the height. `ordered`: as far as their ranks, over the number of
+    values - 1.
     Source: Li, Li, Venkatasubramanian (2007), section 3.
     """
 
@@ -207,9 +213,11 @@ class TCloseness:
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
-            raise ParameterError(f"t ({self.t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t)
+            raise ParameterError(
+                f"t ({self.t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t
+            )
 
-    def violations(self, classes: ClassStatistics) -> np.ndarray:
+    def violations(self, classes: ClassStatistics) -> BoolArray:
         secret = classes.table.sensitive[self.column]
         counts = classes.histogram(self.column)
         whole = secret.counts / max(secret.counts.sum(), 1)
@@ -220,14 +228,14 @@ class TCloseness:
             distance = np.abs(excess.cumsum(axis=0)).sum(axis=0) / max(len(whole) - 1, 1)
         else:
             distance = _tree_distance(excess, secret.parents)
-        return distance > self.t
+        return np.asarray(distance > self.t)
 
     @property
     def relaxation(self) -> None:
         return None
 
 
-def violations(models: Sequence[Model], classes: ClassStatistics) -> np.ndarray:
+def violations(models: Sequence[Model], classes: ClassStatistics) -> BoolArray:
     """Which classes violate at least one of the models; boolean, one a class."""
     result = np.zeros(len(classes.sizes), dtype=bool)
     for model in models:
@@ -235,7 +243,7 @@ def violations(models: Sequence[Model], classes: ClassStatistics) -> np.ndarray:
     return result
 
 
-def blocks(model: Model, classes: ClassStatistics) -> np.ndarray:
+def blocks(model: Model, classes: ClassStatistics) -> BoolArray:
     """Which classes make a node infeasible if nothing may be suppressed; boolean, one a class.
 
     A class without a published row needs no suppression, but delta-presence holds for it all the same.
@@ -244,7 +252,7 @@ def blocks(model: Model, classes: ClassStatistics) -> np.ndarray:
 
 
 def is_blocked(models: Sequence[Model], classes: ClassStatistics) -> bool:
-    """Whether a class without a published row violates delta-presence: no suppression can mend such a node."""
+    """Whether a class without a published row violates delta-presence, which no suppression can mend."""
     return any(
         bool((model.violations(classes) & (classes.sizes == 0)).any())
         for model in models
@@ -252,15 +260,17 @@ def is_blocked(models: Sequence[Model], classes: ClassStatistics) -> bool:
     )
 
 
-def _tree_distance(excess: np.ndarray, parents: Sequence[np.ndarray]) -> np.ndarray:
-    """Earth mover's distance over a tree whose edges have length 1 / (2 height): the flow through every edge."""
+def _tree_distance(excess: FloatArray, parents: Sequence[IntArray]) -> FloatArray:
+    """Earth mover's distance over a tree with edges of length 1 / (2 height): the flow through all edges."""
     flow = np.abs(excess).sum(axis=0)
     for parent in parents[:-1]:
         excess = np.array([excess[parent == code].sum(axis=0) for code in range(parent.max() + 1)])
         flow += np.abs(excess).sum(axis=0)
-    return flow / (2 * len(parents))
+    return np.asarray(flow / (2 * len(parents)))
 
 
 def _at_least(name: str, value: float, lowest: int) -> None:
     if not value >= lowest:
-        raise ParameterError(f"{name} ({value:g}) must be at least {lowest}", remedy=f"raise {name}", **{name: value})
+        raise ParameterError(
+            f"{name} ({value:g}) must be at least {lowest}", remedy=f"raise {name}", **{name: value}
+        )

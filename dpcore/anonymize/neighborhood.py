@@ -1,7 +1,8 @@
 """The class of one tuple at every node of the lattice at once.
 
-Two tuples fall into one class from that node on at which, column by column, their labels first meet. So one count of the
-tuples by their meeting node, summed up along every axis of the lattice, is the class of the tuple at all nodes.
+Two tuples fall into one class from that node on at which, column by column, their labels first meet. So one
+count of the tuples by their meeting node, summed up along every axis of the lattice, is the class of the
+tuple at all nodes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from dpcore.anonymize.classes import Classes
+from dpcore.anonymize.encoding import FloatArray, IntArray
 from dpcore.anonymize.lattice import Node
 from dpcore.anonymize.tuples import Tuples
 
@@ -27,7 +29,7 @@ class Neighborhoods:
         self._codes = [table.digits(classes.keys, column) for column in range(len(floor))]
 
     def of(self, key: int, node: Node) -> Neighborhood:
-        """The neighborhood of a member of the class with this key at `node`, a generalization of the floor."""
+        """The neighborhood of a member of the class with this key at `node`, which is above the floor."""
         table, floor = self.classes.table, self.classes.node
         members = table.generalize(self.classes.keys, floor, node) >> table.tail == key >> table.tail
         witness = int(members.argmax())
@@ -42,33 +44,33 @@ class Neighborhoods:
 class Neighborhood:
     """The class of one tuple at every node from the floor up, flat: what a privacy model looks at."""
 
-    def __init__(self, classes: Classes, shape: tuple[int, ...], meeting: np.ndarray) -> None:
+    def __init__(self, classes: Classes, shape: tuple[int, ...], meeting: IntArray) -> None:
         self.table: Tuples = classes.table
         self._classes, self._shape, self._meeting = classes, shape, meeting
 
     @cached_property
-    def population(self) -> np.ndarray:
+    def population(self) -> IntArray:
         """Rows of the table."""
-        return self._sum(self._meeting, self._classes.counts, 1)[0]
+        return np.asarray(self._sum(self._meeting, self._classes.counts, 1)[0], dtype=np.int64)
 
     @cached_property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> IntArray:
         """Published rows."""
         if not self.table.has_subset:
             return self.population
-        return self._sum(self._meeting, self._classes.published, 1)[0]
+        return np.asarray(self._sum(self._meeting, self._classes.published, 1)[0], dtype=np.int64)
 
-    def histogram(self, column: str) -> np.ndarray:
+    def histogram(self, column: str) -> FloatArray:
         """Published rows by value of a sensitive column: values x nodes."""
         secret = self.table.sensitive[column]
         values = (self._classes.keys >> secret.shift) & secret.mask
         cells = values * math.prod(self._shape) + self._meeting
         return self._sum(cells, self._classes.published, len(secret.values))
 
-    def _sum(self, cells: np.ndarray, rows: np.ndarray, values: int) -> np.ndarray:
+    def _sum(self, cells: IntArray, rows: IntArray, values: int) -> FloatArray:
         """Count the rows by cell and add up each axis of the lattice from below; values x nodes."""
         nodes = math.prod(self._shape)
-        counts = np.bincount(cells, rows, values * nodes)
+        counts = np.asarray(np.bincount(cells, rows, values * nodes), dtype=np.float64)
         inner = nodes
         for levels in self._shape:
             inner //= levels

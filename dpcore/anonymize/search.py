@@ -1,9 +1,10 @@
 """The optimal node for one question: models, suppression limit, metric.
 
-Every node has a lower bound of its score before its classes are known, and one look at a node closes many others: an
-infeasible node all its specializations, a node without suppression all its generalizations, a feasible one all
-nodes with a worse bound. Without suppression and with a separable metric the bound is the score, so that nodes are
-taken in the order of their bounds; a class that violates a model then closes every node at which it does so still.
+Every node has a lower bound of its score before its classes are known, and one look at a node closes many
+others: an infeasible node all its specializations, a node without suppression all its generalizations, a
+feasible one all nodes with a worse bound. Without suppression and with a separable metric the bound is the
+score, so that nodes are taken in the order of their bounds; a class that violates a model then closes every
+node at which it does so still.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.classes import Classes, Grouper
+from dpcore.anonymize.encoding import BoolArray
 from dpcore.anonymize.lattice import Node
-from dpcore.anonymize.metrics import Loss, Metric, NonUniformEntropy
+from dpcore.anonymize.metrics import Loss, Metric, Separable
 from dpcore.anonymize.models import Model, blocks, is_blocked, violations
 from dpcore.anonymize.neighborhood import Neighborhoods
 from dpcore.anonymize.size import check_size
@@ -26,7 +28,7 @@ from dpcore.errors import InfeasibleError, ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """The optimal node: lowest score, of equal scores the lowest sum of levels."""
+    """The optimal node: lowest score; of equal scores, the lowest sum of levels."""
 
     node: Node
     score: float
@@ -48,16 +50,18 @@ def search(
         limit: share of the published rows that may be suppressed, 0 to 1.
         metric: Loss() where none is given.
 
-    Raises: ParameterError for a limit outside 0 to 1, LimitError when the lattice is too large, InfeasibleError, with
-        `nearest_limit` in its details, when no node meets the limit.
+    Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
+        when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
     """
     if not 0 <= limit <= 1:
-        raise ParameterError(f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of rows", limit=limit)
+        raise ParameterError(
+            f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of rows", limit=limit
+        )
     check_size(table)
     metric = metric or Loss()
     allowed = math.floor(limit * table.rows)
     run = _Search(table, tuple(models), allowed, metric)
-    if allowed == 0 and isinstance(metric, Loss | NonUniformEntropy):
+    if allowed == 0 and isinstance(metric, Separable):
         run.ascend()
     else:
         run.bisect()
@@ -72,7 +76,7 @@ class _Search:
         self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
         self.grouper = Grouper(table)
-        self.bounds = metric.bounds(table)
+        self.bounds = metric.bounds(table) if isinstance(metric, Separable) else np.zeros(table.lattice.size)
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
         self.best: Solution | None = None
@@ -96,7 +100,7 @@ class _Search:
             near = self._raised(near)
 
     def _blocking(self, classes: Classes) -> tuple[Model, int] | None:
-        """The first model that does not hold without suppression, and the key of its smallest violating class."""
+        """The first model that some class violates, and the key of the smallest class that does."""
         for model in self.models:
             marked = blocks(model, classes).nonzero()[0]
             if len(marked):
@@ -104,7 +108,7 @@ class _Search:
         return None
 
     def _raised(self, near: Neighborhoods) -> Neighborhoods:
-        """Neighborhoods over the highest floor that still has every open node above it: fewer classes, fewer nodes."""
+        """Neighborhoods over the highest floor that has every open node above it: fewer classes and nodes."""
         floor = list(near.classes.node)
         for column, levels in enumerate(self.table.lattice.shape):
             while floor[column] < levels - 1:
@@ -112,11 +116,12 @@ class _Search:
                 if self.grid[lowest].any():
                     break
                 floor[column] += 1
-        raised = tuple(floor)
-        return near if raised == near.classes.node else Neighborhoods(self.grouper.generalized(near.classes, raised))
+        if tuple(floor) == near.classes.node:
+            return near
+        return Neighborhoods(self.grouper.generalized(near.classes, tuple(floor)))
 
     def bisect(self) -> None:
-        """Find a good feasible node early: halve the order of the bounds, as if feasibility were monotone along it."""
+        """Find a good feasible node early: halve the nodes by bound, as if feasibility followed it."""
         order = np.lexsort((self.table.lattice.total_levels, self.bounds))
         low, high = 0, len(order)
         while low < high:
@@ -144,7 +149,8 @@ class _Search:
         rows = int(classes.sizes[suppressed].sum())
         blocked = is_blocked(self.models, classes)
         if blocked or rows > self.allowed:
-            if blocked or self._least_suppressed(classes, rows) > self.allowed:
+            # without suppression every model is monotone
+            if blocked or self.allowed == 0 or self._least_suppressed(classes, rows) > self.allowed:
                 self.grid[lattice.below(node)] = False
             return False
         if rows == 0:
@@ -162,7 +168,7 @@ class _Search:
             return rows
         return int(classes.sizes[violations(self.relaxations, classes)].sum())
 
-    def _accept(self, classes: Classes, suppressed: np.ndarray) -> None:
+    def _accept(self, classes: Classes, suppressed: BoolArray) -> None:
         """Keep a feasible node if it is the best so far, and close all nodes with a worse bound."""
         score = self.metric.score(classes, suppressed)
         best = self.best
@@ -178,7 +184,7 @@ class _Search:
 
 
 def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> InfeasibleError:
-    """The error for a limit that no node meets; its nearest feasible limit is rounded up to a tenth of a percent."""
+    """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent."""
     least = table.rows + 1
     for classes in Grouper(table).walk():
         if not is_blocked(models, classes):

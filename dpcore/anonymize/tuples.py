@@ -1,8 +1,8 @@
 """A table as its distinct quasi-identifier tuples with their counts: what every later step works on.
 
-Each tuple is one integer, its values side by side as groups of bits, followed by the bits of the sensitive values and
-of the research subset. Generalizing a column replaces one group of bits; equal integers are one equivalence class.
-The cost of every step afterwards follows the distinct tuples, not the rows.
+Each tuple is one integer, its values side by side as groups of bits, followed by the bits of the sensitive
+values and of the research subset. Generalizing a column replaces one group of bits; equal integers are one
+equivalence class. The cost of every step afterwards follows the distinct tuples, not the rows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.encoding import BoolArray, IntArray
 from dpcore.anonymize.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
 from dpcore.anonymize.lattice import Lattice, Node
 from dpcore.errors import HierarchyError, LimitError, ParameterError, SchemaError
@@ -31,14 +32,16 @@ class Sensitive:
     hierarchy: Hierarchy | None
     shift: int
     mask: int
-    counts: np.ndarray
+    counts: IntArray
     """Published rows of every value; int64."""
 
     @cached_property
-    def parents(self) -> tuple[np.ndarray, ...]:
-        """parents[level]: for every label at a level of the hierarchy the code of its label one level above."""
+    def parents(self) -> tuple[IntArray, ...]:
+        """parents[level]: by code at a level of the hierarchy, the code of the label one level above."""
         if self.hierarchy is None:
-            raise ParameterError("hierarchical distance needs a hierarchy of the sensitive column", remedy="give one")
+            raise ParameterError(
+                "hierarchical distance needs a hierarchy of the sensitive column", remedy="give one"
+            )
         codes = [self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)]
         return tuple(_by_code(finer, coarser) for finer, coarser in pairwise(codes))
 
@@ -53,11 +56,11 @@ class Tuples:
     shifts: tuple[int, ...]
     """Where the bits of each quasi-identifier start."""
     tail: int
-    """Bits below the quasi-identifiers: sensitive values, then the subset bit at bit 0 if there is a subset."""
+    """Bits below the quasi-identifiers: those of sensitive values, and at bit 0 that of the subset."""
     has_subset: bool
-    keys: np.ndarray
+    keys: IntArray
     """int64, ascending, distinct, level 0."""
-    counts: np.ndarray
+    counts: IntArray
     """Rows of every key; int64."""
 
     @cached_property
@@ -76,17 +79,17 @@ class Tuples:
         return int(self.published.sum())
 
     @cached_property
-    def published(self) -> np.ndarray:
+    def published(self) -> IntArray:
         """The published rows of every key; int64."""
         return self.counts * (self.keys & 1) if self.has_subset else self.counts
 
     @cached_property
-    def codes(self) -> tuple[tuple[np.ndarray, ...], ...]:
+    def codes(self) -> tuple[tuple[IntArray, ...], ...]:
         """codes[j][level]: for every leaf of column j the code of its label."""
         return tuple(tuple(h.codes(level) for level in range(h.height + 1)) for h in self.hierarchies)
 
     @cached_property
-    def leaves(self) -> tuple[tuple[np.ndarray, ...], ...]:
+    def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
         """leaves[j][level]: for every label of column j the number of hierarchy leaves below it."""
         return tuple(
             tuple(_by_code(codes, h.leaf_counts(level)) for level, codes in enumerate(self.codes[column]))
@@ -94,7 +97,7 @@ class Tuples:
         )
 
     @cached_property
-    def marginals(self) -> tuple[tuple[np.ndarray, ...], ...]:
+    def marginals(self) -> tuple[tuple[IntArray, ...], ...]:
         """marginals[j][level]: published rows of every label of column j."""
         result = []
         for column, codes in enumerate(self.codes):
@@ -104,16 +107,16 @@ class Tuples:
         return tuple(result)
 
     @cached_property
-    def covered(self) -> tuple[np.ndarray, ...]:
-        """covered[j][level]: the hierarchy leaves below the cells of column j, summed over the published rows."""
+    def covered(self) -> tuple[IntArray, ...]:
+        """covered[j][level]: the leaves below the cells of column j, summed over the published rows."""
         return tuple(
             np.array([counts @ leaves for counts, leaves in zip(*levels, strict=True)])
             for levels in zip(self.marginals, self.leaves, strict=True)
         )
 
     @cached_property
-    def steps(self) -> tuple[tuple[tuple[np.ndarray, ...], ...], ...]:
-        """steps[j][a][b]: what to add to a key at level a of column j, by its code there, to have it at level b."""
+    def steps(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
+        """steps[j][a][b]: by code at level a of column j, what to add to a key to have it at level b."""
         return tuple(
             tuple(
                 tuple((_by_code(finer, coarser) - np.arange(finer.max() + 1)) << shift for coarser in codes)
@@ -123,24 +126,26 @@ class Tuples:
         )
 
     @cached_property
-    def upward(self) -> tuple[tuple[np.ndarray, ...], ...]:
-        """upward[j][a]: for every label at level a of column j (axis 1) its codes at the levels a, a + 1, ... (axis 0)."""
+    def upward(self) -> tuple[tuple[IntArray, ...], ...]:
+        """upward[j][a]: the codes at levels a, a + 1, ... (axis 0) of every label of column j at level a."""
         return tuple(
-            tuple(np.array([_by_code(finer, coarser) for coarser in codes[a:]]) for a, finer in enumerate(codes))
+            tuple(
+                np.array([_by_code(finer, coarser) for coarser in codes[a:]]) for a, finer in enumerate(codes)
+            )
             for codes in self.codes
         )
 
     @cached_property
     def priority(self) -> tuple[int, ...]:
-        """The columns, those with most values in the table first: generalizing them first shrinks the table most."""
+        """The columns, those with most values first: generalizing them first shrinks the table most."""
         present = [np.count_nonzero(marginals[0]) for marginals in self.marginals]
         return tuple(sorted(range(len(present)), key=lambda column: -present[column]))
 
-    def digits(self, keys: np.ndarray, column: int) -> np.ndarray:
+    def digits(self, keys: IntArray, column: int) -> IntArray:
         """The codes of a column inside the keys."""
         return (keys >> self.shifts[column]) & self.masks[column]
 
-    def generalize(self, keys: np.ndarray, finer: Node, coarser: Node) -> np.ndarray:
+    def generalize(self, keys: IntArray, finer: Node, coarser: Node) -> IntArray:
         """Keys at one node brought to a coarser one; not merged, not sorted."""
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
@@ -154,7 +159,7 @@ class Tuples:
         hierarchies: Mapping[str, Hierarchy],
         *,
         sensitive: Mapping[str, Hierarchy | None] | Sequence[str] = (),
-        subset: np.ndarray | None = None,
+        subset: BoolArray | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -166,8 +171,8 @@ class Tuples:
 
         Rows whose quasi-identifiers are all `*` were suppressed before; they stay out of every class.
 
-        Raises: SchemaError for a column that is not there or an empty table, HierarchyError for values without a
-            path, LimitError when the columns have too many values for full-domain search.
+        Raises: SchemaError for a column that is not there or has two roles, or an empty table; HierarchyError
+            for values without a path, LimitError when the columns have too many values together.
         """
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
         _check_columns(frame, hierarchies, extra)
@@ -192,12 +197,14 @@ class Tuples:
             starred &= leaves == star
         kept = ~starred
         described = {}
-        for (name, (values, hierarchy, codes)), shift in zip(secrets.items(), shifts[len(covering) :], strict=True):
+        for (name, (values, levels, codes)), shift in zip(
+            secrets.items(), shifts[len(covering) :], strict=True
+        ):
             keys |= codes << shift
             counted = codes[kept if subset is None else kept & np.asarray(subset, dtype=bool)]
             described[name] = Sensitive(
                 values=values,
-                hierarchy=hierarchy,
+                hierarchy=levels,
                 shift=shift,
                 mask=(1 << _bits(len(values))) - 1,
                 counts=np.bincount(counted, minlength=len(values)),
@@ -215,14 +222,14 @@ class Tuples:
         )
 
 
-def count_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def count_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct keys, ascending, and how often each occurs."""
     ordered = np.sort(keys)
     starts = run_starts(ordered)
     return ordered[starts], np.diff(starts, append=len(ordered))
 
 
-def run_starts(ordered: np.ndarray) -> np.ndarray:
+def run_starts(ordered: IntArray) -> IntArray:
     """Where each run of equal keys starts."""
     first = np.empty(len(ordered), dtype=bool)
     first[:1] = True
@@ -235,14 +242,14 @@ def _bits(values: int) -> int:
     return max(1, (values - 1).bit_length())
 
 
-def _by_code(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
     """From one number a leaf to one a label: the number of the label's leaves, which all share it."""
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result
 
 
-def _encode(series: pd.Series, hierarchy: Hierarchy) -> np.ndarray:
+def _encode(series: pd.Series, hierarchy: Hierarchy) -> IntArray:
     leaves = hierarchy.encode(series)
     if len(leaves) and leaves.min() < 0:
         raise HierarchyError(
@@ -255,8 +262,8 @@ def _encode(series: pd.Series, hierarchy: Hierarchy) -> np.ndarray:
 
 def _secret(
     series: pd.Series, hierarchy: Hierarchy | None
-) -> tuple[tuple[str, ...], Hierarchy | None, np.ndarray]:
-    """The values of a sensitive column in a fixed order (numbers by size), its hierarchy, the code of every row."""
+) -> tuple[tuple[str, ...], Hierarchy | None, IntArray]:
+    """The values of a sensitive column (numbers in their order), its hierarchy, the code of every row."""
     if hierarchy is not None:
         covering = hierarchy.covering(series)
         return covering.values, covering, _encode(series, covering)
@@ -265,7 +272,9 @@ def _secret(
     return values, None, np.where(rows < 0, len(unique), rows).astype(np.int64)
 
 
-def _check_columns(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], extra: Mapping[str, object]) -> None:
+def _check_columns(
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], extra: Mapping[str, object]
+) -> None:
     if not hierarchies:
         raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
     for name in (*hierarchies, *extra):
