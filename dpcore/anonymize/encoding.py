@@ -29,9 +29,10 @@ class Leaves:
     Attributes:
         codes: (rows,) index into `labels`.
         labels: (leaves,) the distinct values as text, sorted; the missing value, if any, comes last.
-        positions: (leaves,) where an ordered column's values lie, None for categories. A missing value lies one
-            domain width above the largest value, so that no class mixes it with the others cheaply.
-        width: the distance between the lowest and highest value of an ordered column; 1 where that is nothing.
+        positions: (leaves,) where an ordered column's values lie, None for categories. A missing value lies
+            one domain width above the largest value, so that no class mixes it with the others cheaply.
+        width: the distance between the lowest and highest value of an ordered column; 1 where that is
+            nothing.
     """
 
     name: str
@@ -128,8 +129,8 @@ def check_columns(columns: Sequence[str]) -> None:
 
 
 def counted_pairs(groups: IntArray, codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The (group, code) pairs that occur, sorted, and the rows of each; the work follows the rows, not the table
-    of all groups by all codes."""
+    """The (group, code) pairs that occur, sorted, and the rows of each; the work follows the rows, not the
+    table of all groups by all codes."""
     width = int(codes.max()) + 1
     keys, bound = groups * width + codes, (int(groups.max()) + 1) * width
     if bound <= 8 * len(keys):

@@ -1,12 +1,13 @@
-"""Local recoding: each class gets, column by column, the lowest hierarchy labels under which it is large enough.
+"""Local recoding: each class gets, column by column, the lowest hierarchy labels under which it is large
+enough.
 
-Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are grouped by their labels
-there, and the classes that are admissible are released at once; the others wait for a more general node. So
-common combinations keep their values, and only rare ones are generalized. Everything is counted on distinct
-tuples, never on rows.
+Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are grouped by their
+labels there, and the classes that are admissible are released at once; the others wait for a more general
+node. So common combinations keep their values, and only rare ones are generalized. Everything is counted on
+distinct tuples, never on rows.
 
-The best published local recoding (ARX: a full-domain optimum, again and again, on the rows that remain) visits a
-few dozen nodes; visiting nearly all of them, in order, costs less time and less information.
+The best published local recoding (ARX: a full-domain optimum, again and again, on the rows that remain)
+visits a few dozen nodes; visiting nearly all of them, in order, costs less time and less information.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from dpcore.anonymize.lattice import Node
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
 
 EFFORT = 1_000_000_000
-"""Cells read before the nodes are no longer visited one by one; about ten times what nine columns of Adult need."""
+"""Cells read before the nodes are no longer visited one by one; about ten times what nine columns of Adult
+need."""
 
 
 def local_recoding(
@@ -35,8 +37,8 @@ def local_recoding(
 
     No row is suppressed as a whole: rows that no node releases join the classes where that costs least.
 
-    Raises: ParameterError without columns; SchemaError for an unknown column; HierarchyError for a value without
-        a path; InfeasibleError when even the whole table as one class may not be released.
+    Raises: ParameterError without columns; SchemaError for an unknown column; HierarchyError for a value
+        without a path; InfeasibleError when even the whole table as one class may not be released.
     """
     check_columns(list(hierarchies))
     covering, leaf = leaf_codes(frame, hierarchies)
@@ -68,7 +70,8 @@ class _Tree:
 
 @dataclass(frozen=True)
 class _Table:
-    """The distinct tuples of the table: labels, sensitive code and rows of each, and what a class must satisfy."""
+    """The distinct tuples of the table: labels, sensitive code and rows of each, and what a class must
+    satisfy."""
 
     trees: Sequence[_Tree]
     secret: IntArray
@@ -101,7 +104,8 @@ def _release(table: _Table) -> IntArray:
 
 
 def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Node]:
-    """Every lattice node once, in order of the sum of its levels' costs; costs[q] must not fall with the level."""
+    """Every lattice node once, in order of the sum of its levels' costs; costs[q] must not fall with the
+    level."""
     bottom = (0,) * len(costs)
     heap: list[tuple[float, Node, int]] = [(0.0, bottom, 0)]
     while heap:

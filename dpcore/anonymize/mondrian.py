@@ -3,9 +3,9 @@
 Labels are free: an interval for numbers and dates, a set of values for categories. All parts of one depth are
 cut at once, so the work is a few sorts a depth instead of one a part.
 
-Source: LeFevre, DeWitt, Ramakrishnan (2006), strict multidimensional partitioning. The cut is the one that saves
-most NCP rather than the median of the widest column; a category's values are cut in order of frequency, so that
-a common value comes out alone.
+Source: LeFevre, DeWitt, Ramakrishnan (2006), strict multidimensional partitioning. The cut is the one that
+saves most NCP rather than the median of the widest column; a category's values are cut in order of
+frequency, so that a common value comes out alone.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from dpcore.anonymize.hierarchy import MISSING, SUPPRESSED
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
 
 BALANCE = 0.2
-"""Savings are weighed by (share of the smaller side) ** BALANCE: of two equal cuts the more even one leaves more
-room to cut again. The value lowers NCP by 3 to 10 % against 0 on Adult; 0.1 to 0.3 are alike."""
+"""Savings are weighed by (share of the smaller side) ** BALANCE: of two equal cuts the more even one leaves
+more room to cut again. The value lowers NCP by 3 to 10 % against 0 on Adult; 0.1 to 0.3 are alike."""
 
 
 def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, admission: Admission) -> Recoded:
     """Recode the columns so that every class may be released.
 
-    Raises: ParameterError without columns; SchemaError for an unknown column; InfeasibleError when even the whole
-        table as one class may not be released.
+    Raises: ParameterError without columns; SchemaError for an unknown column; InfeasibleError when even the
+        whole table as one class may not be released.
     """
     check_columns(columns)
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
@@ -110,15 +110,11 @@ def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int) -> _Cut:
     right = size - left
     place = np.arange(len(owner))
     if column.positions is None:
-        width = max(1, len(column.labels) - 1)
-        whole, left_extent = (end - start)[owner] - 1, place - start[owner]
-        right_extent = whole - left_extent - 1
+        here, width = (place - start[owner]).astype(np.float64), max(1.0, len(column.labels) - 1.0)
     else:
-        width = column.width
-        here = column.positions[value]
-        lowest, highest = here[start][owner], here[end - 1][owner]
-        whole, left_extent = highest - lowest, here - lowest
-        right_extent = highest - np.append(here[1:], 0.0)
+        here, width = column.positions[value], column.width
+    lowest, highest, following = here[start][owner], here[end - 1][owner], np.append(here[1:], 0.0)
+    whole, left_extent, right_extent = highest - lowest, here - lowest, highest - following
     saved = (size * whole - left * left_extent - right * right_extent) / width
     saved = saved * (np.minimum(left, right) / size) ** BALANCE
     saved[(left < k) | (right < k)] = -1.0
@@ -160,6 +156,7 @@ def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
         label=label,
         text=text,
         ncp=ncp[first],
+        loss=ncp[first],
         cover_label=label[owner[kept]],
         cover_leaf=value[kept],
     )

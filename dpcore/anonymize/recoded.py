@@ -7,13 +7,13 @@ function measure them all on one scale.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.encoding import FloatArray, IntArray, TextArray, class_index
+from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray, TextArray, class_index
 from dpcore.anonymize.hierarchy import SUPPRESSED, Hierarchy
 from dpcore.errors import HierarchyError, SchemaError
 
@@ -28,6 +28,7 @@ class PublishedColumn:
         label: (classes,) index of the label each class publishes.
         text: (labels,) the labels as printed.
         ncp: (labels,) normalized certainty penalty: 0 says all, 1 says nothing.
+        loss: (labels,) the same on the declared domain, which may hold values that no row has.
         cover_label, cover_leaf: the pairs (label, leaf) where the label may stand for the leaf.
     """
 
@@ -37,13 +38,9 @@ class PublishedColumn:
     label: IntArray
     text: TextArray
     ncp: FloatArray
+    loss: FloatArray
     cover_label: IntArray
     cover_leaf: IntArray
-
-    @cached_property
-    def cover_sizes(self) -> IntArray:
-        """(labels,) number of leaves a label may stand for."""
-        return np.bincount(self.cover_label, minlength=len(self.text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +55,7 @@ class Recoded:
         """Unite the classes that print the same labels: a reader cannot tell them apart."""
         merged = class_index([column.label for column in columns])
         _, first = np.unique(merged, return_index=True)
-        united = [PublishedColumn(**{**_fields(column), "label": column.label[first]}) for column in columns]
+        united = [replace(column, label=column.label[first]) for column in columns]
         return cls(columns=tuple(united), classes=merged[classes])
 
     @cached_property
@@ -66,32 +63,27 @@ class Recoded:
         """(classes,) rows of each class."""
         return np.bincount(self.classes)
 
-    @cached_property
-    def column_ncp(self) -> FloatArray:
-        """(columns,) mean normalized certainty penalty over the rows."""
-        weights = self.sizes / self.sizes.sum()
-        return np.array([weights @ column.ncp[column.label] for column in self.columns])
+    def mean(self, figures: FloatArray) -> float:
+        """The mean over the rows of a figure per class."""
+        return float(figures @ self.sizes / len(self.classes))
 
     @property
     def ncp(self) -> float:
         """Normalized certainty penalty, mean over columns and rows. Source: Xu et al. (2006), section 3."""
-        return float(self.column_ncp.mean())
+        return float(np.mean([self.mean(column.ncp[column.label]) for column in self.columns]))
 
     def frame(self, original: pd.DataFrame) -> pd.DataFrame:
-        """The original with the recoded columns replaced by their labels; other columns are left as they are."""
-        return original.assign(
-            **{column.name: column.text[column.label[self.classes]] for column in self.columns}
-        )
-
-
-def _fields(column: PublishedColumn) -> dict[str, object]:
-    return {name: getattr(column, name) for name in PublishedColumn.__dataclass_fields__}
+        """The original with its recoded columns replaced by what is published; other columns stay as they
+        are."""
+        printed = {column.name: column.text[column.label[self.classes]] for column in self.columns}
+        return original.assign(**pd.DataFrame(printed, index=original.index).infer_objects())
 
 
 def leaf_codes(
     frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[dict[str, Hierarchy], dict[str, IntArray]]:
-    """The hierarchies with leaves for missing and suppressed cells, and each row's leaf; columns sorted by name.
+    """The hierarchies with leaves for missing and suppressed cells, and each row's leaf; columns sorted by
+    name.
 
     Raises: SchemaError for an unknown column or no rows; HierarchyError for a value without a path.
     """
@@ -118,24 +110,23 @@ def recode(
     Args:
         hierarchies, leaf: as from `leaf_codes`; the rows of a class share their labels at the class's levels.
         classes: (rows,) class of each row.
-        levels: (classes, columns); a suppressed class has the last level in every column.
+        levels: (classes, columns); one level above the hierarchy's last prints `*`, whatever its top label
+            is.
 
-    A label that stands at several levels for different leaves may stand for all of them, and `*` for any: that is
-    what a reader knows. Its NCP is (observed leaves it may stand for - 1) / (observed leaves - 1).
+    A label that stands at several levels for different leaves may stand for all of them, and `*` for any:
+    that is what a reader knows. Its NCP is (observed leaves it may stand for - 1) / (observed leaves - 1).
     """
     _, first = np.unique(classes, return_index=True)
     columns = []
     for place, name in enumerate(leaf):
-        table = np.array(hierarchies[name].levels, dtype=object)
-        codes, text = pd.factorize(table.ravel(), sort=True)
-        codes, leaves = codes.reshape(table.shape), table.shape[1]
-        stars = np.flatnonzero(text == SUPPRESSED) * leaves
-        pairs = np.concatenate(
-            [(codes * leaves + np.arange(leaves)).ravel(), *(stars[:, None] + np.arange(leaves))]
-        )
-        cover_label, cover_leaf = np.divmod(np.unique(pairs), leaves)
+        hierarchy, leaves = hierarchies[name], len(hierarchies[name].values)
+        table = np.array((*hierarchy.levels, (SUPPRESSED,) * leaves), dtype=object)
+        flat, text = pd.factorize(table.ravel(), sort=True)
+        codes = flat.reshape(table.shape)
+        cover_label, cover_leaf = np.divmod(np.unique(codes * leaves + np.arange(leaves)), leaves)
         observed = np.bincount(leaf[name], minlength=leaves) > 0
-        below = np.bincount(cover_label, observed[cover_leaf], minlength=len(text))
+        covered = np.bincount(cover_label, minlength=len(text))
+        covered_observed = np.bincount(cover_label, observed[cover_leaf], minlength=len(text))
         columns.append(
             PublishedColumn(
                 name=name,
@@ -143,9 +134,31 @@ def recode(
                 leaves=leaves,
                 label=codes[levels[:, place], leaf[name][first]],
                 text=text,
-                ncp=np.maximum(below - 1, 0) / max(1, observed.sum() - 1),
+                ncp=np.maximum(covered_observed - 1, 0) / max(1, observed.sum() - 1),
+                loss=(covered - 1) / max(1, leaves - 1),
                 cover_label=cover_label,
                 cover_leaf=cover_leaf,
             )
         )
     return Recoded.of(columns, classes)
+
+
+def full_domain(
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    levels: Mapping[str, int],
+    *,
+    suppressed: BoolArray,
+) -> Recoded:
+    """Publish one level a column for the whole table, except for the suppressed rows (rows,), which print
+    `*`.
+
+    Raises: as `leaf_codes`.
+    """
+    covering, leaf = leaf_codes(frame, hierarchies)
+    codes = [covering[name].codes(levels[name])[leaf[name]] for name in leaf]
+    classes = class_index([*(np.where(suppressed, 0, code) for code in codes), suppressed.astype(np.int64)])
+    _, first = np.unique(classes, return_index=True)
+    kept = [levels[name] for name in leaf]
+    hidden = [covering[name].height + 1 for name in leaf]
+    return recode(covering, leaf, classes=classes, levels=np.where(suppressed[first][:, None], hidden, kept))

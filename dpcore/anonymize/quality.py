@@ -1,0 +1,84 @@
+"""What a recoded table loses, by the same figures for every method.
+
+Each row prints a label that may stand for several values; all figures follow from how many those are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.anonymize.encoding import BoolArray
+from dpcore.anonymize.hierarchy import SUPPRESSED
+from dpcore.anonymize.recoded import PublishedColumn, Recoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """Losses of one recoded table; 0 is the table as it was.
+
+    Attributes:
+        suppressed: share of rows whose labels may stand for any value in every column.
+        k: rows of the smallest class that is not suppressed; 0 when all rows are.
+        average_class: rows per class, the suppressed rows being one class.
+        discernibility: sum over the rows of the rows they look like; a suppressed row looks like all.
+        ncp: normalized certainty penalty, mean over columns and rows, on the values that occur. Columns cut
+            into intervals count width over width of the domain, all others values over values.
+        loss: geometric mean over the columns of the share of the declared domain a label stands for, scaled
+            to [0, 1]. Source: ARX's loss metric with equal weights.
+        column_ncp: ncp by column.
+        column_change: by column, total variation between the original distribution and the one that a
+            reader gets who takes every value of a label for equally likely; in [0, 1].
+    """
+
+    rows: int
+    classes: int
+    suppressed: float
+    k: int
+    average_class: float
+    discernibility: int
+    ncp: float
+    loss: float
+    column_ncp: Mapping[str, float]
+    column_change: Mapping[str, float]
+
+
+def quality(recoded: Recoded) -> Quality:
+    """Measure a recoded table."""
+    sizes = recoded.sizes
+    rows = int(sizes.sum())
+    hidden = suppressed_classes(recoded)
+    kept = sizes[~hidden]
+    suppressed = rows - int(kept.sum())
+    losses = np.array([recoded.mean(column.loss[column.label]) for column in recoded.columns])
+    return Quality(
+        rows=rows,
+        classes=len(kept),
+        suppressed=suppressed / rows,
+        k=int(kept.min(initial=rows)) if len(kept) else 0,
+        average_class=rows / (len(kept) + bool(suppressed)),
+        discernibility=int((kept**2).sum()) + rows * suppressed,
+        ncp=recoded.ncp,
+        loss=float(np.exp(np.log1p(losses).mean()) - 1),
+        column_ncp={column.name: recoded.mean(column.ncp[column.label]) for column in recoded.columns},
+        column_change={column.name: _change(column, recoded) for column in recoded.columns},
+    )
+
+
+def suppressed_classes(recoded: Recoded) -> BoolArray:
+    """(classes,) whether the class prints nothing but `*`."""
+    starred = [(column.text == SUPPRESSED)[column.label] for column in recoded.columns]
+    return np.asarray(np.all(starred, axis=0))
+
+
+def _change(column: PublishedColumn, recoded: Recoded) -> float:
+    """Total variation when every label's rows are spread evenly over the observed values it may stand for."""
+    before = np.bincount(column.leaf, minlength=column.leaves)
+    observed = before[column.cover_leaf] > 0
+    label, leaf = column.cover_label[observed], column.cover_leaf[observed]
+    weight = np.bincount(column.label, recoded.sizes, len(column.text))
+    share = weight / np.maximum(1, np.bincount(label, minlength=len(column.text)))
+    after = np.bincount(leaf, share[label], column.leaves)
+    return float(np.abs(before - after).sum() / 2 / recoded.sizes.sum())
