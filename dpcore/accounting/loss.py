@@ -169,7 +169,7 @@ def epsilon_of(rho: float, delta: float) -> float:
     if rho <= 0:
         return 0.0
     low, high = 0.0, rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
-    for _ in range(100):
+    for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _log_delta(rho, middle) > math.log(delta) else (low, middle)
     return high
@@ -218,7 +218,7 @@ def _log_delta(rho: float, epsilon: float) -> float:
         return excess * (order * rho - epsilon) - log_order - order * math.log1p(math.exp(-log_order))
 
     low, high = -60.0, 60.0
-    for _ in range(200):
+    for _ in range(100):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, right) if exponent(left) < exponent(right) else (left, high)
     return exponent((low + high) / 2)
