@@ -47,6 +47,7 @@ class MarginalError:
         columns: those that both tables have, in the schema's order.
         ways: one entry a number of columns.
         floor: the same for a bootstrap of the original against the original: what sampling alone does.
+        independent: the same for the original with each column shuffled: what losing all relations does.
         pairs: distances of the two-way marginals, (columns, columns), of one column on the diagonal; NaN
             where not compared.
     """
@@ -54,6 +55,7 @@ class MarginalError:
     columns: tuple[str, ...]
     ways: tuple[WayError, ...]
     floor: tuple[WayError, ...]
+    independent: tuple[WayError, ...]
     pairs: npt.NDArray[np.float64]
 
 
@@ -88,7 +90,7 @@ def marginal_error(
     rng = np.random.default_rng(_SEED)
     tables = _Tables(original, other, schema, columns, rng)
     pairs = np.full((len(columns), len(columns)), np.nan)
-    found, floor = [], []
+    found, floor, independent = [], [], []
     for way in sorted(set(ways)):
         cliques = list(itertools.combinations(range(len(columns)), way))
         if max_cliques is not None and len(cliques) > max_cliques:
@@ -97,10 +99,17 @@ def marginal_error(
         distances = np.array([tables.distances(clique) for clique in cliques])
         found.append(_summary(columns, cliques, distances[:, 0]))
         floor.append(_summary(columns, cliques, distances[:, 1]))
+        independent.append(_summary(columns, cliques, distances[:, 2]))
         if way <= 2:
             for clique, distance in zip(cliques, distances[:, 0], strict=True):
                 pairs[clique[0], clique[-1]] = pairs[clique[-1], clique[0]] = distance
-    return MarginalError(columns=columns, ways=tuple(found), floor=tuple(floor), pairs=pairs)
+    return MarginalError(
+        columns=columns,
+        ways=tuple(found),
+        floor=tuple(floor),
+        independent=tuple(independent),
+        pairs=pairs,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +131,9 @@ class MarginalErrors:
 
 
 class _Tables:
-    """Both tables as cell numbers, one below the other, and a bootstrap as a weight for each row.
+    """Both tables as cell numbers, one below the other, and below them the original with its columns shuffled.
 
-    Each row weighs so much that a table adds up to 1. Columns are renumbered by the cells that occur, so
+    A bootstrap of the original is a weight for each of its rows. Each row weighs so much that a table adds up to 1. Columns are renumbered by the cells that occur, so
     that most marginals are small enough to count without sorting.
     """
 
@@ -141,20 +150,21 @@ class _Tables:
         self._sizes: list[int] = []
         for name in columns:
             column = schema.column(name)
-            both = np.concatenate([column.encode(original[name]), column.encode(other[name])])
+            own = column.encode(original[name])
+            both = np.concatenate([own, column.encode(other[name]), rng.permutation(own)])
             used = np.zeros(column.size, dtype=bool)
             used[both] = True
             self._codes.append((np.cumsum(used) - 1)[both])
             self._sizes.append(int(used.sum()))
         times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
         self._rows = rows
-        self._difference = np.concatenate(
-            [np.full(rows, 1 / rows), np.full(len(other), -1 / len(other))], dtype=np.float64
-        )
+        share = np.full(rows, 1 / rows)
+        self._difference = np.concatenate([share, np.full(len(other), -1 / len(other)), np.zeros(rows)])
+        self._shuffled = np.concatenate([share, np.zeros(len(other)), -share])
         self._bootstrap = (times_drawn - 1) / rows
 
-    def distances(self, clique: tuple[int, ...]) -> tuple[float, float]:
-        """Total variation distance of the other table, and of the bootstrap, from the original."""
+    def distances(self, clique: tuple[int, ...]) -> list[float]:
+        """Total variation distances of the other table, a bootstrap and a shuffle from the original."""
         flat = self._codes[clique[0]]
         cells = self._sizes[clique[0]]
         for column in clique[1:]:
@@ -168,7 +178,8 @@ class _Tables:
             cells = len(occurring)
         other = np.bincount(flat, self._difference, minlength=cells)
         bootstrap = np.bincount(flat[: self._rows], self._bootstrap, minlength=cells)
-        return float(np.abs(other).sum()) / 2, float(np.abs(bootstrap).sum()) / 2
+        shuffled = np.bincount(flat, self._shuffled, minlength=cells)
+        return [float(np.abs(each).sum()) / 2 for each in (other, bootstrap, shuffled)]
 
 
 def _summary(
