@@ -44,7 +44,7 @@ class SqlLedger:
             return check_same(stored, account)
         with self._store.writing() as connection:
             insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-            added = connection.execute(
+            connection.execute(
                 insert(accounts)
                 .values(
                     dataset=account.dataset,
@@ -58,7 +58,7 @@ class SqlLedger:
                 .on_conflict_do_nothing()
             )
             stored, head = _locked(connection, account.dataset)
-            if added.rowcount:
+            if not head:  # filed just now, and not by another tab
                 self._append(connection, stored, head, "", "opened", NOTHING, open_content(account))
         return check_same(stored, account)
 
@@ -110,7 +110,7 @@ class SqlLedger:
             row = connection.execute(sa.select(accounts).where(accounts.c.dataset == dataset)).one_or_none()
             if row is None:
                 raise no_account()
-            stored = {release.request_id: release.text for release in connection.execute(of_dataset)}
+            stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
             check_chain(self.key, _account(row), _lines(connection, dataset), stored, row.head)
 
     def _end(
@@ -206,7 +206,7 @@ def _reserved(connection: sa.Connection, dataset: str) -> list[Charge]:
     )
     return [
         Charge(units=int(units), threshold_units=int(threshold_units), part=_part(part))
-        for part, units, threshold_units in connection.execute(query)
+        for part, units, threshold_units in connection.execute(query).all()
     ]
 
 
@@ -218,7 +218,8 @@ def _last(connection: sa.Connection, dataset: str) -> Line | None:
 
 def _lines(connection: sa.Connection, dataset: str) -> tuple[Line, ...]:
     query = sa.select(lines).where(lines.c.dataset == dataset).order_by(lines.c.number)
-    return tuple(_line(row) for row in connection.execute(query))
+    # all rows first: a cursor left open by an error would keep SQLite at an old state
+    return tuple(_line(row) for row in connection.execute(query).all())
 
 
 def _line(row: Any) -> Line:

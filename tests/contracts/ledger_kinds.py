@@ -1,0 +1,206 @@
+"""The ledgers under contract, each with a way in behind its back, and what other processes do to them."""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from dpcore.accounting.ledger import Account, Charge, Ledger, MemoryLedger
+from dpcore.errors import BudgetExceeded, DpcoreError
+from workbench.ledger import SqlLedger
+from workbench.settings import Settings
+from workbench.store import Store
+
+DATASET = "d" * 64
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload([__name__])
+
+
+def account(**fields: Any) -> Account:
+    """An account of 1,000,000 units."""
+    given = {"dataset": DATASET, "rule": "basic", "units": 1_000_000, "unit": {"max_rows": 1}, **fields}
+    return Account(**given)
+
+
+class MemoryKind:
+    """`MemoryLedger`, altered through its internals."""
+
+    def __init__(self) -> None:
+        self._ledger = MemoryLedger()
+
+    def open(self) -> Ledger:
+        return self._ledger
+
+    def alter_line(self, number: int, *, units: int | None = None, title: str | None = None) -> None:
+        lines = self._ledger._lines[DATASET]
+        line = lines[number]
+        charge = line.charge if units is None else Charge(units=units)
+        content = line.content if title is None else {"title": title}
+        lines[number] = dataclasses.replace(line, charge=charge, content=content)
+
+    def drop_line(self, number: int) -> None:
+        del self._ledger._lines[DATASET][number]
+
+    def swap_lines(self, one: int, other: int) -> None:
+        lines = self._ledger._lines[DATASET]
+        lines[one], lines[other] = (
+            dataclasses.replace(lines[other], number=one),
+            dataclasses.replace(lines[one], number=other),
+        )
+
+    def put_release(self, request_id: str, text: str) -> None:
+        self._ledger._releases[DATASET][request_id] = text
+
+    def drop_release(self, request_id: str) -> None:
+        del self._ledger._releases[DATASET][request_id]
+
+    def alter_account(self, units: int) -> None:
+        accounts = self._ledger._accounts
+        accounts[DATASET] = dataclasses.replace(accounts[DATASET], units=units)
+
+
+class SqlKind:
+    """`SqlLedger`, altered through SQL; each `open` is what another process would see."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stores: list[Store] = []
+
+    def open(self, **changes: Any) -> SqlLedger:
+        self._stores.append(Store.open(dataclasses.replace(self.settings, **changes)))
+        return SqlLedger(self._stores[-1])
+
+    def close(self) -> None:
+        for store in self._stores:
+            store.close()
+
+    @contextmanager
+    def connection(self) -> Iterator[sa.Connection]:
+        """A connection that knows nothing of the workbench."""
+        engine = sa.create_engine(self.settings.database_url, poolclass=sa.NullPool)
+        with engine.begin() as connection:
+            yield connection
+
+    def _run(self, *statements: str, **values: Any) -> None:
+        with self.connection() as connection:
+            for statement in statements:
+                connection.execute(sa.text(statement), {"dataset": DATASET, **values})
+
+    def alter_line(self, number: int, *, units: int | None = None, title: str | None = None) -> None:
+        if units is not None:
+            self._run("UPDATE ledger_lines SET units = :units WHERE number = :n", units=units, n=number)
+        if title is not None:
+            text = f'{{"title": "{title}"}}'
+            self._run("UPDATE ledger_lines SET content = :text WHERE number = :n", text=text, n=number)
+
+    def drop_line(self, number: int) -> None:
+        self._run("DELETE FROM ledger_lines WHERE number = :n", n=number)
+
+    def swap_lines(self, one: int, other: int) -> None:
+        self._run(
+            "UPDATE ledger_lines SET number = 999 WHERE number = :one",
+            "UPDATE ledger_lines SET number = :one WHERE number = :other",
+            "UPDATE ledger_lines SET number = :other WHERE number = 999",
+            one=one,
+            other=other,
+        )
+
+    def put_release(self, request_id: str, text: str) -> None:
+        self.drop_release(request_id)
+        self._run("INSERT INTO ledger_releases VALUES (:dataset, :id, :text)", id=request_id, text=text)
+
+    def drop_release(self, request_id: str) -> None:
+        self._run("DELETE FROM ledger_releases WHERE request_id = :id", id=request_id)
+
+    def alter_account(self, units: int) -> None:
+        self._run("UPDATE ledger_accounts SET units = :units", units=units)
+
+
+Kind = MemoryKind | SqlKind
+
+
+@contextmanager
+def sqlite_kind(folder: Path) -> Iterator[SqlKind]:
+    """A new SQLite file."""
+    kind = SqlKind(Settings(data_dir=folder))
+    yield kind
+    kind.close()
+
+
+@contextmanager
+def postgres_kind(folder: Path, url: str) -> Iterator[SqlKind]:
+    """A new schema on a PostgreSQL server."""
+    server = sa.create_engine(Settings(database_url=url).database_url, poolclass=sa.NullPool)
+    schema = f"test_{uuid.uuid4().hex}"
+    with server.begin() as connection:
+        connection.execute(sa.text(f"CREATE SCHEMA {schema}"))
+    options = {"options": f"-csearch_path={schema}"}
+    inside = server.url.update_query_dict(options).render_as_string(hide_password=False)
+    kind = SqlKind(Settings(data_dir=folder, database_url=inside))
+    yield kind
+    kind.close()
+    with server.begin() as connection:
+        connection.execute(sa.text(f"DROP SCHEMA {schema} CASCADE"))
+
+
+def run_process(target: Callable[..., None], *arguments: Any) -> int | None:
+    """Run a function of this module in a process of its own; its exit code."""
+    process = processes.Process(target=target, args=arguments)
+    process.start()
+    process.join(60)
+    process.kill()
+    process.join()
+    return process.exitcode
+
+
+def reserve_and_die(settings: Settings) -> None:
+    """Die after the charge, before the release."""
+    SqlLedger(Store.open(settings)).reserve(DATASET, "dies", Charge(units=600_000), {})
+    os._exit(7)
+
+
+def die_before_commit(settings: Settings) -> None:
+    """Die within the transaction that charges."""
+    store = Store.open(settings)
+    sa.event.listen(store._engine, "commit", lambda _: os._exit(7))
+    SqlLedger(store).reserve(DATASET, "dies", Charge(units=600_000), {})
+
+
+def spend_often(settings: Settings, name: str, times: int, units: int, start: Any, results: Any) -> None:
+    """Try to spend `units` so many times, together with others; report (accepted, refused, errors)."""
+    ledger = SqlLedger(Store.open(settings))
+    accepted = refused = errors = 0
+    start.wait()
+    for number in range(times):
+        try:
+            ledger.reserve(DATASET, f"{name}-{number}", Charge(units=units), {})
+            accepted += 1
+        except BudgetExceeded:
+            refused += 1
+        except DpcoreError:
+            errors += 1
+    results.put((accepted, refused, errors))
+
+
+def race(settings: Settings, *, workers: int, times: int, units: int) -> tuple[int, int, int]:
+    """`spend_often` in so many processes at once; the sums of what they report."""
+    start, results = processes.Barrier(workers), processes.Queue()
+    racers = [
+        processes.Process(target=spend_often, args=(settings, f"p{n}", times, units, start, results))
+        for n in range(workers)
+    ]
+    for racer in racers:
+        racer.start()
+    reports = [results.get(timeout=300) for _ in racers]
+    for racer in racers:
+        racer.join()
+    accepted, refused, errors = (sum(column) for column in zip(*reports, strict=True))
+    return accepted, refused, errors
