@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -108,6 +109,11 @@ class Release:
                     f"a release takes noisy marginals only, not {type(marginal).__name__}",
                     remedy="measure the counts first",
                 )
+        described = {
+            clique: dataclasses.replace(marginal, columns=tuple(map(self.schema.column, clique)))
+            for clique, marginal in self.marginals.items()
+        }
+        object.__setattr__(self, "marginals", described)
 
     @property
     def model_columns(self) -> tuple[str, ...]:

@@ -8,22 +8,23 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.release import Release
+from dpcore.schema.column import Column
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import Values, project
+from dpcore.tables.counts import Marginal, Values
 
 Bound = float | str
 
 
-def range_query(source: pd.DataFrame | Release, column: str, low: Bound, high: Bound) -> float:
+def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bound, high: Bound) -> float:
     """Number of rows with low <= value < high.
 
     Args:
-        source: rows, original or synthetic; or a release with a marginal that holds the column. On a
-            release the answer is a free sum of noisy cells, so `low` and `high` must be bounds of cells.
-        low, high: half-open bounds, low at most high; for dates as ISO texts; on a release, within the
-            column's public bounds.
-    Returns: rows; exact on a table, noisy on a release.
+        source: rows, original or synthetic; or a marginal of a release that holds the column; or the
+            release, for its best marginal. On noisy counts the answer is a free sum of cells, so `low` and
+            `high` must be bounds of cells.
+        low, high: half-open bounds, low at most high; for dates as ISO texts.
+    Returns: rows; exact on a table, noisy on noisy counts.
     Raises: ParameterError for bounds reversed, not finite, or not bounds of cells.
     """
     finite = all(isinstance(bound, str) or math.isfinite(bound) for bound in (low, high))
@@ -32,9 +33,11 @@ def range_query(source: pd.DataFrame | Release, column: str, low: Bound, high: B
             f"the bounds [{low}, {high}) must be finite and rise", remedy="swap or correct them"
         )
     if isinstance(source, Release):
-        declared = interval_column(source.schema, column)
-        cells = released_cells(source, column)
-        return float(cells[declared.cell_of(low) : declared.cell_of(high)].sum())
+        source = best_marginal(source, column)
+    if isinstance(source, Marginal):
+        cells = source.project((column,))
+        declared = _interval(cells.columns[0])
+        return float(cells.values[declared.cell_of(low) : declared.cell_of(high)].sum())
     if column not in source.columns:
         raise ParameterError(f"the table has no column {column!r}", remedy="choose one of its columns")
     values = source[column]
@@ -50,23 +53,30 @@ def percent_error(true: float, answer: float) -> float | None:
     return None if true == 0 else abs(true - answer) / abs(true) * 100
 
 
-def released_cells(release: Release, column: str) -> Values:
-    """Noisy rows of each cell of one column, from the marginal that says it best."""
+def best_marginal(release: Release, column: str) -> Marginal:
+    """The marginal of a release that says most precisely how many rows a column's cells have."""
     holders = [marginal for marginal in release.marginals.values() if column in marginal.clique]
     if not holders:
         raise ParameterError(
             f"no marginal of this release holds column {column!r}", remedy="release it, or sample a table"
         )
-    best = min(holders, key=lambda marginal: marginal.variance * marginal.values.size)
-    return project(best.values, best.clique, (column,))
+    return min(holders, key=lambda marginal: marginal.project((column,)).variance)
+
+
+def released_cells(release: Release, column: str) -> Values:
+    """Noisy rows of each cell of one column."""
+    return best_marginal(release, column).project((column,)).values
 
 
 def interval_column(schema: Schema, column: str) -> IntervalColumn:
     """The declaration of a column whose cells are intervals; ParameterError for another."""
-    declared = schema.column(column)
-    if not isinstance(declared, IntervalColumn):
-        raise no_order(column)
-    return declared
+    return _interval(schema.column(column))
+
+
+def _interval(column: Column) -> IntervalColumn:
+    if not isinstance(column, IntervalColumn):
+        raise no_order(column.name)
+    return column
 
 
 def no_order(column: str) -> ParameterError:

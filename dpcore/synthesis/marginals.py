@@ -68,7 +68,7 @@ class FixedCliques:
         return recipe_dict(self)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Marginals(FixedCliques):
     """Noisy counts of any list of cliques; those that overlap are made to agree.
 
@@ -115,7 +115,7 @@ class Marginals(FixedCliques):
         return None if self.weights is None else tuple(Fraction(weight) for weight in self.weights)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Columns(FixedCliques):
     columns: tuple[str, ...]
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
 MAX_CELLS = 2_000_000
@@ -49,12 +50,14 @@ class Marginal:
         values: float64, noisy rows a cell, unbiased; may be negative.
         variance: of the noise of one cell, the same for all, in rows squared.
         noise: the law of the noise that was drawn.
+        columns: the public facts about each axis, where known; a release knows them.
     """
 
     clique: Clique
     values: Values
     variance: float
     noise: Noise
+    columns: tuple[Column, ...] = ()
 
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of an interval that holds the true count of a cell with chance `level`, in rows."""
@@ -74,7 +77,14 @@ class Marginal:
         """The marginal of some of the columns, by summing over the others; free post-processing."""
         values = project(self.values, self.clique, clique)
         summed = self.values.size // values.size
-        return Marginal(clique=clique, values=values, variance=self.variance * summed, noise=self.noise)
+        kept = tuple(column for name in clique for column in self.columns if column.name == name)
+        return Marginal(
+            clique=clique,
+            values=values,
+            variance=self.variance * summed,
+            noise=self.noise,
+            columns=kept,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
