@@ -131,10 +131,11 @@ class MarginalErrors:
 
 
 class _Tables:
-    """Both tables as cell numbers, one below the other, and below them the original with its columns shuffled.
+    """Cell numbers of both tables and of the original with its columns shuffled, one below the other.
 
-    A bootstrap of the original is a weight for each of its rows. Each row weighs so much that a table adds up to 1. Columns are renumbered by the cells that occur, so
-    that most marginals are small enough to count without sorting.
+    A bootstrap of the original is a weight for each of its rows. Each row weighs so much that a table
+    adds up to 1. Columns are renumbered by the cells that occur, so that most marginals are small enough
+    to count without sorting.
     """
 
     def __init__(
