@@ -69,14 +69,15 @@ def thresholded_counts(
     )
     scale = float(Fraction(rows) / epsilon * (1 + Fraction(1, 10**9)))
     distances = (rows, rows, rows)  # categories, rows in all, rows in one category
-    threshold = rows + 1
-    while True:
-        mechanism = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
-        cost = mechanism.map(distances)
+    threshold = rows + 2
+    while threshold < 10**12:
+        # OpenDP names counts at the threshold but reports the delta of those above it (issue 2922), so
+        # the delta is taken from a threshold one lower than the one that is used
+        cost = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold - 1).map(
+            distances
+        )
         if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
+            mechanism = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
             return dict(mechanism({name: int(count) for name, count in counts.items()}))
-        threshold = threshold + max(1, round(scale / 4))
-        if threshold > 10**12:
-            raise InfeasibleError(
-                "no threshold keeps this epsilon and delta", remedy="raise epsilon or delta"
-            )
+        threshold += max(1, round(scale / 4))
+    raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon or delta")

@@ -1,0 +1,35 @@
+"""What selection refuses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from dpcore.mechanisms.selection import noisy_max, thresholded_counts
+
+
+def test_no_candidates() -> None:
+    """A choice among nothing must be refused with a reason."""
+    with pytest.raises(dp.ParameterError, match="candidate"):
+        noisy_max(np.array([], dtype=np.int64), noise_scale=1.0, pure=True)
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_a_clear_winner_wins(pure: bool) -> None:
+    """With little noise the highest score is chosen: the sign of the scores is right."""
+    assert noisy_max(np.array([5, -3, 80, 7]), noise_scale=0.1, pure=pure) == 2
+
+
+def test_unknown_categories_need_a_delta() -> None:
+    """Without delta no category that nobody declared may be named."""
+    with pytest.raises(dp.ParameterError, match="delta"):
+        thresholded_counts({"a": 10}, rows=1, epsilon=Fraction(1), delta=Fraction(0))
+
+
+def test_no_threshold_is_high_enough() -> None:
+    """An epsilon too small for any threshold is refused, not waited for."""
+    with pytest.raises(dp.InfeasibleError):
+        thresholded_counts({"a": 10}, rows=1, epsilon=Fraction(1, 10**12), delta=Fraction(1, 10**9))

@@ -1,0 +1,74 @@
+"""An attack on neighbouring tables: what it can prove about the loss stays below the stated loss."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.mechanisms import measurer
+from tests.statistical import laws
+
+EPSILON = 1.0
+REPEATS = 3_000
+PEOPLE = pd.DataFrame({"person": ["p", "p", *"qrs"], "group": ["a", "a", "b", "b", "a"]})
+
+
+def noisy_counts(frame: pd.DataFrame, unit: dp.PrivacyUnit, loss: dp.PureDP) -> np.ndarray:
+    schema = dp.Schema(columns=(dp.Categorical("group", categories=("a", "b")),), unit=unit)
+    drawn = []
+    for _ in range(REPEATS // 200):  # a new ledger now and then: a long one is slow to add up
+        curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=200), ledger=dp.MemoryLedger())
+        drawn += [curator.run(dp.Histogram("group"), loss, request_id=str(i)) for i in range(200)]
+    return np.array([release.marginals[("group",)].values[0] for release in drawn])
+
+
+def proved_epsilon(with_her: np.ndarray, without: np.ndarray) -> float:
+    """The largest loss that the draws prove over thresholds fixed in advance, at one in a million in all."""
+    best = 0.0
+    thresholds = range(-2, 6)
+    error = laws.FALSE_ALARM / (4 * len(thresholds))
+    for threshold in thresholds:
+        for p, q in (
+            (with_her > threshold, without > threshold),
+            (without <= threshold, with_her <= threshold),
+        ):
+            low, _ = laws.clopper_pearson(int(p.sum()), REPEATS, error)
+            _, high = laws.clopper_pearson(int(q.sum()), REPEATS, error)
+            best = max(best, math.log(low / high) if low > 0 else 0.0)
+    return best
+
+
+@pytest.mark.parametrize(
+    "unit", [dp.PrivacyUnit(max_rows=2), dp.PrivacyUnit(max_rows=1, id_column="person")], ids=str
+)
+def test_no_attack_proves_more_than_epsilon(unit: dp.PrivacyUnit) -> None:
+    """More than epsilon in a proof would mean that the noise, the unit or the bounding is wrong."""
+    loss = dp.PureDP(epsilon=int(EPSILON))
+    without = PEOPLE[PEOPLE["person"] != "p"]
+    proved = proved_epsilon(noisy_counts(PEOPLE, unit, loss), noisy_counts(without, unit, loss))
+    assert proved <= EPSILON
+    assert proved > 0.5  # the attack is not blind
+
+
+def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit must catch a mechanism whose noise is half of what it should be."""
+    right = measurer.discrete_laplace
+
+    def halved(counts: np.ndarray, *, noise_scale: float) -> np.ndarray:
+        return right(counts, noise_scale=noise_scale / 2)
+
+    monkeypatch.setattr(measurer, "discrete_laplace", halved)
+    unit, loss = dp.PrivacyUnit(max_rows=2), dp.PureDP(epsilon=int(EPSILON))
+    without = PEOPLE[PEOPLE["person"] != "p"]
+    assert proved_epsilon(noisy_counts(PEOPLE, unit, loss), noisy_counts(without, unit, loss)) > EPSILON
+
+
+def test_a_forgotten_unit_is_caught() -> None:
+    """The audit must catch noise for one row on a table where a person has two."""
+    unit, loss = dp.PrivacyUnit(max_rows=1), dp.PureDP(epsilon=int(EPSILON))
+    without = PEOPLE[PEOPLE["person"] != "p"]
+    assert proved_epsilon(noisy_counts(PEOPLE, unit, loss), noisy_counts(without, unit, loss)) > EPSILON
