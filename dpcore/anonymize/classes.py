@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.anonymize.encoding import FloatArray, IntArray
 from dpcore.anonymize.lattice import Node
-from dpcore.anonymize.tuples import WORD, Tuples, run_starts
+from dpcore.anonymize.tuples import WORD, Sensitive, Tuples, run_starts
 
 REMEMBERED = 20_000_000
 """Keys that a Grouper keeps at most: 320 MB."""
@@ -28,6 +28,11 @@ class Classes:
     node: Node
     keys: IntArray
     counts: IntArray
+
+    @property
+    def sensitive(self) -> Mapping[str, Sensitive]:
+        """The sensitive columns of the table."""
+        return self.table.sensitive
 
     @cached_property
     def starts(self) -> IntArray:

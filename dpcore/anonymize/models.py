@@ -9,14 +9,14 @@ where it does not, `relaxation` names a weaker model with that property, by whic
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
 from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray
-from dpcore.anonymize.tuples import Tuples
+from dpcore.anonymize.tuples import Sensitive
 from dpcore.errors import ParameterError
 
 
@@ -24,8 +24,8 @@ class ClassStatistics(Protocol):
     """What a model may look at: one entry a class."""
 
     @property
-    def table(self) -> Tuples:
-        """The tuples the classes are made of."""
+    def sensitive(self) -> Mapping[str, Sensitive]:
+        """The sensitive columns, as they are in the whole table."""
 
     @property
     def sizes(self) -> IntArray:
@@ -63,6 +63,9 @@ class KAnonymity:
     def __post_init__(self) -> None:
         _at_least("k", self.k, 1)
 
+    def __str__(self) -> str:
+        return f"{self.k}-anonymity"
+
     def violations(self, classes: ClassStatistics) -> BoolArray:
         return classes.sizes < self.k
 
@@ -80,6 +83,9 @@ class KMap:
 
     def __post_init__(self) -> None:
         _at_least("k", self.k, 1)
+
+    def __str__(self) -> str:
+        return f"{self.k}-map"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         return classes.population < self.k
@@ -110,6 +116,9 @@ class DeltaPresence:
                 highest=self.highest,
             )
 
+    def __str__(self) -> str:
+        return f"({self.lowest:g}, {self.highest:g})-presence"
+
     def violations(self, classes: ClassStatistics) -> BoolArray:
         share = classes.sizes / classes.population
         return (share < self.lowest) | (share > self.highest)
@@ -129,6 +138,9 @@ class DistinctL:
 
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
+
+    def __str__(self) -> str:
+        return f"distinct {self.l}-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         return np.asarray(np.count_nonzero(classes.histogram(self.column), axis=0) < self.l)
@@ -153,6 +165,9 @@ class EntropyL:
 
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
+
+    def __str__(self) -> str:
+        return f"entropy {self.l:g}-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = classes.histogram(self.column)
@@ -182,6 +197,9 @@ class RecursiveCL:
         _at_least("l", self.l, 1)
         if not self.c > 0:
             raise ParameterError(f"c ({self.c:g}) must be above 0", remedy="raise c", c=self.c)
+
+    def __str__(self) -> str:
+        return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = np.sort(classes.histogram(self.column), axis=0)[::-1]
@@ -217,8 +235,11 @@ class TCloseness:
                 f"t ({self.t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t
             )
 
+    def __str__(self) -> str:
+        return f"{self.t:g}-closeness of {self.column} ({self.distance} distance)"
+
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        secret = classes.table.sensitive[self.column]
+        secret = classes.sensitive[self.column]
         counts = classes.histogram(self.column)
         whole = secret.counts / max(secret.counts.sum(), 1)
         excess = counts / np.maximum(counts.sum(axis=0), 1) - whole[:, None]
@@ -233,6 +254,10 @@ class TCloseness:
     @property
     def relaxation(self) -> None:
         return None
+
+
+SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness
+"""The models of one sensitive column."""
 
 
 def violations(models: Sequence[Model], classes: ClassStatistics) -> BoolArray:

@@ -8,6 +8,7 @@ tuple at all nodes.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from dpcore.anonymize.classes import Classes
 from dpcore.anonymize.encoding import FloatArray, IntArray
 from dpcore.anonymize.lattice import Node
-from dpcore.anonymize.tuples import Tuples
+from dpcore.anonymize.tuples import Sensitive
 
 
 class Neighborhoods:
@@ -45,8 +46,12 @@ class Neighborhood:
     """The class of one tuple at every node from the floor up, flat: what a privacy model looks at."""
 
     def __init__(self, classes: Classes, shape: tuple[int, ...], meeting: IntArray) -> None:
-        self.table: Tuples = classes.table
         self._classes, self._shape, self._meeting = classes, shape, meeting
+
+    @property
+    def sensitive(self) -> Mapping[str, Sensitive]:
+        """The sensitive columns of the table."""
+        return self._classes.sensitive
 
     @cached_property
     def population(self) -> IntArray:
@@ -56,13 +61,13 @@ class Neighborhood:
     @cached_property
     def sizes(self) -> IntArray:
         """Published rows."""
-        if not self.table.has_subset:
+        if not self._classes.table.has_subset:
             return self.population
         return np.asarray(self._sum(self._meeting, self._classes.published, 1)[0], dtype=np.int64)
 
     def histogram(self, column: str) -> FloatArray:
         """Published rows by value of a sensitive column: values x nodes."""
-        secret = self.table.sensitive[column]
+        secret = self.sensitive[column]
         values = (self._classes.keys >> secret.shift) & secret.mask
         cells = values * math.prod(self._shape) + self._meeting
         return self._sum(cells, self._classes.published, len(secret.values))

@@ -152,6 +152,13 @@ class Tuples:
                 keys = keys + self.steps[column][a][b][self.digits(keys, column)]
         return keys
 
+    def row_keys(self, frame: pd.DataFrame) -> IntArray:
+        """The key of every row of a frame, without its tail; int64."""
+        keys = np.zeros(len(frame), dtype=np.int64)
+        for name, hierarchy, shift in zip(self.names, self.hierarchies, self.shifts, strict=True):
+            keys |= _encode(frame[name], hierarchy) << shift
+        return keys
+
     @classmethod
     def build(
         cls,
@@ -167,7 +174,7 @@ class Tuples:
             frame: the table; under a research subset, the population table.
             hierarchies: one a quasi-identifier, by column name; their order is that of the lattice's levels.
             sensitive: sensitive columns, with a hierarchy where t-closeness needs one.
-            subset: boolean, one a row: the research subset that is to be published.
+            subset: (rows,) boolean: the research subset that is to be published.
 
         Rows whose quasi-identifiers are all `*` were suppressed before; they stay out of every class.
 
@@ -188,7 +195,7 @@ class Tuples:
         ends = np.cumsum([*widths, subset is not None][::-1])[::-1]
         shifts = tuple(int(shift) for shift in ends[1:])
 
-        keys = np.zeros(len(frame), dtype=np.int64) if subset is None else np.asarray(subset).astype(np.int64)
+        keys = np.zeros(len(frame), dtype=np.int64) if subset is None else subset.astype(np.int64)
         starred = np.ones(len(frame), dtype=bool)
         for (name, hierarchy), shift in zip(covering.items(), shifts, strict=False):
             leaves = _encode(frame[name], hierarchy)
@@ -201,13 +208,18 @@ class Tuples:
             secrets.items(), shifts[len(covering) :], strict=True
         ):
             keys |= codes << shift
-            counted = codes[kept if subset is None else kept & np.asarray(subset, dtype=bool)]
+            counted = codes[kept if subset is None else kept & subset]
             described[name] = Sensitive(
                 values=values,
                 hierarchy=levels,
                 shift=shift,
                 mask=(1 << _bits(len(values))) - 1,
                 counts=np.bincount(counted, minlength=len(values)),
+            )
+        if not (kept if subset is None else kept & subset).any():
+            raise SchemaError(
+                "the table has no rows that are still to be published",
+                remedy="take a table that is not suppressed already, or another subset",
             )
         keys, counts = count_keys(keys[kept])
         return cls(

@@ -1,0 +1,153 @@
+"""A plan: everything that decides an anonymized table. The same plan on the same table gives the same result.
+
+It holds what the person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the
+result as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from dpcore.anonymize.hierarchy import Hierarchy
+from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Loss, Metric, NonUniformEntropy
+from dpcore.anonymize.models import (
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    KMap,
+    Model,
+    RecursiveCL,
+    SensitiveModel,
+    TCloseness,
+)
+from dpcore.errors import HierarchyError, ParameterError, SchemaError
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+Method = Literal["full-domain", "local recoding", "mondrian", "microaggregation"]
+ROLES: tuple[Role, ...] = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+
+MODELS = {
+    "k-anonymity": KAnonymity,
+    "k-map": KMap,
+    "delta-presence": DeltaPresence,
+    "distinct l-diversity": DistinctL,
+    "entropy l-diversity": EntropyL,
+    "recursive (c, l)-diversity": RecursiveCL,
+    "t-closeness": TCloseness,
+}
+METRICS = {
+    "loss": Loss,
+    "non-uniform entropy": NonUniformEntropy,
+    "discernibility": Discernibility,
+    "average class size": AverageClassSize,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to do with a table.
+
+    Raises: SchemaError without a quasi-identifier or for a model whose column is not sensitive,
+        HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role or without a model.
+    """
+
+    roles: Mapping[str, Role]
+    """Of every column of the table."""
+    hierarchies: Mapping[str, Hierarchy]
+    """One a quasi-identifier; one for a sensitive column where t-closeness uses hierarchical distance.
+
+    Mondrian and microaggregation need none.
+    """
+    models: tuple[Model, ...]
+    limit: float = 0.0
+    """Share of the published rows that may be suppressed."""
+    metric: Metric = field(default_factory=Loss)
+    """What full-domain search minimizes."""
+    method: Method = "full-domain"
+    subset: str | None = None
+    """A column of true and false: the rows to be published out of a population table; it is dropped."""
+    node: Mapping[str, int] | None = None
+    """The level of every quasi-identifier in full-domain generalization; None for the optimal ones."""
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.roles.values()) - set(ROLES))
+        if unknown:
+            raise ParameterError(f"there is no role {unknown[0]}", remedy=f"take one of {', '.join(ROLES)}")
+        if not self.models:
+            raise ParameterError("a plan needs a privacy model", remedy="add k-anonymity")
+        quasi = self.quasi_identifiers
+        if not quasi:
+            raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
+        for name in quasi:
+            if name not in self.hierarchies and self.method in ("full-domain", "local recoding"):
+                raise HierarchyError(
+                    f"the quasi-identifier {name} has no hierarchy",
+                    remedy="take the suggested one",
+                    column=name,
+                )
+        for model in self.models:
+            column = model.column if isinstance(model, SensitiveModel) else None
+            if column in quasi:
+                raise SchemaError(
+                    f"{column} is sensitive and a quasi-identifier at once",
+                    remedy="give the column one of the two roles",
+                    column=column,
+                )
+            if column is not None and self.roles.get(column) != "sensitive":
+                raise SchemaError(
+                    f"{model} needs {column} to be sensitive",
+                    remedy="give the column this role",
+                    column=column,
+                )
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that are generalized, in the order of the roles."""
+        return tuple(name for name, role in self.roles.items() if role == "quasi-identifier")
+
+    def to_json(self) -> str:
+        """The plan as JSON; `from_json` reads it back."""
+        return json.dumps(
+            {
+                "roles": dict(self.roles),
+                "hierarchies": {name: h.levels for name, h in self.hierarchies.items()},
+                "models": [{"model": _name(MODELS, model)} | asdict(model) for model in self.models],  # type: ignore
+                "limit": self.limit,
+                "metric": {"metric": _name(METRICS, self.metric)} | asdict(self.metric),
+                "method": self.method,
+                "subset": self.subset,
+                "node": None if self.node is None else dict(self.node),
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Read what `to_json` wrote.
+
+        Raises: ParameterError when the text is no plan; the errors of a plan that breaks its rules.
+        """
+        try:
+            fields = json.loads(text)
+            hierarchies = {
+                name: Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
+                for name, levels in fields.pop("hierarchies").items()
+            }
+            models = tuple(_made(MODELS, "model", model) for model in fields.pop("models"))
+            metric = _made(METRICS, "metric", fields.pop("metric"))
+            return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
+        except (AttributeError, IndexError, KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ParameterError("the file is not a plan", remedy="take one that was written here") from error
+
+
+def _name(kinds: Mapping[str, type], thing: object) -> str:
+    return next(name for name, kind in kinds.items() if kind is type(thing))
+
+
+def _made(kinds: Mapping[str, type], key: str, fields: dict[str, Any]) -> Any:
+    return kinds[fields.pop(key)](**fields)
