@@ -10,6 +10,7 @@ st.set_page_config(page_title=_("Privacy Workbench"), page_icon=":material/shiel
 pages = {
     _("Prepare"): [
         st.Page("pages/upload.py", title=_("Data"), icon=":material/upload_file:", default=True),
+        st.Page("pages/audit.py", title=_("Audit"), icon=":material/policy:"),
     ],
     _("Share safely"): [
         st.Page("pages/synthesize.py", title=_("Synthesize"), icon=":material/bar_chart:"),

@@ -213,3 +213,15 @@ def scales(figures: pd.DataFrame) -> Chart:
         f"{line.figure} {line.release:.3f}" for line in figures.itertuples()
     )
     return Chart(spec=spec.properties(height=34 * len(figures)), alt=alt, table=figures)
+
+
+def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+    """Shares as horizontal bars, the largest first as given."""
+    frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
+    altair, chart = _altair(frame)
+    spec = chart.mark_bar(color=WARNING, opacity=0.85).encode(
+        y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
+        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
+        tooltip=["of", altair.Tooltip("share:Q", format=".2%")],
+    )
+    return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=frame)

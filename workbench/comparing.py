@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
-from dpcore.curator import Curator, Evaluation
+from dpcore.curator import Curator
 from dpcore.evaluation import (
     Distribution,
     Distributions,
@@ -23,14 +22,12 @@ from workbench import charts, state
 from workbench.charts import Chart
 from workbench.wording import _, number
 
-Result = TypeVar("Result")
-
 
 def errors(curator: Curator, release: Release) -> MarginalError:
     """Marginal error of a table drawn from the release, over one, two and three columns."""
     columns = sum(column.name in release.model_columns for column in release.schema.columns)
     ways = tuple(range(1, min(3, columns) + 1))
-    return _once(
+    return state.once(
         curator,
         ("errors", release.request_id),
         lambda: MarginalErrors(other=release.table(seed=0), ways=ways),
@@ -39,7 +36,9 @@ def errors(curator: Curator, release: Release) -> MarginalError:
 
 def columns(curator: Curator, release: Release) -> tuple[Distribution, ...]:
     """The distribution of every column of the release and of the original."""
-    return _once(curator, ("columns", release.request_id), lambda: Distributions(other=release.table(seed=0)))
+    return state.once(
+        curator, ("columns", release.request_id), lambda: Distributions(other=release.table(seed=0))
+    )
 
 
 def ranges(curator: Curator, release: Release, column: str, low: Any, high: Any) -> RangeErrors:
@@ -48,7 +47,7 @@ def ranges(curator: Curator, release: Release, column: str, low: Any, high: Any)
     source = release if held else release.table(seed=0)
     epsilon = release.guarantee.loss.get("epsilon")
     loss = PureDP(epsilon=epsilon) if epsilon and curator.rule == "basic" else None
-    return _once(
+    return state.once(
         curator,
         ("ranges", release.request_id, column, low, high),
         lambda: RangeQueryErrors(source=source, column=column, named=((low, high),), loss=loss),
@@ -128,12 +127,3 @@ def bounds(release: Release, column: str) -> list[Any]:
     declared = release.schema.column(column)
     assert isinstance(declared, IntervalColumn)
     return declared.bounds
-
-
-def _once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
-    """Compute a report once a session; each one leaves a line in the ledger, outside the total."""
-    reports = state.session().reports
-    if key not in reports:
-        reports[key] = curator.evaluate(evaluation())
-    result: Result = reports[key].content
-    return result

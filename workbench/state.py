@@ -6,13 +6,13 @@ import threading
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.ledger import Ledger
-from dpcore.curator import Curator
+from dpcore.curator import Curator, Evaluation
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
 from workbench.ledger import SqlLedger
@@ -20,6 +20,7 @@ from workbench.settings import read_settings
 from workbench.store import Store
 
 _KEY = "workbench"
+Result = TypeVar("Result")
 
 
 @dataclass(kw_only=True)
@@ -130,6 +131,15 @@ def session() -> Session:
         st.session_state[_KEY] = Session()
     held: Session = st.session_state[_KEY]
     return held
+
+
+def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
+    """An internal report, computed once a session; it leaves a line in the ledger, outside the total."""
+    reports = session().reports
+    if key not in reports:
+        reports[key] = curator.evaluate(evaluation())
+    result: Result = reports[key].content
+    return result
 
 
 def widget(key: str, default: Any = None) -> Any:

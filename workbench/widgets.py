@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.io.read import read_table
 from dpcore.release import Release
 from workbench import samples, state
 from workbench.charts import Chart
@@ -141,6 +143,18 @@ def internal_badge() -> None:
     st.badge(
         _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
     )
+
+
+def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
+    """A second table from a file; None while there is none. Errors stand beside the field."""
+    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=key)
+    if file is None:
+        return None
+    try:
+        return read_table(file.getvalue(), file.name).frame
+    except DpcoreError as error:
+        error_box(error)
+        return None
 
 
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:

@@ -157,6 +157,11 @@ GLOSSARY: dict[str, str] = {
         "Half the sum of absolute differences of two distributions: 0 is equal, 1 is disjoint."
     ),
     "sampling floor": _("The distance that chance alone would bring between two samples of this size."),
+    "quasi-identifier": _("A column that others may know about a person, such as age or zip code."),
+    "sensitive attribute": _("A column whose value for a person should stay unknown."),
+    "equivalence class": _("The rows that look alike in all quasi-identifiers."),
+    "suppression": _("Replacing what others may know about a row by *, so that it hides in one large group."),
+    "information loss": _("How much was generalized or suppressed: 0 is nothing, 1 is everything."),
     "post-processing": _("Whatever is computed from a release alone. It costs nothing."),
     "basic composition": _("Epsilons add up. Best for few, larger releases."),
     "zCDP": _("Losses add up in rho. Best for many small releases and for synthetic tables of many columns."),

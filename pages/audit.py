@@ -1,0 +1,130 @@
+"""Audit: how re-identifiable the table is as it stands. Internal: it reads the rows."""
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from workbench import auditing, widgets
+from workbench.wording import GLOSSARY, _, plain
+
+curator = widgets.need_curator(
+    _(
+        "Here you learn how re-identifiable a table is: how many people are unique, which columns name "
+        "people, and what somebody with a voter list would find."
+    )
+)
+roles = {each.column: each for each in auditing.roles(curator)}
+
+
+def ask():
+    proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
+    secret = [name for name, each in roles.items() if each.role == "sensitive"]
+    left, right = st.columns([3, 2])
+    columns = left.multiselect(
+        _("What others may know about a person"),
+        list(roles),
+        proposed,
+        key="audit-columns",
+        help=GLOSSARY["quasi-identifier"],
+        persist_state="session",
+    )
+    sensitive = right.multiselect(
+        _("What should stay unknown"),
+        [name for name in roles if name not in columns],
+        [name for name in secret if name not in columns],
+        key="audit-sensitive",
+        help=GLOSSARY["sensitive attribute"],
+        persist_state="session",
+    )
+    return columns, sensitive
+
+
+def figures(found) -> None:
+    unique, riskiest, naming = st.columns([1, 2, 2])
+    unique.metric(_("Unique people"), auditing.percent(found.risk.uniques))
+    worst = found.sets[0]
+    riskiest.metric(
+        _("Unique by the riskiest {columns} columns").format(columns=len(worst.columns)),
+        auditing.percent(worst.uniques),
+    )
+    riskiest.caption(plain(", ".join(worst.columns)))
+    names = [each for each in found.identifiers if roles[each.column].role == "identifier"]
+    naming.metric(_("Columns that name people"), len(names))
+    naming.caption(plain(", ".join(each.column for each in names), at_most=120))
+
+
+def details(found) -> None:
+    left, right = st.columns(2)
+    with left:
+        st.subheader(_("Risk by set of columns"))
+        widgets.show_chart(auditing.chart(found), key="audit-sets")
+        st.caption(
+            _("Up to three columns at a time, riskiest first. Change the columns above to try others.")
+        )
+    with right:
+        st.subheader(_("What somebody with a list would find"))
+        if found.linkage is None:
+            st.write(_("No list was given, or it shares no column with this table."))
+        else:
+            st.write(auditing.linkage_words(found))
+        st.dataframe(auditing.attackers(found), hide_index=True)
+        if found.population is not None:
+            st.write(
+                _(
+                    "Estimated share of the population that is unique: {pitman} (Pitman), {zayatz} (Zayatz)."
+                ).format(
+                    pitman=auditing.percent(found.population[0]), zayatz=auditing.percent(found.population[1])
+                )
+            )
+    if found.secrets:
+        st.subheader(_("What groups give away"))
+        st.write(
+            _("A group is the people who look alike in the columns above. If they share a secret, it is out.")
+        )
+        st.dataframe(auditing.secrets(found), hide_index=True)
+
+
+st.title(_("Is this anonymous?"))
+widgets.internal_badge()
+columns, sensitive = ask()
+if not columns:
+    st.info(_("Choose at least one column that others may know."))
+    st.stop()
+with st.expander(_("Attacker, population and threshold")):
+    attacker = auditing.sample_list(curator)
+    if attacker is not None:
+        if not st.toggle(_("The attacker holds the sample voter list"), value=True, key="audit-list"):
+            attacker = None
+    else:
+        attacker = widgets.table_uploader(
+            _("A list of known people that an attacker may hold (CSV)"), key="audit-upload"
+        )
+    people = st.number_input(
+        _("People in the population (0: not known)"), 0, 10**10, 0, key="audit-population"
+    )
+    size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
+try:
+    found = auditing.report(
+        curator,
+        columns,
+        sensitive,
+        threshold=1 / size,
+        attacker=attacker,
+        population=int(people) or None,
+    )
+except DpcoreError as error:
+    widgets.error_box(error)
+    st.stop()
+st.markdown(f"### {plain(auditing.verdict(found, columns), at_most=400)}")
+figures(found)
+with st.container(horizontal=True):
+    if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
+        st.switch_page("pages/anonymize.py")
+    st.download_button(
+        _("Print: one HTML file"),
+        lambda: auditing.to_html(curator, found, columns),
+        "audit.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/print:",
+    )
+details(found)
