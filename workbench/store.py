@@ -12,6 +12,8 @@ import hashlib
 import hmac
 import os
 import secrets
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -143,7 +145,14 @@ def _engine(settings: Settings) -> sa.Engine:
     if url.get_backend_name() == "sqlite":
         _make_folder(Path(str(url.database)).parent)
         engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": settings.lock_timeout})
-        sa.event.listen(engine, "connect", _set_up_sqlite)
+
+        def set_up_sqlite(connection: Any, _: Any) -> None:
+            connection.isolation_level = None  # the driver must not begin transactions of its own
+            _use_wal(connection, settings.lock_timeout)
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+
+        sa.event.listen(engine, "connect", set_up_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
     engine = sa.create_engine(
@@ -151,20 +160,27 @@ def _engine(settings: Settings) -> sa.Engine:
     )
     milliseconds = round(settings.lock_timeout * 1000)
 
-    def set_up(connection: Any, _: Any) -> None:
+    def set_up_postgres(connection: Any, _: Any) -> None:
         connection.execute(f"SET lock_timeout = {milliseconds}")
         # frees the locks of a client that hangs
         connection.execute("SET idle_in_transaction_session_timeout = '60s'")
         connection.commit()
 
-    sa.event.listen(engine, "connect", set_up)
+    sa.event.listen(engine, "connect", set_up_postgres)
     return engine
 
 
-def _set_up_sqlite(connection: Any, _: Any) -> None:
-    connection.isolation_level = None  # the driver must not begin transactions of its own
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-        connection.execute(f"PRAGMA {pragma}")
+def _use_wal(connection: Any, patience: float) -> None:
+    """SQLite does not wait for its lock when several programs turn WAL on at once, on a new file."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
