@@ -174,7 +174,8 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
     linked = f"<p>{html.escape(linkage_words(found))}</p>"
     return (
         "<!doctype html><html lang='en'><meta charset='utf-8'>"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        "<meta http-equiv='Content-Security-Policy' "
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{name}</title><style>body{{font:15px/1.5 sans-serif;max-width:50rem;margin:2rem auto;"
         "padding:0 1rem;color:#222}table{border-collapse:collapse;width:100%}td,th{border:1px solid #bbb;"
         "padding:.3rem .5rem;text-align:left}.v{font-size:1.4rem}.i{color:#a33f00}</style>"

@@ -76,9 +76,9 @@ class Audit:
         columns = list(self.quasi_identifiers)
         people = _people(original.frame, schema.unit.id_column, [*columns, *self.sensitive])
         classes = equivalence_classes(people, columns)
-        sets = column_sets(people, columns, largest=LARGEST_SET)
         persons = _people(original.frame, schema.unit.id_column, columns)
         own = equivalence_classes(persons, columns)
+        sets = column_sets(persons, columns, largest=LARGEST_SET)
         return AuditReport(
             people=len(persons),
             risk=reidentification_risk(own, threshold=self.threshold),
