@@ -1,0 +1,176 @@
+"""How charges add up, and what other rules would say about them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpcore as dp
+from dpcore.accounting.composition import charge_of, compare, rule_of, run_loss, total
+from dpcore.accounting.events import Event
+from dpcore.accounting.ledger import Account, Charge, balance, extra_units
+from dpcore.accounting.loss import UNIT, rho_of_pure
+
+PARTS = (None, ("sex", "Female"), ("sex", "Male"), ("region", "north"))
+charges = st.lists(
+    st.tuples(st.integers(min_value=1, max_value=3 * 10**11), st.sampled_from(PARTS)), max_size=40
+)
+
+
+def laplace(epsilon: Fraction | int, *, reads: int = 1) -> Event:
+    return Event(
+        mechanism="discrete laplace",
+        reads=tuple((str(i),) for i in range(reads)),
+        rows=1,
+        noise_scale=float(reads / Fraction(epsilon)),
+    )
+
+
+@given(charges)
+def test_an_accepted_sequence_fits_the_budget(asked: list[tuple[int, tuple[str, str] | None]]) -> None:
+    """Whatever is asked in whatever order, what the ledger accepts is at most the budget, to the unit."""
+    ledger = dp.MemoryLedger()
+    account = Account(dataset="d", rule="basic", units=UNIT)
+    ledger.open(account)
+    accepted = []
+    for i, (units, part) in enumerate(asked):
+        charge = Charge(units=units, part=part)
+        growth = extra_units(ledger.lines("d"), charge)
+        before = balance(account, ledger.lines("d"))
+        try:
+            ledger.reserve("d", str(i), charge, {})
+        except dp.BudgetExceeded:
+            assert growth > before.left
+            assert balance(account, ledger.lines("d")) == before
+            continue
+        accepted.append((units, part))
+        assert balance(account, ledger.lines("d")).left == before.left - growth >= 0
+    assert total(accepted) <= UNIT
+    whole = sum(units for units, part in accepted if part is None)
+    by_sex = [sum(u for u, part in accepted if part == ("sex", sex)) for sex in ("Female", "Male")]
+    north = sum(units for units, part in accepted if part == ("region", "north"))
+    assert total(accepted) == whole + max(by_sex) + north
+
+
+@given(charges)
+def test_order_does_not_matter(asked: list[tuple[int, tuple[str, str] | None]]) -> None:
+    """The total is a fact about the charges, not about when they came."""
+    assert total(asked) == total(reversed(asked))
+    assert all(total(asked[:i]) <= total(asked) for i in range(len(asked)))
+
+
+def test_parts_of_one_column_cost_the_largest() -> None:
+    """Parts of one column are disjoint; parts of two columns are not, and add up."""
+    assert total([(3, ("sex", "Female")), (5, ("sex", "Male")), (4, ("sex", "Female"))]) == 7
+    assert total([(3, ("sex", "Female")), (5, ("region", "north"))]) == 8
+    assert total([(3, ("sex", "Female")), (5, None)]) == 8
+
+
+def test_rules_follow_from_the_budget() -> None:
+    """A budget of pure epsilon must not be spent in rho; a budget of rho takes both."""
+    assert rule_of(dp.PureDP(epsilon=1)) == "basic"
+    assert rule_of(dp.ApproxDP(epsilon=1, delta="1e-6")) == rule_of(dp.ZCDP(rho=1)) == "zcdp"
+    with pytest.raises(dp.BudgetError, match="pure"):
+        run_loss(dp.ApproxDP(epsilon=1, delta="1e-6"), "basic")
+    with pytest.raises(dp.BudgetError, match="pure"):
+        run_loss(dp.ZCDP(rho=1), "basic")
+    assert charge_of(dp.PureDP(epsilon=1), "basic") == UNIT
+    assert charge_of(dp.PureDP(epsilon=1), "zcdp") == math.ceil(math.tanh(0.5) * UNIT)
+    approx = dp.ApproxDP(epsilon=1, delta="1e-6")
+    assert charge_of(run_loss(approx, "zcdp"), "zcdp") == approx.rho * UNIT
+
+
+def test_costs_of_events() -> None:
+    """The record of a draw must say the same loss as the charge that paid for it."""
+    assert laplace(Fraction(1, 2)).epsilon == Fraction(1, 2)
+    assert laplace(Fraction(1, 2), reads=4).epsilon == Fraction(1, 2)
+    assert laplace(Fraction(1, 2)).rho == rho_of_pure(Fraction(1, 2))
+    gaussian = Event(mechanism="discrete gaussian", reads=(("a",), ("b",)), rows=3, noise_scale=6.0)
+    assert gaussian.epsilon is None
+    assert gaussian.rho == Fraction(9 * 2, 2 * 36)
+    chosen = {"reads": (("a",), ("b",)), "rows": 2, "noise_scale": 8.0}
+    assert Event(mechanism="permute and flip", **chosen).epsilon == Fraction(1, 2)
+    assert Event(mechanism="permute and flip", **chosen).rho == rho_of_pure(Fraction(1, 2))
+    assert Event(mechanism="exponential", **chosen).rho == Fraction(1, 32)
+
+
+@pytest.mark.parametrize("noise_scale", [0.0, -1.0, math.nan, math.inf])
+def test_events_need_noise(noise_scale: float) -> None:
+    """An event without noise has no loss that can be stated."""
+    with pytest.raises(dp.ParameterError):
+        Event(mechanism="discrete laplace", reads=(("a",),), rows=1, noise_scale=noise_scale)
+
+
+@given(
+    st.builds(
+        Event,
+        mechanism=st.sampled_from(["discrete laplace", "discrete gaussian", "exponential", "threshold"]),
+        reads=st.lists(st.lists(st.text(max_size=5), max_size=3).map(tuple), min_size=1, max_size=3).map(
+            tuple
+        ),
+        rows=st.integers(1, 9),
+        noise_scale=st.floats(min_value=1e-6, max_value=1e12),
+        delta=st.fractions(min_value=0, max_value=Fraction(1, 1000)),
+        part=st.sampled_from(PARTS),
+    )
+)
+def test_events_survive_the_ledger(event: Event) -> None:
+    """A loss recomputed from a ledger line must be the loss of the draw, to the last bit."""
+    assert Event.from_dict(event.to_dict()) == event
+
+
+def test_comparison_with_other_rules() -> None:
+    """The information shown beside the total must agree with dp-accounting, and with itself."""
+    from dp_accounting import dp_event, pld
+
+    events = [laplace(Fraction(1, 10)) for _ in range(50)]
+    shown = compare(events, delta=1e-6)
+    assert shown.basic == pytest.approx(5)
+    assert shown.zcdp == pytest.approx(3.542, abs=0.01)  # eps tanh(eps / 2) is just below eps^2 / 2
+    accountant = pld.PLDAccountant()
+    worst = dp_event.RandomizedResponseDpEvent(2 / (1 + math.exp(0.1)), 2)  # of all with epsilon 0.1
+    accountant.compose(worst, 50)
+    assert shown.tight == pytest.approx(accountant.get_epsilon(1e-6), rel=1e-6)
+    assert shown.tight == pytest.approx(3.173, abs=0.005)
+    assert shown.tight <= shown.zcdp
+
+
+def test_comparison_of_gaussian_noise() -> None:
+    """Gaussian noise has no pure epsilon; the tight figure is below the one of zCDP."""
+    events = [Event(mechanism="discrete gaussian", reads=(("a",),), rows=1, noise_scale=10.0)] * 200
+    shown = compare(events, delta=1e-6)
+    assert shown.basic is None
+    assert shown.zcdp == pytest.approx(7.766, abs=0.001)
+    assert shown.tight == pytest.approx(7.286, abs=0.01)
+    mixed = compare([*events, laplace(1)], delta=1e-6)
+    assert mixed.basic is None
+    assert shown.tight < mixed.tight <= mixed.zcdp
+
+
+def test_comparison_without_dp_accounting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The app must run without dp-accounting: the tight figure is then left out."""
+    monkeypatch.setitem(__import__("sys").modules, "dp_accounting", None)
+    assert compare([laplace(1)], delta=1e-6).tight is None
+
+
+def test_filter_figures() -> None:
+    """Queries at 0.1 that fit a budget at delta 1e-6: the figures of the guide to the two rules."""
+    for budget, basic, zcdp in ((1, 10, 4), (2, 20, 17), (3, 30, 37), (5, 50, 92), (10, 100, 307)):
+        charge = {rule: charge_of(dp.PureDP(epsilon="0.1"), rule) for rule in ("basic", "zcdp")}
+        assert budget * UNIT // charge["basic"] == basic
+        rho = dp.ApproxDP(epsilon=budget, delta="1e-6").rho * UNIT
+        assert math.floor(rho / charge["zcdp"]) == pytest.approx(zcdp, abs=1)
+
+
+def test_every_pair_of_parts() -> None:
+    """Brute force over the people who may be added: nobody's loss is above the total."""
+    asked = [(2, None), (3, ("sex", "F")), (4, ("sex", "M")), (5, ("region", "n")), (1, ("region", "s"))]
+    for sex, region in itertools.product("FM", "ns"):
+        hers = sum(u for u, part in asked if part in (None, ("sex", sex), ("region", region)))
+        assert hers <= total(asked)
+    assert total(asked) == 2 + 4 + 5
