@@ -6,6 +6,7 @@ from dpcore.errors import DpcoreError
 from workbench import charts, comparing, releasing, state, widgets
 from workbench.wording import GLOSSARY, _, number, plain
 
+st.title(_("How good is it?"))
 curator = widgets.need_curator(
     _(
         "Here a release is held against the original: each column, each pair of columns, and questions "
@@ -95,7 +96,6 @@ def show_questions(release) -> None:
     widgets.show_chart(comparing.range_chart(found), key="ranges")
 
 
-st.title(_("How good is it?"))
 widgets.internal_badge()
 try:
     release = choose_release()

@@ -6,6 +6,7 @@ from dpcore.errors import DpcoreError
 from workbench import ledger_view, widgets
 from workbench.wording import GLOSSARY, _, amount, budget_words, number, spent_epsilon
 
+st.title(_("Ledger"))
 curator = widgets.need_curator(
     _(
         "Here stands every charge on a data set: what was asked, what it cost, and what is left. "
@@ -14,7 +15,6 @@ curator = widgets.need_curator(
 )
 balance = curator.balance()
 
-st.title(_("Ledger"))
 spent, held, left = st.columns(3)
 spent.metric(_("Spent"), amount(balance.spent, curator.account), help=GLOSSARY["charge"])
 held.metric(
@@ -23,7 +23,7 @@ held.metric(
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
 left.metric(_("Left"), amount(balance.left, curator.account), help=GLOSSARY["budget"])
-widgets.budget_bar(curator)
+widgets.budget_bar(balance, curator.account)
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(curator.account),

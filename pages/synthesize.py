@@ -8,13 +8,15 @@ from workbench import release_view, releasing, state, widgets
 from workbench.charts import expected
 from workbench.wording import GLOSSARY, _, amount, number, plain, rule_unit
 
+held = state.session()
+if held.shown is None:
+    st.title(_("Release something"))
 curator = widgets.need_curator(
     _(
         "Here you release a histogram, a few marginals or a synthetic table: first you see the expected "
         "error and the cost, then you decide."
     )
 )
-held = state.session()
 names = list(curator.schema.domain.names)
 
 
@@ -146,7 +148,6 @@ def wanted_error(recipe) -> None:
 
 
 def plan() -> None:
-    st.title(_("Release something"))
     kind = choose_kind()
     left, right = st.columns([2, 3], gap="large")
     with left:

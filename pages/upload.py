@@ -10,6 +10,12 @@ held = state.session()
 
 
 def choose_table() -> None:
+    if held.curator is not None:
+        st.button(
+            _("Back to {name}").format(name=plain(held.curator.name)),
+            icon=":material/arrow_back:",
+            on_click=opening.stay,
+        )
     st.title(_("Share something from a table of personal data"))
     st.write(
         _(
@@ -18,7 +24,7 @@ def choose_table() -> None:
         )
     )
     for column, sample in zip(st.columns(len(opening.SAMPLES)), opening.SAMPLES.values(), strict=True):
-        with column.container(border=True):
+        with column.container(border=True, height="stretch"):
             st.subheader(sample.title)
             st.write(sample.one_line)
             st.button(
@@ -54,19 +60,31 @@ def describe(draft: state.Draft) -> None:
 
 
 def next_steps(curator: Curator) -> None:
-    st.title(plain(curator.name))
+    st.title(_("What you can do now"))
     st.success(
         _("The data set is open. What is computed from its rows now goes through the ledger."),
         icon=":material/lock:",
     )
-    for column, (page, label, text) in zip(st.columns(3), opening.steps(curator), strict=True):
-        with column.container(border=True):
-            st.page_link(page, label=label, icon=":material/arrow_forward:")
+    for column, (kind, label, text) in zip(st.columns(3), opening.steps(curator), strict=True):
+        with column.container(border=True, height="stretch"):
+            if st.button(
+                label,
+                key=f"step-{kind}",
+                icon=":material/arrow_forward:",
+                on_click=opening.plan,
+                args=(kind,),
+            ):
+                st.switch_page("pages/synthesize.py")
             st.write(text)
-    st.download_button(
-        _("Save what is publicly known, as JSON"), curator.schema.to_json(), "schema.json", on_click="ignore"
-    )
-    st.button(_("Open another table"), on_click=opening.another)
+    with st.container(horizontal=True):
+        st.button(_("Open another table"), on_click=opening.another)
+        st.download_button(
+            _("Save what is publicly known, as JSON"),
+            curator.schema.to_json(),
+            "schema.json",
+            on_click="ignore",
+            icon=":material/download:",
+        )
 
 
 opening.take_wanted_sample()

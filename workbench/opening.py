@@ -12,8 +12,8 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
-from workbench import samples, schema_editor, state
-from workbench.wording import _
+from workbench import releasing, samples, schema_editor, state
+from workbench.wording import _, plain
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 
@@ -76,6 +76,12 @@ def another() -> None:
     state.session().choosing = True
 
 
+def stay() -> None:
+    """Keep to the open data set after all."""
+    held = state.session()
+    held.choosing, held.notice = False, None
+
+
 def shares_kept(draft: state.Draft, unit: PrivacyUnit) -> tuple[float, float]:
     """Shares of people whose rows all count, and of rows that count. Private."""
     sizes = draft.frame[unit.id_column].value_counts()
@@ -83,9 +89,9 @@ def shares_kept(draft: state.Draft, unit: PrivacyUnit) -> tuple[float, float]:
     return float((sizes <= unit.max_rows).mean()), float(kept.sum() / max(1, sizes.sum()))
 
 
-def confirm_all(draft: state.Draft, grid: pd.DataFrame) -> None:
+def confirm_all(draft: state.Draft) -> None:
     """Take every fact as known from outside."""
-    draft.grid = grid.assign(**{"known from outside": True})
+    draft.edited = draft.edited.assign(**{"known from outside": True})
     draft.version += 1
 
 
@@ -139,27 +145,33 @@ def open_draft(draft: state.Draft, schema: Schema, budget: AnyLoss) -> None:
     held.add(curator)
 
 
+def plan(kind: str) -> None:
+    """Have the Synthesize page ask for this kind of release."""
+    releasing.back()
+    state.set_widget("kind", kind)
+
+
 def steps(curator: Curator) -> list[tuple[str, str, str]]:
-    """The most useful next steps for this table: (page, label, one line)."""
+    """What to release first from this table: (kind, label, one line)."""
     numbers = [c.name for c in curator.schema.columns if isinstance(c, IntervalColumn)]
     first = numbers[0] if numbers else curator.schema.domain.names[0]
     return [
         (
-            "pages/synthesize.py",
+            "histogram",
             _("Release a histogram"),
-            _("For instance of {column}: see its expected error first, then decide.").format(column=first),
-        ),
-        (
-            "pages/synthesize.py",
-            _("Make a synthetic table"),
-            _("Invented rows that follow noisy counts of {columns} columns.").format(
-                columns=len(curator.schema.columns)
+            _("For instance of {column}: see its expected error first, then decide.").format(
+                column=plain(first)
             ),
         ),
         (
-            "pages/ledger.py",
-            _("Read the ledger"),
-            _("Every charge, before anything is read, and what is left."),
+            "marginals",
+            _("Count columns together"),
+            _("Noisy tables of two or three columns, which agree with each other."),
+        ),
+        (
+            "table",
+            _("Make a synthetic table"),
+            _("Invented rows that follow noisy counts of the columns you choose."),
         ),
     ]
 
@@ -171,16 +183,16 @@ def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tupl
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
         schema = suggest_schema(frame)
+        dataset = Curator.dataset_of(frame, state.ledger())
+        account = state.ledger().account(dataset)
     except DpcoreError as error:
         held.notice = error
         return
+    if account is not None:  # opened before: the unit is fixed
+        unit = PrivacyUnit(max_rows=account.unit["max_rows"], id_column=account.unit["id_column"])
     if unit is not None:
         schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
+    grid = schema_editor.to_grid(schema, [str(column) for column in frame.columns])
     held.draft = state.Draft(
-        name=name,
-        frame=frame,
-        schema=schema,
-        grid=schema_editor.to_grid(schema, [str(column) for column in frame.columns]),
-        notes=notes,
-        dataset=Curator.dataset_of(frame, state.ledger()),
+        name=name, frame=frame, schema=schema, grid=grid, edited=grid, notes=notes, dataset=dataset
     )

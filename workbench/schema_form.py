@@ -11,9 +11,12 @@ from workbench import opening, state, widgets
 from workbench.schema_editor import KINDS, from_grid
 from workbench.wording import GLOSSARY, _, budget_words, plain
 
+_FIRST = ["column", "kind", "known from outside"]
+
 
 def ask_unit(draft: state.Draft) -> PrivacyUnit:
     """Who is protected, asked first."""
+    table = draft.dataset[:12]  # each table is asked about anew
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
     several = st.radio(
         _("A person has"),
@@ -21,7 +24,7 @@ def ask_unit(draft: state.Draft) -> PrivacyUnit:
         index=int(draft.schema.unit.id_column is not None),
         format_func=lambda value: _("several rows, named by a column") if value else _("one row"),
         horizontal=True,
-        key="unit-several",
+        key=f"unit-several-{table}",
         persist_state="session",
     )
     if not several:
@@ -33,11 +36,16 @@ def ask_unit(draft: state.Draft) -> PrivacyUnit:
         _("Column that names the person"),
         names,
         index=names.index(suggested) if suggested in names else 0,
-        key="unit-column",
+        key=f"unit-column-{table}",
         persist_state="session",
     )
     rows = right.number_input(
-        _("Rows of one person that count, at most"), 1, 1000, 1, key="unit-rows", persist_state="session"
+        _("Rows of one person that count, at most"),
+        1,
+        1000,
+        draft.schema.unit.max_rows,
+        key=f"unit-rows-{table}",
+        persist_state="session",
     )
     unit = PrivacyUnit(max_rows=int(rows), id_column=name)
     people, kept = opening.shares_kept(draft, unit)
@@ -60,10 +68,15 @@ def ask_schema(draft: state.Draft, unit: PrivacyUnit) -> Schema | None:
             "it are not ticked as known from outside: correct or confirm them, or every guarantee says so."
         )
     )
-    grid = st.data_editor(
+    key = f"grid-{draft.dataset[:12]}-{draft.version}"
+    if state.widget(key) is None:  # a new editor, or one that another page made forget its edits
+        draft.grid = draft.edited
+    draft.edited = grid = st.data_editor(
         draft.grid,
-        key=f"grid-{draft.dataset[:12]}-{draft.version}",
+        key=key,
         hide_index=True,
+        height="content" if len(draft.grid) <= 25 else "auto",
+        column_order=[*_FIRST, *(name for name in draft.grid if name not in _FIRST)],
         disabled=["column", "reason"],
         column_config={
             "column": st.column_config.TextColumn(_("column"), pinned=True),
@@ -91,7 +104,7 @@ def ask_schema(draft: state.Draft, unit: PrivacyUnit) -> Schema | None:
             ),
             icon=":material/warning:",
         )
-        st.button(_("All of this is known from outside"), on_click=opening.confirm_all, args=(draft, grid))
+        st.button(_("All of this is known from outside"), on_click=opening.confirm_all, args=(draft,))
     if schema:
         fits = opening.check_table(draft, schema)
         with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):

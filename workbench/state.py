@@ -31,7 +31,8 @@ class Draft:
         name: for people.
         frame: the private rows.
         schema: as it was suggested.
-        grid: the suggestion as a grid to edit.
+        grid: what the schema editor starts from.
+        edited: the same as it stands now; it outlasts a visit to another page.
         notes: what reading it brought up.
         dataset: its keyed fingerprint.
         version: rises when the grid is replaced.
@@ -42,6 +43,7 @@ class Draft:
     frame: pd.DataFrame
     schema: Schema
     grid: pd.DataFrame
+    edited: pd.DataFrame
     notes: tuple[str, ...]
     dataset: str
     version: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
@@ -15,14 +16,13 @@ from workbench.charts import Chart
 from workbench.wording import (
     GLOSSARY,
     _,
-    amount,
-    budget_words,
     epsilon_verdict,
     epsilon_words,
     error_words,
     loss_words,
     number,
     plain,
+    rule_unit,
     spent_epsilon,
 )
 
@@ -30,13 +30,21 @@ EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
 def header() -> None:
-    """One line on every page: the data set, who is protected, and the budget as a bar of three parts."""
+    """One line on every page: the data set, who is protected, and the budget as a bar of three parts.
+
+    Where the ledger does not answer, the page ends here and says so.
+    """
     held = state.session()
     if held.curator is None:
         return
     curator = held.curator
-    balance = curator.balance()
-    left, middle, right = st.columns([3, 5, 2], vertical_alignment="center")
+    try:
+        balance = curator.balance()
+    except DpcoreError as error:
+        error_box(error)
+        st.stop()
+    unit = plain(_("Protected: {unit}").format(unit=curator.schema.unit), at_most=120)
+    left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
         if len(held.curators) > 1:
             st.selectbox(
@@ -48,28 +56,20 @@ def header() -> None:
                 on_change=lambda: held.choose(state.widget("header-dataset")),
                 label_visibility="collapsed",
             )
+            st.caption(unit)
         else:
-            st.markdown(f"**{plain(curator.name)}**")
-        st.caption(plain(_("Protected: {unit}").format(unit=curator.schema.unit), at_most=120))
+            st.markdown(f"**{plain(curator.name)}**  \n:small[:gray[{unit}]]")
     with middle:
-        budget_bar(curator)
-        st.caption(
-            _("spent {spent} · held {held} · left {left}").format(
-                spent=amount(balance.spent, curator.account),
-                held=number(balance.held / UNIT),
-                left=number(balance.left / UNIT),
-            )
-        )
+        budget_bar(balance, curator.account)
     with right:
         st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
 
 
-def budget_bar(curator: Curator) -> None:
-    """Spent, held and left as one bar; the numbers are in its label for those who do not see it."""
-    balance = curator.balance()
+def budget_bar(balance: Balance, account: Account) -> None:
+    """Spent, held and left as one bar, with the numbers under it."""
     parts = [(balance.spent, "#0072B2"), (balance.held, "#D55E00"), (balance.left, "#C8C8C8")]
-    label = _("Of {budget}: spent {spent}, held {held}, left {left}").format(
-        budget=budget_words(curator.account),
+    label = _("{unit}: spent {spent} · held {held} · left {left}").format(
+        unit=rule_unit(account),
         spent=number(balance.spent / UNIT),
         held=number(balance.held / UNIT),
         left=number(balance.left / UNIT),
@@ -78,10 +78,8 @@ def budget_bar(curator: Curator) -> None:
         f'<div style="width:{100 * units / balance.budget:.3f}%;background:{color};height:14px"></div>'
         for units, color in parts
     )
-    st.html(
-        f'<div role="img" aria-label="{label}" title="{label}" '
-        f'style="display:flex;border-radius:7px;overflow:hidden;border:1px solid #888">{cells}</div>'
-    )
+    bar = "display:flex;border:1px solid #888;border-radius:7px;overflow:hidden"
+    st.html(f'<div aria-hidden="true" style="{bar}">{cells}</div><small>{label}</small>')
 
 
 def need_curator(would_do: str) -> Curator:
@@ -161,8 +159,8 @@ def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> f
     """An epsilon by slider and by number; both always agree."""
     slider, box = f"{key}-slider", f"{key}-number"
     options = [value for value in EPSILONS if value <= largest] or [largest]
-    if box not in st.session_state:
-        start = min(default, largest)
+    if state.widget(slider) not in options:  # at first, and when less is left than was chosen before
+        start = min(state.widget(box, default), largest)
         state.set_widget(box, start)
         state.set_widget(slider, _nearest(options, start))
     columns = st.columns([3, 1], vertical_alignment="bottom")
