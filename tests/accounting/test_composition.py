@@ -126,16 +126,15 @@ def test_events_survive_the_ledger(event: Event) -> None:
 
 def test_comparison_with_other_rules() -> None:
     """The information shown beside the total must agree with dp-accounting, and with itself."""
-    from dp_accounting import NeighboringRelation, dp_event, pld
+    from dp_accounting.pld import privacy_loss_distribution
 
     events = [laplace(Fraction(1, 10)) for _ in range(50)]
     shown = compare(events, delta=1e-6)
     assert shown.basic == pytest.approx(5)
     assert shown.zcdp == pytest.approx(3.542, abs=0.01)  # eps tanh(eps / 2) is just below eps^2 / 2
-    accountant = pld.PLDAccountant(NeighboringRelation.REPLACE_ONE)
-    worst = dp_event.RandomizedResponseDpEvent(2 / (1 + math.exp(0.1)), 2)  # of all with epsilon 0.1
-    accountant.compose(worst, 50)
-    assert shown.tight == pytest.approx(accountant.get_epsilon(1e-6), rel=1e-6)
+    noise_parameter = 2 / (1 + math.exp(0.1))  # randomized response: the worst law with epsilon 0.1
+    worst = privacy_loss_distribution.from_randomized_response(noise_parameter, 2).self_compose(50)
+    assert shown.tight == pytest.approx(worst.get_epsilon_for_delta(1e-6), rel=1e-3)
     assert shown.tight == pytest.approx(3.173, abs=0.005)
     assert shown.tight <= shown.zcdp
 
