@@ -134,7 +134,7 @@ def test_comparison_with_other_rules() -> None:
     assert shown.zcdp == pytest.approx(3.542, abs=0.01)  # eps tanh(eps / 2) is just below eps^2 / 2
     noise_parameter = 2 / (1 + math.exp(0.1))  # randomized response: the worst law with epsilon 0.1
     worst = privacy_loss_distribution.from_randomized_response(noise_parameter, 2).self_compose(50)
-    assert shown.tight == pytest.approx(worst.get_epsilon_for_delta(1e-6), rel=1e-3)
+    assert shown.tight == pytest.approx(worst.get_epsilon_for_delta(1e-6), rel=5e-3)
     assert shown.tight == pytest.approx(3.173, abs=0.005)
     assert shown.tight <= shown.zcdp
 
