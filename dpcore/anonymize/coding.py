@@ -46,9 +46,9 @@ def rounded(column: pd.Series, *, base: float) -> pd.Series:
     _check_numbers(column)
     if not (base > 0 and math.isfinite(base)):
         raise ParameterError(f"base ({base}) must be above 0", remedy="give a width such as 5", base=base)
-    multiples = np.sign(column) * np.floor(column.abs() / base + 0.5)
+    multiples: pd.Series = np.sign(column) * np.floor(column.abs() / base + 0.5) * base
     whole = pd.api.types.is_integer_dtype(column) and float(base).is_integer()
-    return (multiples * base).astype(column.dtype) if whole else multiples * base
+    return multiples.astype(column.dtype) if whole else multiples
 
 
 def pseudonyms(column: pd.Series, *, key: bytes) -> pd.Series:

@@ -10,7 +10,7 @@ frequency, so that a common value comes out alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +55,7 @@ class _Cut:
     """The best cut of every part along one column."""
 
     saving: FloatArray  # (parts,) -1 where no cut leaves k rows on both sides
-    right: BoolArray  # (rows,) which side of its part's cut a row falls on
+    is_right: Callable[[IntArray], BoolArray]  # active rows -> which side of its part's cut each falls on
 
 
 def _partition(columns: Sequence[Leaves], secret: IntArray, admission: Admission) -> IntArray:
@@ -88,7 +88,7 @@ def _choose(
             break
         for column in np.unique(column_of[trying]):
             rows = np.flatnonzero((trying & (column_of == column))[part])
-            right[rows] = cuts[column].right[rows]
+            right[rows] = cuts[column].is_right(rows)
         sides = np.where(trying[part], 2 * part + right, 2 * parts)
         fine = admission.satisfied(sides, secret)[: 2 * parts].reshape(parts, 2).all(axis=1)
         split |= trying & fine
@@ -122,12 +122,17 @@ def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int) -> _Cut:
     at_best = np.flatnonzero(saved == saving[owner])
     cut = np.empty(len(start), dtype=np.int64)
     cut[owner[at_best][::-1]] = at_best[::-1]  # the first of equals is written last
-    if column.positions is not None:
-        return _Cut(saving=saving, right=codes > value[cut][part])
-    keys = owner * len(column.labels) + value
-    order = np.argsort(keys)
-    rank = order[np.searchsorted(keys[order], part * len(column.labels) + codes)]
-    return _Cut(saving=saving, right=rank > cut[part])
+
+    def is_above(rows: IntArray) -> BoolArray:
+        return np.asarray(codes[rows] > value[cut][part[rows]])
+
+    def is_rarer(rows: IntArray) -> BoolArray:
+        keys = owner * len(column.labels) + value
+        order = np.argsort(keys)
+        wanted = part[rows] * len(column.labels) + codes[rows]
+        return np.asarray(order[np.searchsorted(keys[order], wanted)] > cut[part[rows]])
+
+    return _Cut(saving=saving, is_right=is_rarer if column.positions is None else is_above)
 
 
 def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
