@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import charts, comparing, releasing, state, widgets
-from workbench.wording import GLOSSARY, _, number, plain
+from workbench.wording import _, number, plain
 
 st.title(_("How good is it?"))
 curator = widgets.need_curator(
@@ -27,9 +27,7 @@ def choose_release():
         _("Release"),
         order,
         index=order.index(held.shown) if held.shown in order else 0,
-        format_func=lambda request: (
-            f"{made[request]['what']} · {made[request]['when'][:16].replace('T', ' ')}"
-        ),
+        format_func=lambda request: f"{made[request]['what']} · {made[request]['when']}",
     )
     return curator.release(chosen)
 
@@ -38,10 +36,9 @@ def show_figures(release) -> None:
     figures = comparing.figures(comparing.errors(curator, release))
     widgets.show_chart(charts.scales(figures), key="figures")
     st.caption(
-        _("Total variation distance: 0 is perfect. ")
-        + GLOSSARY["sampling floor"]
-        + " "
-        + _("Independent columns keep every column and lose every relation.")
+        _("Total variation distance: the share of rows that would have to change; 0 is perfect. ")
+        + _("Sampling floor: what chance alone brings between two samples of this size. ")
+        + _("Independent columns: every column kept, every relation lost.")
     )
 
 

@@ -17,13 +17,14 @@ curator = widgets.need_curator(
         "error and the cost, then you decide."
     )
 )
+table = curator.account.dataset[:12]  # each data set has columns of its own
 names = list(curator.schema.domain.names)
 
 
 def choose_kind() -> str:
     chosen = state.widget("kind", "histogram")
     for column, kind in zip(st.columns(3), releasing.KINDS, strict=True):
-        with column.container(border=True):
+        with column.container(border=True, height="stretch"):
             st.button(
                 kind.title,
                 icon=kind.icon,
@@ -39,13 +40,13 @@ def choose_kind() -> str:
 
 def choose_recipe(kind: str):
     if kind == "histogram":
-        column = st.selectbox(_("Column"), names, key="histogram-column", persist_state="session")
+        column = st.selectbox(_("Column"), names, key=f"histogram-column-{table}", persist_state="session")
         return releasing.histogram_recipe(column)
     if kind == "marginals":
         sets = st.multiselect(
             _("Columns that should be counted together"),
             names,
-            key="marginal-columns",
+            key=f"marginal-columns-{table}",
             persist_state="session",
         )
         ways = st.radio(
@@ -62,7 +63,7 @@ def choose_recipe(kind: str):
         )
         return releasing.marginals_recipe(releasing.cliques(sets, ways))
     columns = st.multiselect(
-        _("Columns of the table"), names, names[:3], key="table-columns", persist_state="session"
+        _("Columns of the table"), names, names[:3], key=f"table-columns-{table}", persist_state="session"
     )
     together = st.radio(
         _("Relations between columns"),
@@ -132,8 +133,10 @@ def wanted_error(recipe) -> None:
     wanted = st.number_input(
         _("Or say how many rows a cell may be off"),
         min_value=0.0,
-        value=0.0,
+        value=None,
         step=10.0,
+        format="%g",
+        placeholder=_("for instance 50"),
         key="wanted",
         persist_state="session",
     )

@@ -137,14 +137,10 @@ def two_way(
     steps = [np.arange(0, len(labels), -(-len(labels) // 40)) for labels in (row_labels, column_labels)]
     folded = np.add.reduceat(np.add.reduceat(np.asarray(marginal_values), steps[0], axis=0), steps[1], axis=1)
     frame = pd.DataFrame(
-        [
-            {names[0]: a, names[1]: b, "rows": float(folded[i, j])}
-            for i, a in enumerate(rows)
-            for j, b in enumerate(columns)
-        ]
+        [(a, b, float(folded[i, j])) for i, a in enumerate(rows) for j, b in enumerate(columns)],
+        columns=["first", "second", "rows"],
     )
-    named = frame.rename(columns={names[0]: "first", names[1]: "second"})
-    altair, chart = _altair(named)
+    altair, chart = _altair(frame)
     spec = chart.mark_rect().encode(
         x=altair.X("second:N", sort=None, title=names[1], axis=altair.Axis(labelOverlap=True)),
         y=altair.Y("first:N", sort=None, title=names[0], axis=altair.Axis(labelOverlap=True)),
@@ -154,7 +150,8 @@ def two_way(
         tooltip=["first", "second", altair.Tooltip("rows:Q", format=",.1f")],
     )
     alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
-    return Chart(spec=spec.properties(height=340), alt=alt, table=frame)
+    table = frame.set_axis([*names, _("rows (noisy)")], axis="columns")
+    return Chart(spec=spec.properties(height=340), alt=alt, table=table)
 
 
 def expected(half_widths: Sequence[tuple[str, float]]) -> Chart:
@@ -175,17 +172,28 @@ def expected(half_widths: Sequence[tuple[str, float]]) -> Chart:
     )
 
 
-def lines(frame: pd.DataFrame, *, x: str, y: str, series: str, x_title: str, y_title: str, alt: str) -> Chart:
-    """One line a series over aggregates, marked by shape as well as by color."""
+def lines(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+    series: str,
+    x_title: str,
+    y_title: str,
+    alt: str,
+    colors: Sequence[str] = (SYNTHETIC, PRIVATE, WARNING, ORIGINAL),
+) -> Chart:
+    """One line a series over aggregates, in order of appearance, marked by shape as well as by color."""
     altair, chart = _altair(frame)
+    order = list(frame[series].unique())
     spec = chart.mark_line(point=True).encode(
         x=altair.X(f"{x}:Q", title=x_title),
         y=altair.Y(f"{y}:Q", title=y_title),
         color=altair.Color(
-            f"{series}:N", title=None, scale=altair.Scale(range=[SYNTHETIC, PRIVATE, WARNING, ORIGINAL])
+            f"{series}:N", title=None, scale=altair.Scale(domain=order, range=list(colors[: len(order)]))
         ),
-        shape=altair.Shape(f"{series}:N", title=None),
-        strokeDash=altair.StrokeDash(f"{series}:N", title=None),
+        shape=altair.Shape(f"{series}:N", title=None, scale=altair.Scale(domain=order)),
+        strokeDash=altair.StrokeDash(f"{series}:N", legend=None, scale=altair.Scale(domain=order)),
         tooltip=list(frame.columns),
     )
     return Chart(spec=spec.properties(height=300), alt=alt, table=frame)

@@ -20,7 +20,7 @@ from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from workbench import charts, state
 from workbench.charts import Chart
-from workbench.wording import _, number
+from workbench.wording import _
 
 
 def errors(curator: Curator, release: Release) -> MarginalError:
@@ -59,10 +59,13 @@ def figures(error: MarginalError) -> pd.DataFrame:
     names = {1: _("single columns"), 2: _("pairs of columns"), 3: _("triples of columns")}
     lines = []
     for way, floor, independent in zip(error.ways, error.floor, error.independent, strict=True):
-        for label, pick in ((_("mean"), "mean"), (_("worst"), "worst")):
+        picks = (
+            ((", " + _("mean"), "mean"), (", " + _("worst"), "worst")) if way.cliques > 1 else (("", "mean"),)
+        )
+        for label, pick in picks:
             lines.append(
                 {
-                    "figure": f"{names[way.way]}, {label}",
+                    "figure": f"{names[way.way]}{label}",
                     "release": getattr(way, pick),
                     "sampling floor": getattr(floor, pick),
                     "independent columns": getattr(independent, pick),
@@ -101,6 +104,7 @@ def range_chart(found: RangeErrors) -> Chart:
         x_title=_("cells in the range"),
         y_title=_("error, % of the true count"),
         alt=_("Error of range queries on {column} by width of the range.").format(column=found.column),
+        colors=(charts.SYNTHETIC, charts.SYNTHETIC, charts.PRIVATE, charts.PRIVATE),
     )
 
 
@@ -110,7 +114,9 @@ def worst_pair(error: MarginalError) -> str:
     if not pairs:
         return ""
     a, b = pairs[0].worst_clique
-    return _("{a} and {b}, {distance}").format(a=a, b=b, distance=number(pairs[0].worst))
+    return _("{a} and {b}, {distance:.1%} of the rows would have to change").format(
+        a=a, b=b, distance=pairs[0].worst
+    )
 
 
 def interval_columns(release: Release) -> list[str]:

@@ -15,9 +15,9 @@ from workbench.releasing import describe
 from workbench.wording import _, amount, number, plain
 
 _STATES = {
-    "reserved": _("held: running, or cut off"),
+    "reserved": _("held: running or cut off"),
     "committed": _("released"),
-    "failed": _("failed: the charge stays"),
+    "failed": _("failed, charge stays"),
 }
 
 
@@ -33,8 +33,8 @@ def charges(curator: Curator) -> pd.DataFrame:
                     line.at,
                     str(line.content["title"]),
                     "",
-                    _("no charge"),
-                    _("outside differential privacy"),
+                    _("none"),
+                    _("internal: not in the total"),
                     "",
                 )
             )

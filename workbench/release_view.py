@@ -34,6 +34,14 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
             )
         )
+        read = {name for each in quote.expected for name in each.clique}
+        from_data = [plain(name) for name in curator.schema.from_data if name in read]
+        if from_data:
+            st.warning(
+                _(
+                    "Not covered: bounds or categories that were taken from the data itself, of {columns}."
+                ).format(columns=", ".join(from_data))
+            )
         st.write(_("This cannot be undone, and there are no refunds."))
         if st.button(
             _("Pay and release"),
@@ -113,7 +121,7 @@ def earlier(curator: Curator) -> None:
     for line in made[:20]:
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.markdown(f"{plain(line['what'], at_most=160)}")
-        left.caption(f"{line['when'].replace('T', ' ')} · {line['units']}")
+        left.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
         right.button(
             _("Open"), key=f"open-{line['request_id']}", on_click=releasing.show, args=(line["request_id"],)
         )

@@ -6,13 +6,13 @@ import itertools
 import json
 from dataclasses import dataclass
 
-from dpcore.accounting.loss import UNIT, AnyLoss
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator, Quote
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.synthesis import Histogram, Independent, Joint, Marginals, Recipe
 from workbench import state
-from workbench.wording import _
+from workbench.wording import _, amount
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,16 +112,16 @@ def finished() -> Release | Exception | None:
 
 
 def earlier(curator: Curator) -> list[dict[str, str]]:
-    """Releases of this data set, newest first: request id, when, what, at which loss."""
+    """Releases of this data set, newest first: request id, when, what, at which cost."""
     lines = curator.lines()
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
     asked = [line for line in lines if line.state == "reserved" and line.request_id in when]
     return [
         {
             "request_id": line.request_id,
-            "when": when[line.request_id],
+            "when": when[line.request_id][:16].replace("T", " "),
             "what": describe(line.content["recipe"]),
-            "units": f"{line.charge.units / UNIT:g}",
+            "cost": amount(line.charge.units, curator.account),
         }
         for line in reversed(asked)
     ]
