@@ -13,6 +13,7 @@ pages = {
         st.Page("pages/audit.py", title=_("Audit"), icon=":material/policy:"),
     ],
     _("Share safely"): [
+        st.Page("pages/anonymize.py", title=_("Anonymize"), icon=":material/blur_on:"),
         st.Page("pages/synthesize.py", title=_("Synthesize"), icon=":material/bar_chart:"),
     ],
     _("Judge"): [

@@ -17,17 +17,19 @@ import pandas as pd
 from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
 from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.release import Guarantee, InternalReport, Release
+from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Release
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
 from dpcore.tables.counts import Marginal
-from dpcore.tables.rows import Microdata
+from dpcore.tables.rows import Microdata, PublicTable
 
 Part = tuple[str, str]
 Result = TypeVar("Result", covariant=True)
@@ -248,6 +250,21 @@ class Curator:
         if text is None:
             raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
         return Release.from_json(text, load_model=load_model)
+
+    def anonymize(self, plan: Plan) -> AnonymizedTable:
+        """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
+
+        Raises: InfeasibleError, SchemaError and the other errors of a plan.
+        """
+        text = plan.to_json()
+        title = f"anonymized table: {', '.join(map(str, plan.models))} by {plan.method}"
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": title, "anonymized": digest})
+        return AnonymizedTable(
+            table=PublicTable(apply(self._engine.rows().frame, plan)),
+            plan=text,
+            guarantee=Guarantee(kind="syntactic", unit="rows", models=tuple(map(str, plan.models))),
+        )
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""

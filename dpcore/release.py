@@ -182,6 +182,21 @@ class Release:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class AnonymizedTable:
+    """Rows generalized and suppressed by a plan. May be exported; not differentially private.
+
+    Attributes:
+        table: the rows.
+        plan: JSON text of the exact plan that makes the same table again.
+        guarantee: the syntactic models that hold; it has no epsilon.
+    """
+
+    table: PublicTable
+    plan: str
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class InternalReport(Generic[Report]):
     """A result that read the original rows: for their owner, never exported or shared."""
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.anonymize.roles import SuggestedRole, suggest_roles
+from dpcore.anonymize.roles import SuggestedRole
 from dpcore.curator import Curator
+from dpcore.evaluation.anonymization import SuggestedRoles
 from dpcore.evaluation.audit import Audit, AuditReport
-from dpcore.schema import Schema
-from dpcore.tables.rows import Microdata
 from workbench import charts, samples, state
 from workbench.charts import Chart
 from workbench.wording import _
@@ -19,18 +18,9 @@ from workbench.wording import _
 SHOWN_SETS = 12
 
 
-class _Roles:
-    """The evaluation that proposes a role for every column."""
-
-    title = "proposed roles of the columns"
-
-    def compute(self, original: Microdata, schema: Schema) -> tuple[SuggestedRole, ...]:
-        return suggest_roles(original.frame)
-
-
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
     """A proposed role for every column of the table."""
-    return state.once(curator, ("roles",), _Roles)
+    return state.once(curator, ("roles",), SuggestedRoles)
 
 
 def report(

@@ -14,6 +14,7 @@ from workbench.wording import _
 
 MAX_MARKS = 2_000
 ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
+SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +151,8 @@ def two_way(
         tooltip=["first", "second", altair.Tooltip("rows:Q", format=",.1f")],
     )
     alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
-    table = frame.set_axis([*names, _("rows (noisy)")], axis="columns")
+    title = _("rows (noisy) of {a} × {b}").format(a=names[0], b=names[1])  # no column can have this name
+    table = frame.set_axis([*names, title], axis="columns")
     return Chart(spec=spec.properties(height=340), alt=alt, table=table)
 
 
@@ -233,3 +235,37 @@ def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: s
         tooltip=["of", altair.Tooltip("share:Q", format=".2%")],
     )
     return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=frame)
+
+
+def frontier(frame: pd.DataFrame) -> Chart:
+    """Information loss against k, one line a suppression limit; a click on a point selects it."""
+    altair, chart = _altair(frame)
+    chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
+    color = altair.Color("limit:N", title=_("rows suppressed, at most"), scale=altair.Scale(range=SERIES))
+    x = altair.X("k:Q", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"]))))
+    y = altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1]))
+    line = chart.mark_line(opacity=0.6).encode(
+        x=x, y=y, color=color, strokeDash=altair.StrokeDash("limit:N", title=None, legend=None)
+    )
+    points = (
+        chart.mark_point(filled=True, size=120)
+        .encode(
+            x=x, y=y, color=color, shape=altair.Shape("limit:N", legend=None), tooltip=list(frame.columns)
+        )
+        .add_params(chosen)
+    )
+    alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
+    return Chart(spec=(line + points).properties(height=300), alt=alt, table=frame)
+
+
+def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:
+    """Shares before and after, side by side."""
+    altair, chart = _altair(frame)
+    spec = chart.mark_bar(opacity=0.85).encode(
+        x=altair.X(f"{x}:N", sort=None, title=x_title),
+        xOffset=altair.XOffset("of:N", sort=None),
+        y=altair.Y("share:Q", title=y_title, axis=altair.Axis(format="%")),
+        color=altair.Color("of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])),
+        tooltip=[x, "of", altair.Tooltip("share:Q", format=".1%")],
+    )
+    return Chart(spec=spec.properties(height=240), alt=alt, table=frame)

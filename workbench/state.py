@@ -80,6 +80,7 @@ class Session:
         reports: internal reports that were computed, by what they were about.
         notice: an error to show on the page.
         choosing: whether another table is being chosen although one is open.
+        anonymization: choices of the Anonymize page for the current data set.
         uploads: how many files were read.
     """
 
@@ -92,6 +93,7 @@ class Session:
     reports: dict[Any, Any] = field(default_factory=dict)
     notice: Exception | None = None
     choosing: bool = False
+    anonymization: Any = None
     uploads: int = 0
 
     @property
@@ -108,6 +110,7 @@ class Session:
     def choose(self, dataset: str) -> None:
         """Work on another open data set."""
         self.current, self.shown, self.job = dataset, None, None
+        self.anonymization = None
         self.reports.clear()
 
     def start(self, title: str, run: Callable[[Job], Release]) -> None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 import pandas as pd
 
 from dpcore.anonymize.identifiers import find_identifiers
-
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
-
-ROLES: tuple[Role, ...] = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+from dpcore.anonymize.plan import Role
 
 _KNOWN = re.compile(
     r"\b(age|birth|born|dob|sex|gender|zip|postcode|postal|plz|city|town|region|county|district|state|country|"
