@@ -297,8 +297,9 @@ def warnings(curator: Curator, report: TrialReport) -> list[str]:
         found.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
     found.append(
         _(
-            "Loss was minimized, and an attacker who knows that can sometimes undo a part of it. k-anonymity is "
-            "no guarantee against a determined attacker: prefer the Synthesize page for the public."
+            "Loss was minimized, and an attacker who knows that can sometimes undo a part of it. "
+            "k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for "
+            "the public."
         )
     )
     return found
