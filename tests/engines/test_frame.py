@@ -1,0 +1,164 @@
+"""Exact counts, the rows that are kept of each person, and the fingerprint of a table."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.engines.frame import FrameEngine, fingerprint
+
+KEY = b"k" * 32
+COLUMNS = (
+    dp.Integer("age", low=0, high=9),
+    dp.Categorical("sex", categories=("F", "M")),
+    dp.Categorical("job", categories=("a", "b", "c"), other=True, missing=True, missing_tokens=("?",)),
+)
+
+
+def table(rows: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "person": [f"p{i}" for i in rng.integers(0, 80, rows)],
+            "age": rng.integers(0, 10, rows),
+            "sex": rng.choice(["F", "M"], rows),
+            "job": rng.choice(["a", "b", "c", "d", "?", None], rows),
+        }
+    )
+
+
+def engine(
+    frame: pd.DataFrame, *, max_rows: int = 1, id_column: str | None = None, key: bytes = KEY
+) -> FrameEngine:
+    unit = dp.PrivacyUnit(max_rows=max_rows, id_column=id_column)
+    return FrameEngine(frame, dp.Schema(columns=COLUMNS, unit=unit), key=key)
+
+
+def test_counts_against_counting_by_hand() -> None:
+    """Every clique, in every order of its columns, must be counted as a person would count it."""
+    frame = table()
+    cell = {
+        "age": lambda age: age,
+        "sex": ["F", "M"].index,
+        "job": lambda job: (
+            4 if job in ("?", None) or pd.isna(job) else "abc".find(job) if job in "abc" else 3
+        ),
+    }
+    names = list(cell)
+    cliques = [clique for n in range(4) for clique in itertools.permutations(names, n)]
+    for clique, counts in zip(cliques, engine(frame).counts(cliques), strict=True):
+        by_hand = Counter(tuple(cell[name](row[name]) for name in clique) for _, row in frame.iterrows())
+        assert counts.clique == clique
+        assert counts.values.dtype == np.int64
+        assert counts.values.shape == tuple({"age": 10, "sex": 2, "job": 5}[name] for name in clique)
+        assert {
+            tuple(map(int, i)): counts.values[i] for i in np.ndindex(counts.values.shape) if counts.values[i]
+        } == by_hand
+
+
+def test_counts_of_a_part() -> None:
+    """A part must hold its own rows, all of them, and no others; the parts add up to the whole."""
+    frame, whole = table(), engine(table())
+    for clique in ((), ("age",), ("age", "sex")):
+        female, male = (whole.counts([clique], part=("sex", sex))[0].values for sex in "FM")
+        assert (female + male == whole.counts([clique])[0].values).all()
+    assert whole.counts([()], part=("sex", "F"))[0].values == (frame["sex"] == "F").sum()
+    missing = whole.counts([("job",)], part=("job", "(missing)"))[0].values
+    assert missing[:4].sum() == 0
+    assert missing[4] > 0
+    with pytest.raises(dp.ParameterError, match="not a declared cell"):
+        whole.counts([()], part=("sex", "X"))
+
+
+def occurring(counts: np.ndarray) -> Counter[tuple[int, ...]]:
+    """The cells that are not empty."""
+    return Counter({cell: int(counts[cell]) for cell in np.ndindex(counts.shape) if counts[cell]})
+
+
+def kept(frame: pd.DataFrame, max_rows: int, key: bytes = KEY) -> Counter[tuple[int, ...]]:
+    """The rows that are counted, as a bag of (age, sex, job) cells."""
+    counts = (
+        engine(frame, max_rows=max_rows, id_column="person", key=key)
+        .counts([("age", "sex", "job")])[0]
+        .values
+    )
+    return Counter({i: int(counts[i]) for i in np.ndindex(counts.shape) if counts[i]})
+
+
+@pytest.mark.parametrize("max_rows", [1, 2, 5])
+def test_at_most_so_many_rows_of_each_person(max_rows: int) -> None:
+    """More rows of a person than the unit says would break the promise; fewer would waste data."""
+    frame = table()
+    per_person = frame.groupby("person").size().clip(upper=max_rows)
+    assert kept(frame, max_rows).total() == per_person.sum()
+    for person, rows in frame.groupby("person"):
+        removed = kept(frame, max_rows)
+        removed.subtract(kept(frame[frame["person"] != person], max_rows))
+        assert min(removed.values()) >= 0  # nobody else's rows change: adding a person is at most m rows
+        assert removed.total() == min(len(rows), max_rows)
+
+
+def test_kept_rows_do_not_follow_the_file() -> None:
+    """The choice of rows must not depend on their order, which could carry a secret."""
+    frame = table()
+    for seed in range(5):
+        assert kept(frame.sample(frac=1, random_state=seed), 2) == kept(frame, 2)
+    assert kept(frame[["job", "sex", "age", "person"]], 2) == kept(frame, 2)
+    assert kept(frame, 2, key=b"another") != kept(frame, 2)
+
+
+def test_kept_rows_of_numbers_are_keyed() -> None:
+    """A table of numbers alone must be chosen from by the key too, and each column must count."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"person": rng.integers(0, 20, 200), "age": rng.integers(0, 10, 200), "x": rng.random(200)}
+    )
+    schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    chosen = [FrameEngine(frame, schema, key=bytes([i]) * 32).counts([("age",)])[0].values for i in range(8)]
+    assert len({tuple(counts) for counts in chosen}) > 4
+    swapped = frame.rename(columns={"age": "x", "x": "age"})
+    assert fingerprint(frame, KEY) != fingerprint(swapped, KEY)
+
+
+def test_missing_people_are_refused() -> None:
+    """A row that belongs to nobody cannot be bounded."""
+    frame = table()
+    frame.loc[3, "person"] = None
+    with pytest.raises(dp.SchemaError, match="'person'"):
+        engine(frame, id_column="person")
+
+
+def test_fingerprint() -> None:
+    """The same table in another order is the same data set; any changed, added or doubled row is not."""
+    frame = table()
+    same = fingerprint(frame, KEY)
+    assert fingerprint(frame.sample(frac=1, random_state=1)[["job", "age", "person", "sex"]], KEY) == same
+    assert fingerprint(frame.astype({"age": "int8"}), KEY) == same
+    assert fingerprint(frame, b"another key") != same
+    changed = frame.copy()
+    changed.loc[0, "age"] = (changed.loc[0, "age"] + 1) % 10
+    others = [
+        changed,
+        frame.iloc[1:],
+        pd.concat([frame, frame.iloc[:1]]),
+        frame.rename(columns={"age": "Age"}),
+    ]
+    assert len({fingerprint(other, KEY) for other in others} | {same}) == 5
+
+
+def test_swapped_cells_change_the_fingerprint() -> None:
+    """Two tables with the same columns of numbers, paired in another way, are two data sets."""
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]})
+    assert fingerprint(frame, KEY) != fingerprint(pd.DataFrame({"a": [4, 2, 3], "b": [1, 5, 6]}), KEY)
+    assert fingerprint(frame, KEY) != fingerprint(pd.DataFrame({"a": [1, 2, 3], "b": [5, 4, 6]}), KEY)
+
+
+def test_an_engine_prints_its_domain_alone() -> None:
+    """A log line with an engine in it must not hold rows."""
+    assert "p1" not in repr(engine(table()))
+    assert "age" in repr(engine(table()))

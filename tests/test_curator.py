@@ -1,0 +1,546 @@
+"""The one door: charge first, read after, and nothing private in what is kept or said."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.accounting.ledger import NOTHING
+from dpcore.curator import account_for
+from dpcore.engines.frame import FrameEngine
+from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Guarantee
+from dpcore.schema import Domain
+from dpcore.synthesis.base import Recipe
+from dpcore.tables.counts import Counts
+from dpcore.tables.rows import Microdata, PublicTable
+
+AGE, SEX = dp.Integer("age", low=0, high=99), dp.Categorical("sex", categories=("Female", "Male"))
+SCHEMA = dp.Schema(columns=(AGE, SEX), unit=dp.PrivacyUnit(max_rows=1))
+ONE = dp.PureDP(epsilon=1)
+HISTOGRAM = dp.Histogram("age")
+
+
+def table(rows: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    return pd.DataFrame({"age": rng.integers(0, 100, rows), "sex": rng.choice(["Female", "Male"], rows)})
+
+
+def opened(frame: pd.DataFrame | None = None, schema: dp.Schema = SCHEMA, **kinds: Any) -> dp.Curator:
+    kinds = {"budget": dp.PureDP(epsilon=10), "ledger": dp.MemoryLedger(), **kinds}
+    return dp.Curator.open(table() if frame is None else frame, schema, **kinds)
+
+
+@dataclass(frozen=True)
+class Does:
+    """A recipe that does as it is told with its measurer."""
+
+    deed: Callable[[Measurer], Any]
+    kind = "does"
+
+    def check(self, domain: Domain) -> None:
+        pass
+
+    def expect(self, domain: Domain, loss: Any, rows: int) -> tuple[()]:
+        return ()
+
+    def fit(self, measurer: Measurer, on_progress: Any) -> Any:
+        self.deed(measurer)
+        return HISTOGRAM.fit(measurer, on_progress)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": "does"}
+
+
+class Spy:
+    """An engine and a ledger in one that note the order in which they are used."""
+
+    def __init__(self, *, blind: bool = False) -> None:
+        self.calls: list[str] = []
+        self.ledger = dp.MemoryLedger()
+        self.engine = FrameEngine(table(), SCHEMA, key=self.ledger.key)
+        for name in ("reserve", "commit", "fail", "note"):
+            setattr(self.ledger, name, self._noted(name, getattr(self.ledger, name)))
+        for name in ("counts", "rows"):
+            setattr(
+                self.engine, name, self._noted(name, self._blind if blind else getattr(self.engine, name))
+            )
+        account = self.ledger.open(account_for("spied", SCHEMA, dp.PureDP(epsilon=10)))
+        self.curator = dp.Curator(
+            engine=self.engine, schema=SCHEMA, account=account, ledger=self.ledger, name="spied"
+        )
+
+    def _noted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*arguments: Any, **named: Any) -> Any:
+            self.calls.append(name)
+            return function(*arguments, **named)
+
+        return noted
+
+    @staticmethod
+    def _blind(*arguments: Any, **named: Any) -> Any:
+        raise AssertionError("the rows were read")
+
+
+def test_charge_comes_before_reading() -> None:
+    """A count read before the charge is on file could leave without one."""
+    spy = Spy()
+    spy.curator.run(HISTOGRAM, ONE)
+    spy.curator.evaluate(Distributions(other=PublicTable(table())))
+    assert spy.calls == ["reserve", "counts", "commit", "note", "rows"]
+
+
+def test_quote_reads_no_data() -> None:
+    """A quote is shown for nothing, so it must come from public facts alone."""
+    curator = Spy(blind=True).curator
+    quote = curator.quote(HISTOGRAM, ONE, where={"sex": "Male"})
+    assert quote.charge == 10**12
+    assert (quote.affordable, quote.left_after, quote.repeats) == (True, 9 * 10**12, 10)
+    curator.loss_for(HISTOGRAM, 20, pure=True)
+    assert curator.stored(HISTOGRAM, ONE) is None
+    with pytest.raises(AssertionError):
+        curator.run(HISTOGRAM, ONE)
+
+
+@pytest.mark.parametrize(
+    ("budget", "loss"),
+    [
+        (dp.PureDP(epsilon=10), dp.PureDP(epsilon="0.3")),
+        (dp.ApproxDP(epsilon=10, delta="1e-6"), dp.ApproxDP(epsilon=1, delta="1e-6")),
+        (dp.ApproxDP(epsilon=10, delta="1e-6"), dp.PureDP(epsilon="0.3")),
+    ],
+    ids=["laplace", "gaussian", "laplace under zcdp"],
+)
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        HISTOGRAM,
+        dp.Marginals(cliques=[("age",), ("sex", "age"), ()], weights=(1, 2, "0.5")),
+        dp.Independent(columns=("age", "sex")),
+        dp.Joint(columns=("age", "sex")),
+    ],
+    ids=lambda recipe: recipe.kind,
+)
+def test_quote_keeps_its_word(recipe: Recipe, budget: dp.PureDP, loss: dp.PureDP) -> None:
+    """What a person sees before paying must be what the release says, and what the ledger takes."""
+    curator = opened(budget=budget)
+    quote = curator.quote(recipe, loss)
+    release = curator.run(recipe, loss)
+    assert curator.balance().spent == quote.charge
+    for expected in quote.expected:
+        marginal = release.marginals[expected.clique]
+        assert marginal.half_width() == expected.half_width()
+        assert marginal.variance == pytest.approx(expected.variance)
+        assert marginal.values.size == expected.cells
+    if isinstance(loss, dp.PureDP) and budget != dp.ApproxDP(epsilon=10, delta="1e-6"):
+        events = curator.lines()[-1].content["events"]
+        assert sum(dp_event_epsilon(event) for event in events) <= loss.epsilon
+
+
+def dp_event_epsilon(event: dict[str, Any]) -> Fraction:
+    from dpcore.accounting.events import Event
+
+    epsilon = Event.from_dict(event).epsilon
+    assert epsilon is not None
+    return epsilon
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_loss_for_a_wanted_error(pure: bool) -> None:
+    """The inverse of a quote: that loss suffices, and 2 % less does not."""
+    curator = opened(budget=dp.ApproxDP(epsilon=10, delta="1e-6"))
+    recipe = dp.Marginals(cliques=[("age",), ("age", "sex")])
+    loss = curator.loss_for(recipe, 50, pure=pure)
+    assert all(each.half_width() <= 50 for each in curator.quote(recipe, loss).expected)
+    less = loss.share(Fraction(98, 100))
+    assert any(each.half_width() > 50 for each in curator.quote(recipe, less).expected)
+
+
+@pytest.mark.parametrize("half_width", [0, -1, float("nan")])
+def test_wanted_error_is_checked(half_width: float) -> None:
+    """No loss brings an error of nothing."""
+    with pytest.raises(dp.ParameterError):
+        opened().loss_for(HISTOGRAM, half_width, pure=True)
+
+
+def test_unknown_error_has_no_inverse() -> None:
+    """A recipe that cannot say its error in advance must not be priced by it."""
+    with pytest.raises(dp.ParameterError, match="not known"):
+        opened().loss_for(Does(lambda measurer: None), 50, pure=True)
+
+
+def test_a_recipe_cannot_spend_more() -> None:
+    """The measurer holds the reserved loss and gives nothing beyond it."""
+    curator = opened()
+    with pytest.raises(dp.BudgetExceeded, match="reserved"):
+        curator.run(Does(lambda measurer: measurer.measure([("age",)], ONE.share(Fraction(1, 10**9)))), ONE)
+    assert curator.balance().spent == 10**12
+    with pytest.raises(dp.ParameterError, match="rho"):
+        curator.run(
+            Does(lambda measurer: measurer.measure([("age",)], dp.ZCDP(rho="0.1"))), ONE, request_id="b"
+        )
+
+
+def fails(error: BaseException) -> Callable[[Measurer], Any]:
+    def deed(measurer: Measurer) -> None:
+        measurer.measure([("sex",)], measurer.loss.share(Fraction(1, 2)))
+        raise error
+
+    return deed
+
+
+@pytest.mark.parametrize("error", [ValueError("a cell value: 42"), KeyboardInterrupt(), MemoryError()])
+def test_a_failed_run_stays_charged(error: BaseException) -> None:
+    """Refunds after noise was drawn would let a person draw until they like the answer."""
+    curator = opened()
+    with pytest.raises(type(error)):
+        curator.run(Does(fails(error)), ONE, request_id="mine")
+    last = curator.lines()[-1]
+    assert last.state == "failed"
+    assert last.content["error"] == type(error).__name__
+    assert "42" not in str(last.content)
+    assert [event["reads"] for event in last.content["events"]] == [[["sex"]]]
+    assert curator.balance().spent == 10**12
+    with pytest.raises(dp.RequestConflict):
+        curator.run(Does(fails(error)), ONE, request_id="mine")
+    assert curator.balance().spent == 10**12
+    curator.verify()
+
+
+def test_progress_that_fails_stays_charged() -> None:
+    """A page that is torn down in mid-run fails the run like any other error."""
+
+    def torn_down(stage: str, share: float) -> None:
+        raise RuntimeError(stage)
+
+    curator = opened()
+    with pytest.raises(RuntimeError):
+        curator.run(HISTOGRAM, ONE, on_progress=torn_down)
+    assert curator.lines()[-1].state == "failed"
+
+
+def test_a_result_that_is_not_noisy_is_refused() -> None:
+    """A recipe that hands out exact counts must be stopped at the door."""
+    curator = opened()
+
+    @dataclass(frozen=True)
+    class Leaky(Does):
+        def fit(self, measurer: Measurer, on_progress: Any) -> Any:
+            _, model = HISTOGRAM.fit(measurer, on_progress)
+            return {("age",): measurer._counts([("age",)])[0]}, model
+
+    with pytest.raises(dp.DisclosureError, match="noisy"):
+        curator.run(Leaky(lambda measurer: None), ONE)
+    assert curator.lines()[-1].state == "failed"
+
+
+def test_the_same_request_is_the_same_release() -> None:
+    """A double click must not spend twice, nor draw twice."""
+    curator = opened()
+    first = curator.run(HISTOGRAM, ONE, request_id="click")
+    again = curator.run(HISTOGRAM, ONE, request_id="click")
+    assert (again.marginals[("age",)].values == first.marginals[("age",)].values).all()
+    assert again.to_json() == first.to_json()
+    assert len(curator.lines()) == 3
+
+
+def test_another_plan_under_the_same_request_is_refused() -> None:
+    """A request id stands for one deed: another recipe, loss or part under it is a mistake."""
+    curator = opened()
+    curator.run(HISTOGRAM, ONE, request_id="click")
+    for recipe, loss, where in (
+        (dp.Histogram("sex"), ONE, None),
+        (HISTOGRAM, dp.PureDP(epsilon=2), None),
+        (HISTOGRAM, ONE, {"sex": "Male"}),
+    ):
+        with pytest.raises(dp.RequestConflict):
+            curator.run(recipe, loss, where=where, request_id="click")
+    assert curator.balance().spent == 10**12
+
+
+def test_the_same_plan_is_free_without_a_request() -> None:
+    """What was paid for once is shown again; only a new request draws again, and pays."""
+    curator = opened()
+    first = curator.run(HISTOGRAM, ONE)
+    assert curator.run(HISTOGRAM, dp.PureDP(epsilon="1.0")).request_id == first.request_id
+    assert curator.stored(HISTOGRAM, ONE) == first.request_id
+    drawn = curator.run(HISTOGRAM, ONE, request_id="again")
+    assert drawn.request_id == "again"
+    assert (drawn.marginals[("age",)].values != first.marginals[("age",)].values).any()
+    assert curator.balance().spent == 2 * 10**12
+    assert curator.run(HISTOGRAM, ONE, where={"sex": "Male"}).request_id != first.request_id
+
+
+def test_stored_releases_survive_a_new_curator() -> None:
+    """The same table opened again, rows and columns in another order, finds what was spent and made."""
+    ledger = dp.MemoryLedger()
+    first = opened(ledger=ledger).run(HISTOGRAM, ONE)
+    shuffled = table().sample(frac=1, random_state=1)[["sex", "age"]]
+    curator = opened(shuffled, ledger=ledger)
+    assert curator.balance().spent == 10**12
+    assert curator.run(HISTOGRAM, ONE).to_json() == first.to_json()
+    other = table()
+    other.loc[0, "age"] = 99 - other.loc[0, "age"]
+    assert opened(other, ledger=ledger).balance().spent == 0
+
+
+def test_a_budget_never_changes() -> None:
+    """A second opening with a larger budget, another rule or another unit must be refused."""
+    ledger = dp.MemoryLedger()
+    opened(ledger=ledger)
+    with pytest.raises(dp.BudgetFixed, match="budget"):
+        opened(ledger=ledger, budget=dp.PureDP(epsilon=11))
+    with pytest.raises(dp.BudgetFixed, match="budget"):
+        opened(ledger=ledger, budget=dp.ApproxDP(epsilon=10, delta="1e-6"))
+    with pytest.raises(dp.BudgetFixed, match="privacy unit"):
+        opened(schema=dp.Schema(columns=(AGE, SEX), unit=dp.PrivacyUnit(max_rows=2)), ledger=ledger)
+
+
+def test_more_than_is_left_is_refused() -> None:
+    """The last charge may use up the budget to the unit, and not one more."""
+    curator = opened(budget=dp.PureDP(epsilon=1))
+    assert not curator.quote(HISTOGRAM, dp.PureDP(epsilon="1.000000000001")).affordable
+    with pytest.raises(dp.BudgetExceeded):
+        curator.run(HISTOGRAM, dp.PureDP(epsilon="1.000000000001"))
+    assert len(curator.lines()) == 1
+    curator.run(HISTOGRAM, ONE)
+    with pytest.raises(dp.BudgetExceeded):
+        curator.run(HISTOGRAM, dp.PureDP(epsilon="1e-30"))
+
+
+def test_refusals_before_the_charge() -> None:
+    """What cannot be done must cost nothing."""
+    curator = opened()
+    for recipe, where in (
+        (dp.Histogram("height"), None),
+        (HISTOGRAM, {"sex": "Other"}),
+        (HISTOGRAM, {"height": "tall"}),
+        (HISTOGRAM, {"sex": "Male", "age": "3"}),
+    ):
+        with pytest.raises(dp.ParameterError):
+            curator.run(recipe, ONE, where=where)
+    assert len(curator.lines()) == 1
+
+
+def test_parts_read_their_rows_and_cost_the_largest() -> None:
+    """A question about one part reads that part alone; parts of one public column cost their maximum."""
+    curator = opened(budget=dp.PureDP(epsilon=1_000))
+    frame = table()
+    big = dp.PureDP(epsilon=400)  # so little noise that the counts show through
+    for sex in ("Female", "Male"):
+        release = curator.run(HISTOGRAM, big, where={"sex": sex})
+        assert release.part == ("sex", sex)
+        exact = np.bincount(frame.loc[frame["sex"] == sex, "age"], minlength=100)
+        assert (release.marginals[("age",)].values == exact).all()
+    assert curator.balance().spent == 400 * 10**12
+    assert curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), where={"sex": "Male"}).charge == 100 * 10**12
+
+
+def test_parts_from_the_data_are_refused() -> None:
+    """Parallel composition holds for public parts only."""
+    marked = dp.Categorical("sex", categories=("Female", "Male"), from_data=("categories",))
+    curator = opened(schema=dp.Schema(columns=(AGE, marked), unit=dp.PrivacyUnit(max_rows=1)))
+    with pytest.raises(dp.BudgetError, match="from the data"):
+        curator.run(HISTOGRAM, ONE, where={"sex": "Male"})
+
+
+def test_facts_from_the_data_are_repeated() -> None:
+    """Every guarantee must name the facts it does not cover, of the columns that were read."""
+    marked = dp.Integer("age", low=0, high=99, from_data=("low", "high"))
+    curator = opened(schema=dp.Schema(columns=(marked, SEX), unit=dp.PrivacyUnit(max_rows=1)))
+    assert curator.run(HISTOGRAM, ONE).guarantee.from_data == {"age": ("low", "high")}
+    assert curator.run(dp.Histogram("sex"), ONE).guarantee.from_data == {}
+
+
+def test_a_unit_of_several_rows_means_more_noise() -> None:
+    """If a person may hold m rows, the noise must grow m times for the same loss."""
+    for rows in (1, 4):
+        schema = dp.Schema(columns=(AGE, SEX), unit=dp.PrivacyUnit(max_rows=rows))
+        release = opened(schema=schema).run(HISTOGRAM, ONE)
+        assert release.marginals[("age",)].variance == pytest.approx(0.5 / np.sinh(0.5 / rows) ** 2)
+        assert f"{rows} rows" in release.guarantee.unit or "one row" in release.guarantee.unit
+
+
+def test_too_many_cells_are_refused_before_memory_is_taken() -> None:
+    """Ten columns of 100 cells must be refused with the product, not by the operating system."""
+    columns = tuple(dp.Integer(f"c{i}", low=0, high=99) for i in range(10))
+    frame = pd.DataFrame({column.name: [1, 2, 3] for column in columns})
+    curator = opened(frame, dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1)))
+    recipe = dp.Joint(columns=tuple(column.name for column in columns))
+    tracemalloc.start()
+    with pytest.raises(dp.LimitError, match=r"100 x 100 .* = 100000000000000000000 cells"):
+        curator.run(recipe, ONE)
+    with pytest.raises(dp.LimitError):
+        curator.quote(recipe, ONE)
+    with pytest.raises(dp.LimitError):
+        curator._engine.counts([recipe.columns])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+    assert len(curator.lines()) == 1
+
+
+def test_private_things_refuse_to_be_stored() -> None:
+    """What holds rows or exact counts must not slip into a cache, a queue or a copy."""
+    curator = opened()
+    report = curator.evaluate(Distributions(other=PublicTable(table())))
+    for private in (
+        curator,
+        curator._engine,
+        Counts(clique=("age",), values=np.arange(3)),
+        Microdata(table()),
+        report,
+    ):
+        for store in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(dp.DisclosureError):
+                store(private)
+
+
+def test_public_things_may_be_stored() -> None:
+    """A release is public: it must survive storage unchanged."""
+    release = opened().run(dp.Joint(columns=("age", "sex")), ONE)
+    again = pickle.loads(pickle.dumps(release))
+    assert again.to_json() == release.to_json()
+    pd.testing.assert_frame_equal(again.sample(50, seed=1), release.sample(50, seed=1))
+
+
+def test_later_changes_of_the_frame_do_not_reach_in() -> None:
+    """The table that was fingerprinted must be the table that is read."""
+    frame = table()
+    curator = opened(frame)
+    frame["age"] = 7
+    frame.loc[:, "sex"] = "Male"
+    pd.testing.assert_frame_equal(curator._engine.rows().frame, table())
+
+
+CANARIES = ("Zyxwv-the-only-one", "31415926", "271828")
+
+
+def canary_table() -> tuple[pd.DataFrame, dp.Schema]:
+    frame = pd.DataFrame(
+        {
+            "name": [CANARIES[0], *["Smith"] * 57],
+            "income": [int(CANARIES[1]), *[1_000] * 57],
+            "weight": [float(CANARIES[2]), *[70.0] * 57],
+        }
+    )
+    columns = (
+        dp.Categorical("name", categories=("Smith",), other=True),
+        dp.Integer("income", low=0, high=5_000, bin_width=1_000),
+        dp.Real("weight", low=0, high=200, bin_width=10),
+    )
+    return frame, dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
+
+
+def test_no_cell_value_is_kept_or_said() -> None:
+    """Values of the table must not stand in ledger lines, errors, reprs, reports' reprs or JSON."""
+    frame, schema = canary_table()
+    curator = opened(frame, schema)
+    said: list[Any] = []
+    release = curator.run(dp.Joint(columns=("name", "income")), ONE)
+    said += [release, release.to_json(), repr(release.table()), curator, curator._engine, Microdata(frame)]
+    said += [Counts(clique=("a",), values=np.array([int(CANARIES[1])])), schema, schema.to_json()]
+    said += [curator.evaluate(MarginalErrors(other=release.table(), ways=(1, 2)))]
+    said += [curator.evaluate(RangeQueryErrors(source=release, column="income"))]
+    for wrong in (
+        lambda: curator.run(Does(fails(ValueError(CANARIES[0]))), ONE, request_id="x"),
+        lambda: curator.run(dp.Histogram("height"), ONE),
+        lambda: curator.run(HISTOGRAM, dp.PureDP(epsilon=99)),
+        lambda: curator.evaluate(RangeQueryErrors(source=release, column="name")),
+    ):
+        with pytest.raises((dp.DpcoreError, ValueError)) as caught:
+            wrong()
+        if isinstance(caught.value, dp.DpcoreError):
+            said += [caught.value, caught.value.details]
+    said += curator.lines()
+    for text in map(repr, said):
+        assert not any(canary in text for canary in CANARIES)
+
+
+def test_refused_tables_are_not_quoted() -> None:
+    """An error about the table names columns and declared facts, never what stands in a cell."""
+    frame, _ = canary_table()
+    unit = dp.PrivacyUnit(max_rows=1)
+    for columns in (
+        (dp.Categorical("name", categories=("Smith",)),),
+        (dp.Integer("name", low=0, high=9),),
+        (dp.Date("name", low="2000-01-01", high="2001-01-01"),),
+        (dp.Boolean("income"),),
+        (dp.Categorical("income", categories=(1_000,)),),
+        (dp.Integer("height", low=0, high=9),),
+    ):
+        with pytest.raises(dp.SchemaError) as caught:
+            opened(frame, dp.Schema(columns=columns, unit=unit))
+        text = str(caught.value) + repr(caught.value.details)
+        assert columns[0].name in text
+        assert not any(canary in text for canary in (*CANARIES, "57", "58"))
+
+
+def test_evaluations_are_noted_and_uncharged() -> None:
+    """Work outside differential privacy must leave a line, before the rows are read."""
+
+    class Fails:
+        title = "a question that fails"
+
+        def compute(self, original: Microdata, schema: dp.Schema) -> None:
+            raise RuntimeError
+
+    curator = opened()
+    with pytest.raises(RuntimeError):
+        curator.evaluate(Fails())
+    assert curator.lines()[-1].state == "outside"
+    assert curator.lines()[-1].charge == NOTHING
+    assert curator.balance().spent == 0
+
+
+def test_empty_tables_and_wrong_tables_are_refused() -> None:
+    """A table without rows, or with a column missing or twice, has a message of its own."""
+    with pytest.raises(dp.SchemaError, match="no rows"):
+        opened(table().iloc[:0])
+    with pytest.raises(dp.SchemaError, match="no column 'sex'"):
+        opened(table()[["age"]])
+    twice = pd.concat([table(), table()[["age"]]], axis=1)
+    with pytest.raises(dp.SchemaError, match="more than one column 'age'"):
+        opened(twice)
+
+
+def test_release_takes_noisy_marginals_only() -> None:
+    """The type of a release keeps exact counts out, whoever builds it."""
+    release = opened().run(HISTOGRAM, ONE)
+    with pytest.raises(dp.DisclosureError):
+        dp.Release(
+            request_id="x",
+            recipe={},
+            schema=SCHEMA,
+            guarantee=Guarantee(kind="none"),
+            marginals={("age",): Counts(clique=("age",), values=np.arange(3))},
+            model=release.model,
+            created="",
+        )
+
+
+def test_what_was_read_is_what_was_charged() -> None:
+    """The events on file must name every clique whose counts were read."""
+    spy = Spy()
+    read: list[tuple[str, ...]] = []
+    counts = spy.engine.counts
+
+    def noted(cliques: Sequence[tuple[str, ...]], **named: Any) -> list[Counts]:
+        read.extend(cliques)
+        return counts(cliques, **named)
+
+    spy.engine.counts = noted  # type: ignore[method-assign]
+    spy.curator.run(dp.Marginals(cliques=[("age",), ("age", "sex")]), ONE)
+    events = spy.curator.lines()[-1].content["events"]
+    assert [tuple(clique) for event in events for clique in event["reads"]] == read
