@@ -274,7 +274,7 @@ def warnings(curator: Curator, report: TrialReport) -> list[str]:
             )
     if report.after.people is not None:
         found.append(
-            _("k counts rows. A person may have several: the smallest group holds {people} people.").format(
+            _("k counts rows, and a person may have several. People in the smallest group: {people}.").format(
                 people=report.after.people
             )
         )

@@ -177,6 +177,8 @@ def percent(share: float) -> str:
     """A share with the digits that mean something."""
     if 0 < share < 0.001:
         return _("under 0.1 %")
+    if share == 0:
+        return "0 %"
     return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 

@@ -241,17 +241,17 @@ def frontier(frame: pd.DataFrame) -> Chart:
     """Information loss against k, one line a suppression limit; a click on a point selects it."""
     altair, chart = _altair(frame)
     chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
-    color = altair.Color("limit:N", title=_("rows suppressed, at most"), scale=altair.Scale(range=SERIES))
-    x = altair.X("k:Q", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"]))))
-    y = altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1]))
-    line = chart.mark_line(opacity=0.6).encode(
-        x=x, y=y, color=color, strokeDash=altair.StrokeDash("limit:N", title=None, legend=None)
+    title = _("suppressed, at most")
+    base = chart.encode(
+        x=altair.X("k:Q", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"])))),
+        y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
+        color=altair.Color("limit:N", sort=None, title=title, scale=altair.Scale(range=SERIES)),
+        tooltip=list(frame.columns),
     )
+    line = base.mark_line(opacity=0.6)
     points = (
-        chart.mark_point(filled=True, size=120)
-        .encode(
-            x=x, y=y, color=color, shape=altair.Shape("limit:N", legend=None), tooltip=list(frame.columns)
-        )
+        base.mark_point(filled=True, size=120)
+        .encode(shape=altair.Shape("limit:N", sort=None, title=title))
         .add_params(chosen)
     )
     alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
