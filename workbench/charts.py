@@ -195,7 +195,6 @@ def lines(
             f"{series}:N", title=None, scale=altair.Scale(domain=order, range=list(colors[: len(order)]))
         ),
         shape=altair.Shape(f"{series}:N", title=None, scale=altair.Scale(domain=order)),
-        strokeDash=altair.StrokeDash(f"{series}:N", legend=None, scale=altair.Scale(domain=order)),
         tooltip=list(frame.columns),
     )
     return Chart(spec=spec.properties(height=300), alt=alt, table=frame)
