@@ -66,6 +66,12 @@ class Measurer:
         self.rows = rows
         self.events: list[Event] = []
 
+    def only(self, columns: Clique) -> Measurer:
+        """A view of some of the columns; it spends from the same loss."""
+        view = copy.copy(self)
+        view.domain = self.domain.project(columns)
+        return view
+
     def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
         """A view of the table with cells merged before they are counted; it spends from the same loss.
 

@@ -1,0 +1,45 @@
+"""A recipe for some of the columns: the others are neither read nor drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dpcore.accounting.loss import Loss
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Model
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.base import Expected, OnProgress, Recipe
+from dpcore.tables.counts import Marginal
+
+
+@dataclass(frozen=True, kw_only=True)
+class SomeColumns:
+    """Another recipe, kept to these columns. Costs what that recipe costs."""
+
+    kind: ClassVar[str] = "some columns"
+
+    columns: tuple[str, ...]
+    recipe: Recipe
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if not self.columns:
+            raise ParameterError("there must be at least one column", remedy="name the columns")
+
+    def check(self, domain: Domain) -> None:
+        """Refuse unknown columns, and what the recipe refuses for these columns."""
+        self.recipe.check(domain.project(domain.clique(self.columns)))
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """The error that the recipe expects for these columns."""
+        return self.recipe.expect(domain.project(self.columns), loss, rows)
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """Run the recipe on a view of these columns."""
+        return self.recipe.fit(measurer.only(self.columns), on_progress)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return {"kind": self.kind, "columns": list(self.columns), "recipe": self.recipe.to_dict()}
