@@ -23,10 +23,7 @@ EXACT = {(): TABLE.sum(), ("a",): TABLE.sum(1), ("b",): TABLE.sum(0), ("a", "b")
 BIG = dp.PureDP(epsilon=10_000)
 
 
-def counts(
-    cliques: Sequence[tuple[str, ...]], *, groups: Mapping[str, np.ndarray] | None = None
-) -> list[Counts]:
-    assert groups is None
+def counts(cliques: Sequence[tuple[str, ...]]) -> list[Counts]:
     return [Counts(clique=clique, values=np.array(EXACT[clique])) for clique in cliques]
 
 
