@@ -25,6 +25,7 @@ def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
     """
     if total <= 0:
         return np.zeros(values.shape)
+    values = values - values.max()  # changes nothing but rounding: the largest cell is then always kept
     flat = np.sort(values.ravel())[::-1]
     excess: Values = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)
     last = int(np.flatnonzero(flat > excess)[-1])

@@ -1,0 +1,126 @@
+"""Marginals made to agree, against weighted least squares with dense matrices."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpcore as dp
+from dpcore.schema import Clique, Domain
+from dpcore.synthesis.consistency import consistent, consistent_variances
+from dpcore.tables.counts import Marginal
+from tests.statistical import laws
+
+
+def summing(domain: Domain, clique: Clique) -> np.ndarray:
+    """The matrix that turns a flat table over the whole domain into the flat marginal over `clique`."""
+    cells = list(itertools.product(*map(range, domain.sizes)))
+    places = [domain.names.index(name) for name in clique]
+    matrix = np.zeros((domain.cells(clique), len(cells)))
+    for column, cell in enumerate(cells):
+        row = 0
+        for place in places:
+            row = row * domain.sizes[place] + cell[place]
+        matrix[row, column] = 1
+    return matrix
+
+
+def least_squares(domain: Domain, marginals: list[Marginal]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The agreeing tables of least weighted change, and the variances of their cells."""
+    matrices = [summing(domain, marginal.clique) for marginal in marginals]
+    weights = np.concatenate([np.full(m.values.size, 1 / m.variance) for m in marginals])
+    stacked = np.vstack(matrices)
+    seen = np.concatenate([marginal.values.ravel() for marginal in marginals])
+    root = np.sqrt(weights)
+    table = np.linalg.lstsq(stacked * root[:, None], seen * root, rcond=1e-12)[0]
+    inverse = np.linalg.pinv(stacked.T @ (stacked * weights[:, None]), rcond=1e-12)
+    fitted = [(m @ table).reshape(each.values.shape) for m, each in zip(matrices, marginals, strict=True)]
+    return fitted, [
+        np.diag(m @ inverse @ m.T).reshape(f.shape) for m, f in zip(matrices, fitted, strict=True)
+    ]
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[Domain, list[Marginal]]:
+    names = "abcd"[: draw(st.integers(1, 4))]
+    domain = Domain(names=tuple(names), sizes=tuple(draw(st.integers(1, 3)) for _ in names))
+    subsets = [frozenset(c) for n in range(len(names) + 1) for c in itertools.combinations(names, n)]
+    chosen = draw(st.lists(st.sampled_from(subsets), min_size=1, max_size=5, unique=True))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    marginals = []
+    for columns in chosen:
+        clique = tuple(draw(st.permutations(sorted(columns))))
+        values = rng.normal(10, 5, domain.shape(clique))
+        variance = draw(st.floats(min_value=0.1, max_value=100))
+        marginals.append(Marginal(clique=clique, values=values, variance=variance, noise="gaussian"))
+    return domain, marginals
+
+
+@settings(deadline=None, max_examples=150)
+@given(problems())
+def test_agrees_with_dense_least_squares(problem: tuple[Domain, list[Marginal]]) -> None:
+    """The closed form must be the least-squares answer, its variances too: quotes promise them."""
+    domain, marginals = problem
+    found = consistent(domain, marginals)
+    tables, variances = least_squares(domain, marginals)
+    for ours, table, variance, asked in zip(found, tables, variances, marginals, strict=True):
+        assert ours.clique == asked.clique
+        np.testing.assert_allclose(ours.values, table, atol=1e-9, rtol=1e-9)
+        np.testing.assert_allclose(np.full(table.shape, ours.variance), variance, atol=1e-9, rtol=1e-9)
+        assert ours.variance <= asked.variance * (1 + 1e-9)
+
+
+@settings(deadline=None, max_examples=100)
+@given(problems())
+def test_common_columns_agree(problem: tuple[Domain, list[Marginal]]) -> None:
+    """Two tables of one release must not contradict each other on a column they share."""
+    found = consistent(*problem)
+    for first, second in itertools.combinations(found, 2):
+        common = tuple(sorted(set(first.clique) & set(second.clique)))
+        np.testing.assert_allclose(first.project(common).values, second.project(common).values, atol=1e-8)
+
+
+def test_noiseless_marginals_stay() -> None:
+    """Tables that already agree must not be changed."""
+    rng = np.random.default_rng(2)
+    domain = Domain(names=("a", "b", "c"), sizes=(4, 3, 5))
+    table = rng.integers(0, 50, domain.sizes).astype(float)
+    whole = Marginal(clique=("a", "b", "c"), values=table, variance=1.0, noise="laplace")
+    asked = [whole.project(clique) for clique in (("a", "b"), ("c", "b"), ("c", "a"), ())]
+    for before, after in zip(asked, consistent(domain, asked), strict=True):
+        np.testing.assert_allclose(after.values, before.values, atol=1e-9)
+
+
+def test_variance_is_what_is_seen() -> None:
+    """The variance that remains, as quotes state it, must be that of real draws."""
+    domain = Domain(names=("a", "b"), sizes=(3, 4))
+    cliques: list[Clique] = [("a",), ("a", "b"), ("b",)]
+    own = [4.0, 2.0, 8.0]
+    stated = consistent_variances(domain, cliques, own)
+    rng = np.random.default_rng(3)
+    seen: list[list[float]] = [[], [], []]
+    for _ in range(2_000):
+        noisy = [
+            Marginal(clique=c, values=rng.normal(0, v**0.5, domain.shape(c)), variance=v, noise="gaussian")
+            for c, v in zip(cliques, own, strict=True)
+        ]
+        for place, marginal in zip(seen, consistent(domain, noisy), strict=True):
+            place.append(marginal.values.ravel()[0])
+    for place, variance in zip(seen, stated, strict=True):
+        assert laws.mean_fits(np.square(place), variance, 2 * variance**2)
+
+
+def test_too_many_shared_columns_are_refused() -> None:
+    """Two marginals over the same 13 columns share 8,192 sets: refused, not waited for."""
+    names = tuple("abcdefghijklmno")
+    domain = Domain(names=names, sizes=(1,) * 15)
+    marginals = [
+        Marginal(clique=clique, values=np.zeros((1,) * 14), variance=1.0, noise="laplace")
+        for clique in (names[:14], names[1:])
+    ]
+    with pytest.raises(dp.LimitError, match="share 13 columns"):
+        consistent(domain, marginals)
