@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,11 +17,11 @@ from dpcore.synthesis.base import Expected, Measurer
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.graphical import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
-from dpcore.synthesis.sampling import Integers
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.tables.counts import Marginal, Noise, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)
+CANDIDATE_CELLS = 5_000_000
 FLATTEST, STEEPEST, MIDDLE = 0.2, 0.9, 40.0
 
 
@@ -31,84 +31,109 @@ class Columns:
 
     Attributes:
         grouping: which cells are counted as one.
-        singles: noisy one-way counts as they were measured, over the declared cells.
-        measurements: the number of rows and the one-way counts over groups.
-        start: expected rows of each group, above 0.
+        count: noisy number of rows.
+        singles: noisy one-way counts over the declared cells.
+        clarity: how far columns stand out of their noise, see `one_way_share`.
         spent: part of the loss that this took.
     """
 
     grouping: Grouping
+    count: Marginal
     singles: tuple[Marginal, ...]
-    measurements: tuple[Marginal, ...]
-    start: dict[str, Values]
+    clarity: float
     spent: Fraction
+
+    @property
+    def measurements(self) -> list[Marginal]:
+        """The number of rows and the one-way counts over groups."""
+        return [self.count, *(self._merged(single) for single in self.singles)]
+
+    @property
+    def start(self) -> dict[str, Values]:
+        """Expected rows of each group, above 0, of columns that have nothing to do with each other."""
+        return {
+            single.clique[0]: np.maximum(self._merged(single).values, 1.0) for single in self.singles
+        }
+
+    def _merged(self, single: Marginal) -> Marginal:
+        """One-way counts over groups, with the mean variance of their cells."""
+        values = self.grouping.merge(single.clique[0], single.values)
+        variance = single.variance * single.values.size / values.size
+        return Marginal(clique=single.clique, values=values, variance=variance, noise=single.noise)
 
 
 def measure_columns(
-    measurer: Measurer, constraints: Constraints, ordered: Collection[str], share: Fraction | None = None
+    measurer: Measurer,
+    constraints: Constraints,
+    ordered: Collection[str],
+    earlier: SyntheticModel | None = None,
 ) -> Columns:
-    """Measure the number of rows and every column that is not determined by another."""
+    """Measure the number of rows and every column that is not determined by another.
+
+    With an earlier model its groups are kept and its one-way counts are averaged in.
+    """
     loss = measurer.loss
     names = tuple(name for name in measurer.domain.names if name not in constraints.decided)
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
-    rows = max(1.0, float(count.values))
-    share = share or one_way_share(domain, rows, measurer.gap_deviation(len(names), loss))
+    clarity = (
+        max(1.0, count.total) * len(names) / sum(domain.sizes) / measurer.gap_deviation(len(names), loss)
+    )
+    share = one_way_share(clarity)
     singles = measurer.measure([(name,) for name in names], loss.share(share))
-    deviation = singles[0].variance ** 0.5
-    groups = {
-        single.clique[0]: merge_rare(
-            single.values,
-            deviation,
-            kinds=constraints.kinds(domain, single.clique[0]),
-            ordered=single.clique[0] in ordered,
+    if earlier is not None:
+        known = {marginal.clique: marginal for marginal in earlier.measurements}
+        singles = tuple(_mean(single, known[single.clique]) for single in singles)
+        count = _mean(count, known[()])
+    groups, shares = {}, {}
+    for single in singles:
+        (name,) = single.clique
+        groups[name] = (
+            earlier.grouping.groups[name]
+            if earlier is not None
+            else merge_rare(
+                single.values,
+                single.variance**0.5,
+                kinds=constraints.kinds(domain, name),
+                ordered=name in ordered,
+            )
         )
-        for single in singles
-    }
-    merged = tuple(_merge(single, groups[single.clique[0]]) for single in singles)
-    start = {m.clique[0]: np.maximum(m.values, 1.0) for m in merged}
-    shares = {s.clique[0]: shares_of(s.values, groups[s.clique[0]], start[s.clique[0]]) for s in singles}
+        shares[name] = shares_of(single.values, groups[name])
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
+        count=count,
         singles=singles,
-        measurements=(count, *merged),
-        start=start,
+        clarity=clarity,
         spent=TOTAL_SHARE + share,
     )
 
 
-def one_way_share(domain: Domain, rows: float, deviation: float) -> Fraction:
+def one_way_share(clarity: float) -> Fraction:
     """What part of the loss the one-way counts get.
 
     Every pair rests on its two columns, so where one-way counts drown in noise pairs are worth little.
     The clarity r is the number of rows of a mean cell over the deviation of its noise, if the whole loss
     went to one-way counts. The share falls from nine tenths at r = 0, by half of the way at r = 40, to a
     fifth where r is large; errors are flat around it (docs/decisions/0010).
-
-    Args:
-        rows: noisy number of rows.
-        deviation: of one-way counts measured with the whole loss, in rows.
     """
-    clarity = rows * len(domain.names) / sum(domain.sizes) / max(deviation, 1e-12)
     return Fraction(round(1000 * (FLATTEST + (STEEPEST - FLATTEST) * MIDDLE / (MIDDLE + clarity))), 1000)
 
 
-def _merge(single: Marginal, groups: Integers) -> Marginal:
-    """One-way counts over groups, with the mean variance of their cells."""
-    values = np.bincount(groups, weights=single.values)
-    variance = single.variance * single.values.size / values.size
-    return Marginal(clique=single.clique, values=values, variance=variance, noise=single.noise)
-
-
-def independent_pairs(columns: Columns, cliques: Sequence[Clique] | None = None) -> dict[Clique, Values]:
-    """Expected counts of pairs of groups, or of other cliques, if columns had nothing to do with each other."""
-    names = columns.grouping.domain.names
-    total = float(columns.measurements[0].values)
+def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
+    """Expected counts over groups if columns had nothing to do with each other."""
+    total = max(1.0, columns.count.total)
     shares = {name: values / values.sum() for name, values in columns.start.items()}
     return {
-        clique: max(1.0, total) * functools.reduce(np.multiply.outer, (shares[name] for name in clique))
-        for clique in cliques or list(itertools.combinations(names, 2))
+        clique: total * functools.reduce(np.multiply.outer, (shares[name] for name in clique))
+        for clique in cliques
     }
+
+
+def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Clique]:
+    """The cliques of at most `limit` cells, the smallest first while all tables together fit in memory."""
+    small = sorted((clique for clique in cliques if domain.cells(clique) <= limit), key=domain.cells)
+    sums = itertools.accumulate(domain.cells(clique) for clique in small)
+    return [clique for clique, cells in zip(small, sums, strict=True) if cells <= CANDIDATE_CELLS]
 
 
 def check_columns(domain: Domain, constraints: Constraints, ordered: Collection[str]) -> None:
@@ -136,15 +161,23 @@ def publish(
     columns: Columns,
     constraints: Constraints,
     graph: GraphicalModel,
-    measurements: Sequence[Marginal],
+    joint: Sequence[Marginal],
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
     """The noisy tables over declared cells, and the model, which also holds those over groups."""
+    measurements = (columns.count, *columns.singles, *joint)
     model = SyntheticModel(
         domain=domain,
         grouping=columns.grouping,
         graph=graph,
         constraints=constraints,
-        measurements=tuple(measurements),
+        measurements=measurements,
     )
     declared = [m for m in measurements if m.values.shape == domain.shape(m.clique)]
-    return {m.clique: m for m in (*declared, *columns.singles)}, model
+    return {marginal.clique: marginal for marginal in declared}, model
+
+
+def _mean(one: Marginal, other: Marginal) -> Marginal:
+    """The inverse-variance mean of two measurements of one clique."""
+    variance = 1 / (1 / one.variance + 1 / other.variance)
+    values = variance * (one.values / one.variance + other.values / other.variance)
+    return Marginal(clique=one.clique, values=values, variance=variance, noise=one.noise)

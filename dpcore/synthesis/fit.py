@@ -45,7 +45,9 @@ from dpcore.tables.counts import Marginal, Values, project
 
 SMOOTHNESS = 1.0
 MAX_SWEEPS = 60
-TOLERANCE = 0.01  # of a noise deviation, root mean square over the cells of the worst clique
+MIN_SWEEPS = 15
+WORK = 3_000_000_000  # cells read or written by one fit, unless it takes MIN_SWEEPS to get anywhere
+TOLERANCE = 0.05  # of a noise deviation, root mean square over the cells of the worst clique
 SMALLEST = 1e-250
 
 
@@ -69,6 +71,7 @@ def fit(
     *,
     start: Mapping[str, Values],
     factors: Sequence[tuple[Clique, Values]] = (),
+    nodes: Sequence[Clique] | None = None,
     warm: Mapping[Clique, Values] | None = None,
     max_sweeps: int = MAX_SWEEPS,
 ) -> Fit:
@@ -77,8 +80,8 @@ def fit(
     What overlapping measurements say twice is first averaged in closed form (`consistent`), which is the
     same least-squares problem without the demand that counts be at least 0; the sweeps add that.
 
-    Sweeps end when no measured table moved by more than TOLERANCE of its noise deviation, or after
-    `max_sweeps`: only the noisy measurements steer it.
+    Sweeps end when no measured table moved by more than TOLERANCE of its noise deviation, after
+    `max_sweeps`, or when they have touched WORK cells: only noisy measurements and public sizes steer it.
 
     Args:
         measurements: noisy tables with independent noise, one or more; a clique may stand twice, and the
@@ -86,12 +89,13 @@ def fit(
         start: column -> expected counts or shares of its cells, at least 0: the independent model that
             the fit departs from; above 0 wherever rows may be.
         factors: (clique, table) multiplied into the start: 0 where no row may be, 1 elsewhere.
+        nodes: of a junction tree that covers measurements and factors, where one is known already.
         warm: potentials of an earlier fit with the same start and factors.
     """
     agreed = {frozenset(marginal.clique): marginal for marginal in consistent(domain, measurements)}
     total = max(1.0, next(iter(agreed.values())).total)
     tables = [marginal for marginal in agreed.values() if marginal.clique]
-    tree = JunctionTree.over(domain, [m.clique for m in tables] + [clique for clique, _ in factors])
+    tree = JunctionTree.over(domain, nodes or [m.clique for m in tables] + [clique for clique, _ in factors])
     shares = {name: start[name] / start[name].sum() for name in domain.names}
     blocks = _blocks(tree, tables, warm or {})
     potentials = product_potentials(
@@ -105,6 +109,10 @@ def fit(
     joint = [m for m in tables if len(m.clique) > 1] or tables
     deviation = sum(math.sqrt(m.variance) for m in joint) / max(1, len(joint))
     strength = SMOOTHNESS / max(deviation, 1e-9)
+    touched = sum(
+        table.size * (4 + 2 * len(held)) for table, held in zip(state.tables, blocks, strict=True)
+    )
+    max_sweeps = min(max_sweeps, max(MIN_SWEEPS, WORK // touched))
     sweeps = 0
     moved = math.inf
     while sweeps < max_sweeps and moved > TOLERANCE:

@@ -125,18 +125,12 @@ def merge_rare(
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def shares_of(values: Values, groups: Integers, totals: Values) -> Values:
-    """What part of its group's rows each cell gets: the nearest split to the noisy counts.
-
-    Args:
-        values: noisy counts of the cells.
-        groups: the group of each cell.
-        totals: better counts of the groups, in rows.
-    """
+def shares_of(values: Values, groups: Integers) -> Values:
+    """What part of its group's rows each cell gets: the nearest split to the noisy counts `values`."""
     shares = np.ones(len(values))
     for group in np.flatnonzero(np.bincount(groups) > 1):
         inside = groups == group
-        split = nearest_distribution(values[inside], max(float(totals[group]), 1.0))
+        split = nearest_distribution(values[inside], max(float(values[inside].sum()), 1.0))
         shares[inside] = split / split.sum()
     return shares
 

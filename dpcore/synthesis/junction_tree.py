@@ -63,32 +63,34 @@ class JunctionTree:
 
 
 class Room:
-    """A growing set of cliques whose junction tree may not have more than `limit` cells."""
+    """A growing set of cliques whose junction tree may not have more than `limit` cells.
 
-    def __init__(self, domain: Domain, limit: int, cliques: Iterable[Clique] = ()) -> None:
+    Attributes:
+        nodes: bit masks of the nodes of the tree as it stands.
+    """
+
+    def __init__(self, domain: Domain, limit: int, nodes: Iterable[Clique] = ()) -> None:
+        """Start with a tree of these nodes, which are taken in whatever the limit."""
         self.domain = domain
         self.limit = limit
-        self._cliques = [_mask(domain, clique) for clique in cliques]
-        self._nodes = eliminate(domain.sizes, self._cliques)
-
-    @property
-    def cells(self) -> int:
-        """Cells of the tree as it stands."""
-        return tree_cells(self.domain.sizes, self._nodes)
+        self.nodes = eliminate(domain.sizes, [_mask(domain, node) for node in nodes])
 
     def add(self, clique: Clique) -> bool:
         """Take the clique in, if the tree stays within the limit; says whether it did."""
         mask = _mask(self.domain, clique)
-        if any(mask & node == mask for node in self._nodes):
+        if any(mask & node == mask for node in self.nodes):
             return True
-        nodes = eliminate(self.domain.sizes, [*self._nodes, mask])
-        direct = eliminate(self.domain.sizes, [*self._cliques, mask])
-        nodes = min(nodes, direct, key=lambda found: tree_cells(self.domain.sizes, found))
+        nodes = eliminate(self.domain.sizes, [*self.nodes, mask])
         if tree_cells(self.domain.sizes, nodes) > self.limit:
             return False
-        self._cliques.append(mask)
-        self._nodes = nodes
+        self.nodes = nodes
         return True
+
+    def around(self, cliques: Iterable[Clique]) -> tuple[Clique, ...]:
+        """Nodes that cover the cliques, all taken in before: a tree of their own if that is smaller."""
+        own = eliminate(self.domain.sizes, [_mask(self.domain, clique) for clique in cliques])
+        best = min(own, self.nodes, key=lambda nodes: tree_cells(self.domain.sizes, nodes))
+        return tuple(_names(self.domain, node, range(len(self.domain.names))) for node in best)
 
 
 def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:

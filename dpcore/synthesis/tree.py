@@ -7,28 +7,28 @@ its edges measured. Ours asks for all distances in one release where Gaussian no
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
-
-import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Measurer, OnProgress
 from dpcore.synthesis.columns import (
+    affordable,
     check_columns,
     expect_columns,
-    independent_pairs,
+    independent,
     measure_columns,
     publish,
 )
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.fit import fit
-from dpcore.synthesis.workload import LEFT_NOISE, expected_error
-from dpcore.tables.counts import Marginal, Values
+from dpcore.synthesis.workload import LEFT_NOISE, even_split, expected_error
+from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
@@ -65,27 +65,17 @@ class Tree:
         on_progress("measure columns", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered)
         coarse = measurer.coarsen(columns.grouping.groups)
-        measurements = list(columns.measurements)
-        left = 1 - columns.spent
-        estimates = independent_pairs(columns)
-        if estimates:
-            on_progress("choose pairs", 0.2)
-            spend = measurer.loss.share(left * (1 - SELECTION_SHARE))
-            each = split(spend, len(columns.grouping.domain.names) - 1)[0]
-            noise = {
-                pair: float(LEFT_NOISE) * expected_error(coarse.domain.cells(pair), each, measurer.rows) for pair in estimates
-            }
-            edges = spanning_tree(coarse, estimates, noise, measurer.loss.share(left * SELECTION_SHARE))
-            on_progress("measure pairs", 0.4)
-            cells = np.array([coarse.domain.cells(edge) for edge in edges])
-            power = 2.0 if isinstance(measurer.loss, PureDP) else 1.5
-            measurements += coarse.measure(
-                edges, spend, list(cells ** (1 / power))
-            )
+        loss = measurer.loss.share(1 - columns.spent)
+        pairs = affordable(coarse.domain, itertools.combinations(columns.grouping.domain.names, 2), MAX_CELLS)
+        joint = tree_pairs(coarse, independent(columns, pairs), loss, on_progress) if pairs else ()
         on_progress("fit", 0.6)
-        factors = self.constraints.factors(measurer.domain, columns.grouping.groups)
-        fitted = fit(columns.grouping.coarse, measurements, start=columns.start, factors=factors)
-        return publish(measurer.domain, columns, self.constraints, fitted.model, measurements)
+        fitted = fit(
+            columns.grouping.coarse,
+            [*columns.measurements, *joint],
+            start=columns.start,
+            factors=self.constraints.factors(measurer.domain, columns.grouping.groups),
+        )
+        return publish(measurer.domain, columns, self.constraints, fitted.model, joint)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
@@ -96,35 +86,57 @@ class Tree:
         }
 
 
+def tree_pairs(
+    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, on_progress: OnProgress
+) -> tuple[Marginal, ...]:
+    """Choose a spanning tree and measure its edges. Costs `loss`, all of it.
+
+    A pair that is large for what it tells is held back: what the fit will leave of its noise is taken off
+    its distance.
+
+    Args:
+        estimates: pairs -> what they would be if columns were independent.
+    """
+    on_progress("choose pairs", 0.2)
+    domain = measurer.domain
+    spend = loss.share(1 - SELECTION_SHARE)
+    edges = len({name for pair in estimates for name in pair}) - 1
+    penalties = {
+        pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, edges)), measurer.rows)
+        for pair in estimates
+    }
+    chosen = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
+    on_progress("measure pairs", 0.4)
+    return measurer.measure(chosen, spend, even_split(domain, chosen, spend))
+
+
 def spanning_tree(
     measurer: Measurer, estimates: Mapping[Clique, Values], penalties: Mapping[Clique, float], loss: Loss
 ) -> list[Clique]:
-    """Pairs that join all columns, chosen by noisy distance between their counts and their estimates.
+    """Pairs that join all columns: those with the largest noisy distance from their estimates.
 
     Gaussian noise: all distances in one release, then the maximum spanning tree, which is free. Laplace
     noise on so many distances would cost more than the d - 1 private choices that Prim's algorithm needs.
 
     Args:
-        estimates: every pair of at least two columns -> its estimate.
+        estimates: pairs -> their estimates.
+        penalties: pairs -> rows taken off the distance.
         loss: spent whole.
     """
-    names = measurer.domain.names
+    columns = {name: frozenset({name}) for pair in estimates for name in pair}
+    edges: list[Clique] = []
     if not isinstance(loss, PureDP):
-        gaps = {pair: gap - penalties[pair] for pair, gap in measurer.gaps(estimates, loss).items()}
-        part = {name: {name} for name in {name for pair in estimates for name in pair}}
-        edges = []
-        for pair in sorted(gaps, key=gaps.__getitem__, reverse=True):
-            a, b = (part[name] for name in pair)
-            if a is not b:
+        gaps = measurer.gaps(estimates, loss)
+        for pair in sorted(gaps, key=lambda each: gaps[each] - penalties[each], reverse=True):
+            a, b = (columns[name] for name in pair)
+            if a != b:
                 edges.append(pair)
-                a |= b
-                part.update(dict.fromkeys(b, a))
+                columns.update(dict.fromkeys(a | b, a | b))
         return edges
-    joined = {next(name for name in names if any(name in pair for pair in estimates))}
-    columns = {name for pair in estimates for name in pair}
-    edges = []
+    joined = {next(iter(columns))}
     for step in split(loss, len(columns) - 1):
         across = {pair: table for pair, table in estimates.items() if len(joined & set(pair)) == 1}
-        edges.append(measurer.select(across, step, penalties))
-        joined |= set(edges[-1])
+        if across:
+            edges.append(measurer.select(across, step, penalties))
+            joined |= set(edges[-1])
     return edges

@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
@@ -24,48 +23,36 @@ from dpcore.synthesis.junction_tree import Room
 
 LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""
-PENALTIES = (0.0, 0.5, 1.0, 2.0, 4.0)
+SIZE_POWERS = (0.3, 0.5)
+"""Room in the tree is handed out in the order of error / cells^power; the best of these is taken."""
+TRIED = 6  # cliques a column that are tried for room, at most
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workload:
-    """Cliques that should come out right, with weights.
+def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float]) -> dict[Clique, float]:
+    """All cliques of `degree` of the columns with weight 1, and those of `weights` with their own.
 
-    Attributes:
-        cliques: of two or more columns.
-        weights: one number above 0 a clique: how much its error counts.
+    Returns: clique, its columns in the order of `names` -> weight.
+    Raises: ParameterError for a weight that is not above 0.
     """
-
-    cliques: tuple[Clique, ...]
-    weights: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.weights) != len(self.cliques) or not all(
-            math.isfinite(weight) and weight > 0 for weight in self.weights
-        ):
+    place = {name: at for at, name in enumerate(names)}
+    wanted = dict.fromkeys(itertools.combinations(names, degree), 1.0)
+    for clique, weight in weights.items():
+        if not (math.isfinite(weight) and weight > 0):
             raise ParameterError(
-                "a workload needs one weight above 0 a clique", remedy="check cliques and weights"
+                f"the weight ({weight}) of {', '.join(clique)} must be above 0", remedy="raise the weight"
             )
+        wanted[tuple(sorted(clique, key=place.__getitem__))] = float(weight)
+    return wanted
 
-    @classmethod
-    def of(cls, names: Sequence[str], degree: int, extra: Mapping[Clique, float]) -> Workload:
-        """All cliques of `degree` of the columns with weight 1, and those of `extra` with their own."""
-        weights = {frozenset(clique): 1.0 for clique in itertools.combinations(names, degree)}
-        weights |= {frozenset(clique): float(weight) for clique, weight in extra.items()}
-        place = {name: at for at, name in enumerate(names)}
-        return cls(
-            cliques=tuple(tuple(sorted(clique, key=place.__getitem__)) for clique in weights),
-            weights=tuple(weights.values()),
-        )
 
-    def pairs(self) -> dict[Clique, float]:
-        """Every pair inside a clique, with the mean weight 1: what a pair's error means to the workload."""
-        found: dict[Clique, float] = {}
-        for clique, weight in zip(self.cliques, self.weights, strict=True):
-            for pair in itertools.combinations(clique, 2):
-                found[pair] = found.get(pair, 0.0) + weight
-        mean = sum(found.values()) / max(1, len(found))
-        return {pair: weight / mean for pair, weight in found.items()}
+def pair_weights(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
+    """What the error of each pair means to the wanted cliques that contain it; 1 in the mean."""
+    found: dict[Clique, float] = {}
+    for clique, weight in wanted.items():
+        for pair in itertools.combinations(clique, 2):
+            found[pair] = found.get(pair, 0.0) + weight
+    mean = sum(found.values()) / max(1, len(found))
+    return {pair: weight / mean for pair, weight in found.items()}
 
 
 def expected_error(cells: int, loss: Loss, rows: int) -> float:
@@ -73,6 +60,11 @@ def expected_error(cells: int, loss: Loss, rows: int) -> float:
     if isinstance(loss, PureDP):
         return cells * rows / float(loss.amount)
     return cells * rows / math.sqrt(math.pi * float(loss.amount))
+
+
+def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
+    """Parts of a loss for cliques that matter alike: the split with the least expected error in all."""
+    return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
 
 
 def choose(
@@ -83,40 +75,37 @@ def choose(
     loss: Loss,
     rows: int,
     limit: int,
-    fixed: Sequence[Clique] = (),
-) -> dict[Clique, float]:
-    """The cliques worth measuring together at this loss, with their parts of it.
+    nodes: Sequence[Clique] = (),
+) -> tuple[dict[Clique, float], tuple[Clique, ...]]:
+    """The cliques worth measuring together at this loss, with their parts of it, and a tree for them.
 
-    Several orders are tried, which differ in how much a large clique is held back; the one with the
-    largest expected gain is taken. All of it follows from noisy errors and public sizes.
+    All of it follows from noisy errors and public sizes.
 
     Args:
         errors: clique -> present L1 error, in rows, noisy.
         weights: clique -> weight in the workload.
-        limit: cells the junction tree of `fixed` and the chosen cliques may have.
-        fixed: cliques that are in the tree already.
-    Returns: clique -> part, adding up to 1; empty when nothing is worth its noise.
+        limit: cells the junction tree may have.
+        nodes: of the tree of what was measured before.
+    Returns: clique -> part, adding up to 1, empty when nothing is worth its noise; and the nodes of a
+        junction tree that holds these cliques and the nodes given.
     """
-    per_cell = expected_error(1, loss, rows) * math.sqrt(len(domain.names))
-    worth = [clique for clique in errors if errors[clique] > 0]
     best: dict[Clique, float] = {}
+    cover = tuple(nodes)
     most = 0.0
-    orders = set()
-    for penalty in PENALTIES:
-        def value(clique: Clique, penalty: float = penalty) -> float:
-            return weights[clique] * errors[clique] - penalty * per_cell * domain.cells(clique)
-
-        order = tuple(sorted(worth, key=value, reverse=True))
-        if order in orders:
-            continue
-        orders.add(order)
-        room = Room(domain, limit, fixed)
+    for power in SIZE_POWERS:
+        density = {
+            clique: weights[clique] * error / float(domain.cells(clique)) ** power
+            for clique, error in errors.items()
+            if error > 0
+        }
+        room = Room(domain, limit, nodes)
+        order = sorted(density, key=density.__getitem__, reverse=True)[: TRIED * len(domain.names)]
         gain, parts = _affordable(
             domain, [clique for clique in order if room.add(clique)], errors, weights, loss, rows
         )
         if gain > most:
-            most, best = gain, parts
-    return best
+            most, best, cover = gain, parts, room.around([*nodes, *parts])
+    return best, cover
 
 
 def _affordable(
@@ -128,7 +117,7 @@ def _affordable(
     rows: int,
 ) -> tuple[float, dict[Clique, float]]:
     """The gain of measuring the best of the candidates, and their parts of the loss."""
-    power = 2.0 if isinstance(loss, PureDP) else 1.5
+    power = _power(loss)
     unit = LEFT_NOISE * expected_error(1, loss, rows)
     z = {clique: (weights[clique] * domain.cells(clique)) ** (1 / power) for clique in candidates}
     chosen: list[Clique] = []
@@ -140,3 +129,8 @@ def _affordable(
         removed, spread, gain = removed + weights[clique] * errors[clique], spread + z[clique], now
         chosen.append(clique)
     return gain, {clique: z[clique] / spread for clique in chosen}
+
+
+def _power(loss: Loss) -> float:
+    """1 + h of the module's text."""
+    return 2.0 if isinstance(loss, PureDP) else 1.5
