@@ -39,43 +39,58 @@ class Admission:
                 remedy="give both or neither",
             )
 
-    def secret(self, frame: pd.DataFrame) -> IntArray:
-        """(rows,) the sensitive code of each row; all 0 where no model asks for it."""
-        if self.sensitive is None:
-            return np.zeros(len(frame), dtype=np.int64)
-        return leaves_of(frame, self.sensitive).codes
+    def gate(self, frame: pd.DataFrame) -> Gate:
+        """The conditions together with the table's sensitive values.
 
-    def check(self, secret: IntArray) -> None:
-        """Raises: InfeasibleError when even the whole table as one class may not be released."""
-        if self.k > len(secret):
+        Raises: InfeasibleError when even the whole table as one class may not be released.
+        """
+        if self.k > len(frame):
             raise InfeasibleError(
                 f"k ({self.k}) is above the number of rows", remedy="lower k, or bring more rows", k=self.k
             )
-        if not self.satisfied(np.zeros(len(secret), dtype=np.int64), secret).all():
+        if self.sensitive is None:
+            gate = Gate(admission=self, secret=np.zeros(len(frame), dtype=np.int64), values=1, weights=None)
+        else:
+            leaves = leaves_of(frame, self.sensitive)
+            gate = Gate(admission=self, secret=leaves.codes, values=len(leaves.labels), weights=None)
+        everyone = np.arange(len(frame))
+        if not gate.satisfied(everyone, np.zeros_like(everyone)).all():
             raise InfeasibleError(
                 "even the whole table as one class does not satisfy the model", remedy="weaken the model"
             )
+        return gate
 
-    def satisfied(self, classes: IntArray, secret: IntArray, weights: IntArray | None = None) -> BoolArray:
-        """(classes,) whether each class may be released.
 
-        Args: classes, secret, weights: (tuples,) class, sensitive code and number of rows (1) of each tuple.
-        """
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Gate:
+    """What a class needs to be released, for one table.
+
+    Attributes:
+        secret: (tuples,) sensitive code; all 0 where no model asks for it. values: number of such codes.
+        weights: (tuples,) rows of each tuple, None where each is one row.
+    """
+
+    admission: Admission
+    secret: IntArray
+    values: int
+    weights: IntArray | None
+
+    def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:
+        """(classes,) whether the classes in which these tuples fall may be released."""
+        admission, weights = self.admission, None if self.weights is None else self.weights[tuples]
         sizes = np.bincount(classes, weights).astype(np.int64)
-        fine: BoolArray = sizes >= self.k
-        if self.admissible is None:
+        fine: BoolArray = sizes >= admission.k
+        if admission.admissible is None:
             return fine
-        values = int(secret.max()) + 1
         large = np.flatnonzero(fine)
-        at_once = max(1, _CELLS_AT_ONCE // values)
+        at_once = max(1, _CELLS_AT_ONCE // self.values)
         for begin in range(0, len(large), at_once):
             some = large[begin : begin + at_once]
             place = np.full(len(sizes), -1)
             place[some] = np.arange(len(some))
             inside = np.flatnonzero(place[classes] >= 0)
-            cells = place[classes[inside]] * values + secret[inside]
-            counts = np.bincount(
-                cells, None if weights is None else weights[inside], minlength=len(some) * values
-            )
-            fine[some] = self.admissible(sizes[some], counts.astype(np.int64).reshape(len(some), values))
+            cells = place[classes[inside]] * self.values + self.secret[tuples[inside]]
+            rows = None if weights is None else weights[inside]
+            counts = np.bincount(cells, rows, len(some) * self.values).astype(np.int64)
+            fine[some] = admission.admissible(sizes[some], counts.reshape(len(some), self.values))
         return fine

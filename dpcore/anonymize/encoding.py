@@ -43,7 +43,7 @@ class Leaves:
 
 
 def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
-    """The column's leaves; numbers and dates are ordered, all else is a category.
+    """The column's leaves; finite numbers and dates are ordered, all else is a category.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
@@ -59,12 +59,14 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     positions, width = None, 1.0
     if is_date or is_number:
         positions = np.asarray(pd.DatetimeIndex(values).asi8 if is_date else values, dtype=np.float64)
-        width = float(np.ptp(positions)) or 1.0 if len(positions) else 1.0
+        width = float(np.ptp(positions)) if len(positions) > 1 else 1.0
+        if not np.isfinite(positions).all():  # infinity has no place on a scale
+            positions, width = None, 1.0
     if (codes < 0).any():
         codes = np.where(codes < 0, len(labels), codes)
         labels = np.append(labels, MISSING)
         if positions is not None:
-            positions = np.append(positions, positions.max(initial=0.0) + width)
+            positions = np.append(positions, positions[-1:].sum() + width)
     return Leaves(name=name, codes=codes.astype(np.int64), labels=labels, positions=positions, width=width)
 
 

@@ -186,18 +186,17 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
         np.maximum.at(high, classes, column)
         edges = np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1], method="inverted_cdf"))
         center = mean[clusters[first]]
+        bins = np.searchsorted(edges, center)
         penalty = (high - low) / (float(np.ptp(column)) or 1.0)
         parts.append(
             PublishedColumn(
                 name=name,
-                leaf=np.searchsorted(edges, column),
-                leaves=len(edges) + 1,
                 label=label,
                 text=center.astype(object),
                 ncp=penalty,
                 loss=penalty,
-                cover_label=label,
-                cover_leaf=np.searchsorted(edges, center),
+                before=np.bincount(np.searchsorted(edges, column), minlength=len(edges) + 1),
+                after=np.bincount(bins, np.bincount(classes), len(edges) + 1).astype(np.float64),
             )
         )
     return Recoded(columns=tuple(parts), classes=classes)

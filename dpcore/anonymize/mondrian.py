@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.admission import Admission
+from dpcore.anonymize.admission import Admission, Gate
 from dpcore.anonymize.encoding import (
     BoolArray,
     FloatArray,
@@ -44,9 +44,7 @@ def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, admission: Admissio
     """
     check_columns(columns)
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
-    secret = admission.secret(frame)
-    admission.check(secret)
-    classes = _partition(list(leaves.values()), secret, admission)
+    classes = _partition(list(leaves.values()), admission.gate(frame))
     return Recoded.of([_publish(leaves[name], classes) for name in columns], classes)
 
 
@@ -58,14 +56,14 @@ class _Cut:
     is_right: Callable[[IntArray], BoolArray]  # active rows -> which side of its part's cut each falls on
 
 
-def _partition(columns: Sequence[Leaves], secret: IntArray, admission: Admission) -> IntArray:
+def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
     """(rows,) the part each row ends in."""
-    final = np.empty(len(secret), dtype=np.int64)
+    final = np.empty(len(gate.secret), dtype=np.int64)
     finished = 0
-    active, part = np.arange(len(secret)), np.zeros(len(secret), dtype=np.int64)
+    active, part = np.arange(len(final)), np.zeros_like(final)
     while len(active):
-        cuts = [_best_cut(column, active, part, admission.k) for column in columns]
-        split, right = _choose(cuts, part, secret[active], admission)
+        cuts = [_best_cut(column, active, part, gate.admission.k) for column in columns]
+        split, right = _choose(cuts, active, part, gate)
         stays = ~split[part]
         final[active[stays]] = finished + (np.cumsum(~split) - 1)[part[stays]]
         finished += int((~split).sum())
@@ -75,7 +73,7 @@ def _partition(columns: Sequence[Leaves], secret: IntArray, admission: Admission
 
 
 def _choose(
-    cuts: Sequence[_Cut], part: IntArray, secret: IntArray, admission: Admission
+    cuts: Sequence[_Cut], active: IntArray, part: IntArray, gate: Gate
 ) -> tuple[BoolArray, BoolArray]:
     """Which parts are cut, and each row's side: by the best column whose two sides may both be released."""
     savings = np.stack([cut.saving for cut in cuts])
@@ -90,7 +88,7 @@ def _choose(
             rows = np.flatnonzero((trying & (column_of == column))[part])
             right[rows] = cuts[column].is_right(rows)
         sides = np.where(trying[part], 2 * part + right, 2 * parts)
-        fine = admission.satisfied(sides, secret)[: 2 * parts].reshape(parts, 2).all(axis=1)
+        fine = gate.satisfied(active, sides)[: 2 * parts].reshape(parts, 2).all(axis=1)
         split |= trying & fine
     return split, right
 
@@ -140,30 +138,28 @@ def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
     owner, value, _ = counted_pairs(classes, column.codes)
     start = starts_of(owner)
     end = np.append(start[1:], len(owner))
-    labels, last = column.labels, len(column.labels) - 1
+    labels, leaves, sizes = column.labels, len(column.labels), np.bincount(classes)
     if column.positions is None:
-        ncp = (end - start - 1) / max(1, last)
-        printed = [_set_text(labels[value[a:b]], last + 1) for a, b in zip(start, end, strict=True)]
+        ncp = (end - start - 1) / max(1, leaves - 1)
+        printed = [_set_text(labels[value[a:b]], leaves) for a, b in zip(start, end, strict=True)]
+        after = np.bincount(value, (sizes / (end - start))[owner], leaves)
     else:
         low, high = value[start], value[end - 1]
         low = np.where((labels[high] == MISSING) & (low < high), 0, low)  # a range with gaps says nothing
         ncp = np.minimum(1.0, (column.positions[high] - column.positions[low]) / column.width)
         printed = [_range_text(labels, a, b) for a, b in zip(low, high, strict=True)]
-        lengths = high - low + 1
-        owner = np.repeat(np.arange(len(low)), lengths)
-        value = np.arange(len(owner)) - (np.cumsum(lengths) - lengths - low)[owner]
+        share = sizes / (high - low + 1)
+        steps = np.bincount(low, share, leaves + 1) - np.bincount(high + 1, share, leaves + 1)
+        after = np.cumsum(steps)[:leaves]
     text, first, label = np.unique(np.array(printed, dtype=object), return_index=True, return_inverse=True)
-    kept = np.isin(owner, first)  # classes that print the same label share one cover
     return PublishedColumn(
         name=column.name,
-        leaf=column.codes,
-        leaves=last + 1,
         label=label,
         text=text,
         ncp=ncp[first],
         loss=ncp[first],
-        cover_label=label[owner[kept]],
-        cover_leaf=value[kept],
+        before=np.bincount(column.codes, minlength=leaves),
+        after=after.astype(np.float64),
     )
 
 

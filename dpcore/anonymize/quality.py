@@ -12,7 +12,7 @@ import numpy as np
 
 from dpcore.anonymize.encoding import BoolArray
 from dpcore.anonymize.hierarchy import SUPPRESSED
-from dpcore.anonymize.recoded import PublishedColumn, Recoded
+from dpcore.anonymize.recoded import Recoded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,10 @@ def quality(recoded: Recoded) -> Quality:
         ncp=recoded.ncp,
         loss=float(np.exp(np.log1p(losses).mean()) - 1),
         column_ncp={column.name: recoded.mean(column.ncp[column.label]) for column in recoded.columns},
-        column_change={column.name: _change(column, recoded) for column in recoded.columns},
+        column_change={
+            column.name: float(np.abs(column.before - column.after).sum() / 2 / rows)
+            for column in recoded.columns
+        },
     )
 
 
@@ -71,14 +74,3 @@ def suppressed_classes(recoded: Recoded) -> BoolArray:
     """(classes,) whether the class prints nothing but `*`."""
     starred = [(column.text == SUPPRESSED)[column.label] for column in recoded.columns]
     return np.asarray(np.all(starred, axis=0))
-
-
-def _change(column: PublishedColumn, recoded: Recoded) -> float:
-    """Total variation when every label's rows are spread evenly over the observed values it may stand for."""
-    before = np.bincount(column.leaf, minlength=column.leaves)
-    observed = before[column.cover_leaf] > 0
-    label, leaf = column.cover_label[observed], column.cover_leaf[observed]
-    weight = np.bincount(column.label, recoded.sizes, len(column.text))
-    share = weight / np.maximum(1, np.bincount(label, minlength=len(column.text)))
-    after = np.bincount(leaf, share[label], column.leaves)
-    return float(np.abs(before - after).sum() / 2 / recoded.sizes.sum())

@@ -23,24 +23,21 @@ class PublishedColumn:
     """One column before and after.
 
     Attributes:
-        leaf: (rows,) code of each row's original value.
-        leaves: number of values in the domain the labels are made from.
         label: (classes,) index of the label each class publishes.
         text: (labels,) the labels as printed.
         ncp: (labels,) normalized certainty penalty: 0 says all, 1 says nothing.
         loss: (labels,) the same on the declared domain, which may hold values that no row has.
-        cover_label, cover_leaf: the pairs (label, leaf) where the label may stand for the leaf.
+        before: (leaves,) rows of each value of the domain the labels are made from.
+        after: (leaves,) rows that a reader expects there who takes all values of a label for equally likely.
     """
 
     name: str
-    leaf: IntArray
-    leaves: int
     label: IntArray
     text: TextArray
     ncp: FloatArray
     loss: FloatArray
-    cover_label: IntArray
-    cover_leaf: IntArray
+    before: IntArray
+    after: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +113,7 @@ def recode(
     A label that stands at several levels for different leaves may stand for all of them, and `*` for any:
     that is what a reader knows. Its NCP is (observed leaves it may stand for - 1) / (observed leaves - 1).
     """
-    _, first = np.unique(classes, return_index=True)
+    _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
     columns = []
     for place, name in enumerate(leaf):
         hierarchy, leaves = hierarchies[name], len(hierarchies[name].values)
@@ -124,20 +121,21 @@ def recode(
         flat, text = pd.factorize(table.ravel(), sort=True)
         codes = flat.reshape(table.shape)
         cover_label, cover_leaf = np.divmod(np.unique(codes * leaves + np.arange(leaves)), leaves)
-        observed = np.bincount(leaf[name], minlength=leaves) > 0
+        before = np.bincount(leaf[name], minlength=leaves)
+        observed = before[cover_leaf] > 0
         covered = np.bincount(cover_label, minlength=len(text))
-        covered_observed = np.bincount(cover_label, observed[cover_leaf], minlength=len(text))
+        covered_observed = np.bincount(cover_label[observed], minlength=len(text))
+        label = codes[levels[:, place], leaf[name][first]]
+        share = np.bincount(label, sizes, len(text)) / np.maximum(1, covered_observed)
         columns.append(
             PublishedColumn(
                 name=name,
-                leaf=leaf[name],
-                leaves=leaves,
-                label=codes[levels[:, place], leaf[name][first]],
+                label=label,
                 text=text,
-                ncp=np.maximum(covered_observed - 1, 0) / max(1, observed.sum() - 1),
+                ncp=np.maximum(covered_observed - 1, 0) / max(1, np.count_nonzero(before) - 1),
                 loss=(covered - 1) / max(1, leaves - 1),
-                cover_label=cover_label,
-                cover_leaf=cover_leaf,
+                before=before,
+                after=np.bincount(cover_leaf, share[cover_label] * observed, leaves).astype(np.float64),
             )
         )
     return Recoded.of(columns, classes)
