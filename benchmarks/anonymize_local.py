@@ -1,7 +1,7 @@
 """Local methods and risk figures on Adult: information lost and CPU seconds, beside the figures to beat.
 
-Usage: python benchmarks/anonymize_local.py [--data FOLDER] [--json]. The folder holds ARX's copy of Adult with
-its hierarchies. Seconds are CPU of one thread, the fastest of three runs, reading of files left out.
+Usage: python benchmarks/anonymize_local.py [--data FOLDER] [--json]. The folder holds ARX's copy of Adult
+with its hierarchies. Seconds are CPU of one thread, the fastest of three runs, reading of files left out.
 """
 
 from __future__ import annotations

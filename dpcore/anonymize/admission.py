@@ -12,10 +12,9 @@ from dpcore.anonymize.encoding import BoolArray, IntArray, leaves_of
 from dpcore.errors import InfeasibleError, ParameterError
 
 Admissible = Callable[[IntArray, IntArray], BoolArray]
-"""Class sizes (classes,) and sensitive histograms (classes, sensitive values) -> which classes may be
-released.
+"""Class sizes (classes,) and sensitive histograms (classes, values) -> which classes may be released.
 
-The sensitive values are in the order of `encoding.leaves_of`. The answer must stay yes when admissible
+The values are all those of the table, in the order of `encoding.leaves_of`. The answer must stay yes when admissible
 classes are united, as it does for k-anonymity, l-diversity and t-closeness.
 """
 

@@ -100,8 +100,7 @@ def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tupl
 
 
 def _newly_unique(chosen: tuple[int, ...], unique: dict[tuple[int, ...], NDArray[np.uint8]]) -> int:
-    """Rows unique on the set and on none of its parts; a unique row is one tuple of weight 1, kept as one
-    bit."""
+    """Rows unique on the set and on none of its parts; such a row is a tuple of its own, and one bit here."""
     known = np.zeros_like(unique[chosen])
     for place in range(len(chosen)):
         part = chosen[:place] + chosen[place + 1 :]

@@ -31,8 +31,7 @@ class Leaves:
         labels: (leaves,) the distinct values as text, sorted; the missing value, if any, comes last.
         positions: (leaves,) where an ordered column's values lie, None for categories. A missing value lies
             one domain width above the largest value, so that no class mixes it with the others cheaply.
-        width: the distance between the lowest and highest value of an ordered column; 1 where that is
-            nothing.
+        width: the distance between the lowest and highest value of an ordered column; 1 if they are one.
     """
 
     name: str
@@ -131,8 +130,7 @@ def check_columns(columns: Sequence[str]) -> None:
 
 
 def counted_pairs(groups: IntArray, codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The (group, code) pairs that occur, sorted, and the rows of each; the work follows the rows, not the
-    table of all groups by all codes."""
+    """The (group, code) pairs that occur, sorted, and the rows of each; the work follows the rows."""
     width = int(codes.max()) + 1
     keys, bound = groups * width + codes, (int(groups.max()) + 1) * width
     if bound <= 8 * len(keys):

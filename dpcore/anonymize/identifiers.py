@@ -179,8 +179,7 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
 
 
 def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
-    """Texts and whole numbers of which nearly every row has its own; measurements are unique without being
-    keys."""
+    """Texts and whole numbers of which nearly every row has its own; fractions are so without being keys."""
     share = float((counts == 1).sum() / len(frame))
     if share < NEARLY_ALL or len(frame) < FEW_ROWS or pd.api.types.is_float_dtype(frame[name]):
         return None

@@ -1,7 +1,6 @@
 """The linkage attack: join a table with a list of known people on what both hold, and count who is found.
 
-Source: Sweeney (2002): the governor's hospital record, found with a voter list by zip code, birth date and
-    sex.
+Source: Sweeney (2002): a governor's hospital record, found with a voter list by zip code, birth date and sex.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Local recoding: each class gets, column by column, the lowest hierarchy labels under which it is large
-enough.
+"""Local recoding: each class gets the lowest hierarchy labels under which it is large enough.
 
 Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are grouped by their
 labels there, and the classes that are admissible are released at once; the others wait for a more general
@@ -26,8 +25,7 @@ from dpcore.anonymize.lattice import Node
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
 
 EFFORT = 1_000_000_000
-"""Cells read before the nodes are no longer visited one by one; five times what nine columns of Adult
-need."""
+"""Cells read before nodes are no longer visited one by one; nine columns of Adult need a fifth of it."""
 
 
 def local_recoding(
@@ -97,8 +95,7 @@ def _release(table: _Table) -> IntArray:
 
 
 def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Node]:
-    """Every lattice node once, in order of the sum of its levels' costs; costs[q] must not fall with the
-    level."""
+    """Every lattice node once, in order of the sum of its levels' costs, which never fall with the level."""
     bottom = (0,) * len(costs)
     heap: list[tuple[float, Node, int]] = [(0.0, bottom, 0)]
     while heap:

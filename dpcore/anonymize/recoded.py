@@ -148,8 +148,7 @@ def full_domain(
     *,
     suppressed: BoolArray,
 ) -> Recoded:
-    """Publish one level a column for the whole table, except for the suppressed rows (rows,), which print
-    `*`.
+    """Publish one level a column for the whole table; the suppressed rows, (rows,) booleans, print `*`.
 
     Raises: as `leaf_codes`.
     """

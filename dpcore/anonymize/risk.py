@@ -62,11 +62,9 @@ def reidentification_risk(
         )
     sizes = np.bincount(classes)
     present = np.flatnonzero(sizes)
-    crowd = (
-        sizes
-        if population is None
-        else np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
-    )
+    crowd = sizes
+    if population is not None:
+        crowd = np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
     sizes, crowd = sizes[present], crowd[present]
     rows = len(classes)
     return ReidentificationRisk(

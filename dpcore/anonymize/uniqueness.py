@@ -115,8 +115,7 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _digamma(x: float) -> float:
-    """Logarithmic derivative of the gamma function, x above 0: recurrence up to 10, then the asymptotic
-    series."""
+    """Logarithmic derivative of the gamma function, x above 0: recurrence to 10, then asymptotic series."""
     below = 0.0
     while x < 10:
         below += 1 / x

@@ -87,6 +87,14 @@ def test_missing_numbers_are_not_mixed_into_an_interval() -> None:
     assert alone["age"].tolist() == ["[1, 3]"] * 3 + ["*"] * 2
 
 
+def test_cells_suppressed_before_say_nothing() -> None:
+    """Broken: a `*` that was in the file already counts as a value that is known."""
+    table = pd.DataFrame({"q": ["*", "*", "a", "a"]})
+    result = mondrian(table, ["q"], admission=Admission(k=2))
+    assert result.frame(table)["q"].tolist() == ["*", "*", "a", "a"]
+    assert result.ncp == 0.5
+
+
 @pytest.mark.parametrize("values", [["x"], ["x"] * 7, [f"v{i}" for i in range(30_000)], list(range(30_000))])
 def test_extreme_columns(values: list[object]) -> None:
     """Broken: one row, a constant column, or 30,000 different values fail or take memory without bound."""
