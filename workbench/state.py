@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator, Evaluation
@@ -132,6 +133,7 @@ class Session:
 
 def session() -> Session:
     """The state of this tab."""
+    _through_app()
     if _KEY not in st.session_state:
         st.session_state[_KEY] = Session()
     held: Session = st.session_state[_KEY]
@@ -145,6 +147,17 @@ def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evalua
         reports[key] = curator.evaluate(evaluation())
     result: Result = reports[key].content
     return result
+
+
+def _through_app() -> None:
+    """Go through app.py even when the first address that a new server is asked for is that of a page.
+
+    Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making
+    pages, and would run the page alone, without header and navigation, for everybody.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
 
 
 def widget(key: str, default: Any = None) -> Any:

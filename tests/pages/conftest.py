@@ -1,0 +1,60 @@
+"""Each test has a ledger of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from tests.pages.tab import Tab
+from workbench import settings
+
+
+_MAKE = PagesManager.__init__
+
+
+def _after_navigation(manager: PagesManager, *given: Any, **named: Any) -> None:
+    _MAKE(manager, *given, **named)
+    PagesManager.uses_pages_directory = False
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A new ledger in a folder of its own; nothing of it outlives the test."""
+    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    # AppTest forgets before each run that st.navigation was called; see state._through_app
+    monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
+    settings.read_settings.cache_clear()
+    st.cache_resource.clear()
+    yield tmp_path
+    st.cache_resource.clear()
+    settings.read_settings.cache_clear()
+
+
+@pytest.fixture
+def new_tab() -> Callable[[], Tab]:
+    """Opens a browser tab: a new session on the same ledger."""
+
+    def tab() -> Tab:
+        opened = Tab()
+        opened.at.run()
+        return opened
+
+    return tab
+
+
+@pytest.fixture
+def app(new_tab: Callable[[], Tab]) -> Tab:
+    """A tab on the first page."""
+    return new_tab()
+
+
+@pytest.fixture
+def opened(app: Tab) -> Tab:
+    """A tab with a small table open, at epsilon 3."""
+    return app.open()

@@ -1,0 +1,94 @@
+"""One browser tab as AppTest drives it, from app.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from dpcore.curator import Curator
+from workbench import state
+
+APP = Path(__file__).resolve().parents[2] / "app.py"
+CSV = "\n".join(
+    ["age,sex,city", *(f"{20 + i % 50},{'F' if i % 3 else 'M'},{'ABCD'[i % 4]}" for i in range(200))]
+).encode()
+
+
+class Tab:
+    """One tab. Every deed runs the page once and hands back the tab."""
+
+    def __init__(self) -> None:
+        self.at = AppTest.from_file(str(APP), default_timeout=20)
+
+    def go(self, page: str) -> Tab:
+        """Open a page by its file's name."""
+        self.at.switch_page(f"pages/{page}.py").run()
+        return self
+
+    def press(self, label: str) -> Tab:
+        """Press the first button whose label begins with `label`."""
+        self.button(label).click().run()
+        return self
+
+    def button(self, label: str):
+        """The first button whose label begins with `label`."""
+        labels = [each.label for each in self.at.button]
+        found = [each for each in self.at.button if each.label.startswith(label)]
+        assert found, f"no button {label!r} among {labels}"
+        return found[0]
+
+    def upload(self, content: bytes, name: str = "people.csv") -> Tab:
+        """Drop a file on the Data page."""
+        self.at.file_uploader[0].upload(name, content, "text/csv").run()
+        return self
+
+    def open(self, content: bytes = CSV, name: str = "people.csv") -> Tab:
+        """Upload a table and open it as it was suggested, with all facts known from outside."""
+        return self.go("upload").upload(content, name).open_draft()
+
+    def open_draft(self) -> Tab:
+        """Open the table that was read, with all facts known from outside."""
+        if any(each.label.startswith("All of this") for each in self.at.button):
+            self.press("All of this is known from outside")
+        return self.press("Open the data set")
+
+    def set(self, kind: str, label: str, value: object) -> Tab:
+        """Give the first widget of a kind with this label a value."""
+        next(each for each in self.at.get(kind) if each.label.startswith(label)).set_value(value).run()
+        return self
+
+    def release(self) -> Tab:
+        """Confirm what the Synthesize page offers, and wait for the result."""
+        return self.press("Release for").press("Pay and release").settle()
+
+    def settle(self) -> Tab:
+        """Wait for the run that is going on, if it has not ended yet."""
+        if self.session.job is not None:
+            assert self.session.job.done.wait(20)
+            self.at.run()
+        return self
+
+    @property
+    def session(self) -> state.Session:
+        """What this tab holds."""
+        return self.at.session_state["workbench"]
+
+    @property
+    def curator(self) -> Curator:
+        """The open data set."""
+        assert self.session.curator is not None
+        return self.session.curator
+
+    @property
+    def errors(self) -> str:
+        """All error boxes; no page may ever end in a traceback."""
+        assert not self.at.exception, [each.value for each in self.at.exception]
+        return "\n".join(each.value for each in self.at.error)
+
+    @property
+    def text(self) -> str:
+        """Everything that is written on the page."""
+        assert not self.at.exception, [each.value for each in self.at.exception]
+        kinds = ("title", "header", "subheader", "markdown", "caption", "info", "success", "warning", "error")
+        return "\n".join(str(each.value) for kind in kinds for each in self.at.get(kind))

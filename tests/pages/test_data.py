@@ -1,0 +1,216 @@
+"""The Data page: a table is read, described and opened, and nothing typed is lost on the way."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.pages.tab import CSV, Tab
+
+
+def grid_key(app: Tab) -> str:
+    return f"grid-{app.session.draft.dataset[:12]}-{app.session.draft.version}"
+
+
+def edit(app: Tab, row: int, **changes: object) -> Tab:
+    """Change cells of one line of the schema, as a person would in the grid."""
+    before = (
+        app.at.session_state[grid_key(app)]["edited_rows"] if grid_key(app) in app.at.session_state else {}
+    )
+    edits = {**before, row: {**before.get(row, {}), **changes}}
+    app.at.session_state[grid_key(app)] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
+    app.at.run()
+    return app
+
+
+def test_first_page_offers_samples_and_an_upload(app):
+    """A newcomer would not know where to begin."""
+    assert app.errors == ""
+    assert [each.label for each in app.at.button] == ["Open this sample"] * 2
+    assert "50 MB" in app.at.file_uploader[0].label
+
+
+def test_sample_is_opened_and_the_next_steps_are_shown(app):
+    """The shortest way in would not work."""
+    app.press("Open this sample").press("Open the data set")
+    assert app.errors == ""
+    assert app.at.title[0].value == "What you can do now"
+    assert app.curator.name == "Census"
+    assert app.session.draft is None
+
+
+def test_step_leads_to_its_kind_of_release(opened):
+    """ "Make a synthetic table" would lead to a histogram."""
+    opened.press("Make a synthetic table")
+    assert "✓ Synthetic rows" in opened.text
+
+
+def test_upload_is_read_and_its_bytes_are_dropped(app):
+    """The file would stay in the server's memory beside the table."""
+    app.upload(CSV)
+    assert "200 rows and 3 columns" in app.text
+    assert app.session.uploads == 1
+    assert "upload-0" not in app.at.session_state
+
+
+def test_parquet_is_read(app):
+    """Half of all tables come as Parquet."""
+    file = io.BytesIO()
+    pd.DataFrame({"age": np.arange(20, 60), "sex": ["F", "M"] * 20}).to_parquet(file)
+    app.upload(file.getvalue(), "people.parquet")
+    assert "40 rows and 2 columns" in app.text
+
+
+def test_facts_from_the_data_are_named_until_confirmed(app):
+    """Bounds and categories that reveal the table would pass for public ones."""
+    app.upload(CSV)
+    assert "Taken from this table: sex, city" in app.text
+    app.press("All of this is known from outside")
+    assert "Taken from this table" not in app.text
+    app.press("Open the data set")
+    assert app.curator.schema.from_data == {}
+
+
+def test_unconfirmed_facts_stay_marked_when_opened(app):
+    """A guarantee would keep silent about bounds that were read from the data."""
+    app.upload(CSV).press("Open the data set")
+    assert set(app.curator.schema.from_data) == {"sex", "city"}
+
+
+def test_edits_are_in_the_schema_that_is_opened(app):
+    """What a person declares would be ignored."""
+    edit(app.upload(CSV), 0, low="18", high="99")
+    app.press("Open the data set")
+    age = app.curator.schema.column("age")
+    assert (age.low, age.high) == (18, 99)
+
+
+def test_edits_outlast_other_pages_and_other_answers(app):
+    """Everything typed into the grid would be lost by a look at another page."""
+    edit(app.upload(CSV), 0, high="99")
+    app.go("ledger").go("upload")
+    app.set("radio", "How charges add up", "zcdp")
+    app.press("All of this is known from outside")
+    assert app.session.draft.edited["high"].tolist()[0] == "99"
+    edit(app, 0, low="10")
+    assert app.session.draft.edited.loc[0, ["low", "high"]].tolist() == ["10", "99"]
+
+
+def test_several_rows_a_person(app):
+    """People with many rows would be protected as if they had one."""
+    rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
+    app.upload(f"patient_id,age\n{rows}".encode())
+    assert app.at.radio[0].value is True
+    app.set("number_input", "Rows of one person", 5)
+    app.open_draft()
+    assert app.curator.schema.unit.max_rows == 5
+    assert app.curator.schema.unit.id_column == "patient_id"
+    assert "patient_id" not in app.curator.schema.domain.names
+
+
+def test_each_table_is_asked_about_anew(app):
+    """The answer "one row a person" to one table would silently hold for the next one."""
+    app.upload(CSV)
+    assert app.at.radio[0].value is False
+    app.press("Choose another table")
+    app.at.button[1].click().run()
+    assert app.at.radio[0].value is True
+    assert next(each.value for each in app.at.number_input if each.label.startswith("Rows of one")) == 3
+
+
+def test_a_budget_on_file_stays(new_tab):
+    """A second tab could open the same table with a fresh budget."""
+    first = new_tab().open()
+    second = new_tab().upload(CSV)
+    assert "was opened before, with a budget of epsilon 3" in second.text
+    second.open_draft()
+    assert second.errors == ""
+    assert second.curator.account == first.curator.account
+
+
+def test_another_unit_than_on_file_is_refused(new_tab):
+    """The same table could be opened with a weaker promise."""
+    rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
+    table = f"patient_id,age\n{rows}".encode()
+    new_tab().open(table)
+    other = new_tab().upload(table)
+    assert other.at.radio[0].value is True
+    other.set("radio", "A person has", False)
+    other.open_draft()
+    assert "opened before with another privacy unit" in other.errors
+    assert other.session.draft is not None
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "said"),
+    [
+        (0, {"low": "99", "high": "10"}, "high"),
+        (0, {"low": "nan"}, "nan"),
+        (0, {"high": "inf"}, "inf"),
+        (0, {"high": ""}, "needs high"),
+        (0, {"high": "old"}, "must be a number"),
+        (0, {"step": "0"}, "width"),
+        (1, {"categories": ""}, "categor"),
+        (1, {"categories": "F"}, "no cell to go to in: sex"),
+    ],
+)
+def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
+    """A slip in the grid would end in a traceback, or in a schema that nobody meant."""
+    edit(app.upload(CSV), row, **changes)
+    assert said in app.errors
+    assert app.button("Open the data set").disabled
+    assert app.session.draft is not None
+
+
+@pytest.mark.parametrize("delta", ["0.5", "0", "-1", "nan", "much", "1e400"])
+def test_a_delta_that_promises_nothing_is_refused(app, delta):
+    """With a delta of 0.5, publishing half of the table would be allowed."""
+    app.upload(CSV).set("radio", "How charges add up", "zcdp")
+    app.set("text_input", "delta", delta)
+    assert "delta" in app.errors.lower()
+    assert app.button("Open the data set").disabled
+
+
+def test_a_budget_of_nothing_is_refused(app):
+    """Epsilon 0 would open a data set from which nothing can be released."""
+    app.upload(CSV)
+    app.set("number_input", "exactly", 0.0)
+    assert "above 0" in app.errors
+    assert app.button("Open the data set").disabled
+
+
+def test_a_second_table_and_the_way_back(opened):
+    """Whoever asks for another table would lose the open one."""
+    opened.press("Open another table")
+    opened.press("Back to people")
+    assert opened.at.title[0].value == "What you can do now"
+    opened.press("Open another table").upload(CSV + b"\n30,F,A", "more.csv")
+    opened.open_draft()
+    assert len(opened.session.curators) == 2
+    first = next(iter(opened.session.curators))
+    opened.set("selectbox", "Data set", first)
+    assert opened.curator.name == "people.csv"
+
+
+def test_a_ledger_that_cannot_be_opened_is_said(new_tab, own_ledger: Path, monkeypatch):
+    """A full disk or wrong rights would look like a broken program."""
+    (own_ledger / "file").write_text("")
+    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(own_ledger / "file"))
+    app = new_tab().upload(CSV)
+    assert "ledger" in app.errors
+    app.go("synthesize")
+    assert "Open a data set first" in app.text
+
+
+def test_a_ledger_that_is_lost_later_is_said(opened, own_ledger: Path):
+    """Every page would end in a traceback once the ledger is gone."""
+    with sqlite3.connect(own_ledger / "workbench.sqlite") as database:
+        database.execute("DROP TABLE ledger_lines")
+    for page in ("upload", "synthesize", "evaluate", "ledger"):
+        opened.go(page)
+        assert "ledger" in opened.errors
