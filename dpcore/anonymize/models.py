@@ -171,9 +171,10 @@ class EntropyL:
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = classes.histogram(self.column)
-        size = np.maximum(counts.sum(axis=0), 1)
-        weighted = (counts * np.log(np.maximum(counts, 1))).sum(axis=0)
-        spread = size * (np.log(size) - math.log(self.l))
+        logs = classes.sensitive[self.column].logs
+        size = counts.sum(axis=0)
+        weighted = (counts * logs[counts.astype(np.int64)]).sum(axis=0)
+        spread = size * (logs[size.astype(np.int64)] - math.log(self.l))
         return np.asarray((weighted > spread) | (np.count_nonzero(counts, axis=0) < math.ceil(self.l)))
 
     @property

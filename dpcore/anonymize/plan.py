@@ -52,7 +52,8 @@ class Plan:
     """What to do with a table.
 
     Raises: SchemaError without a quasi-identifier or for a model whose column is not sensitive,
-        HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role or without a model.
+        HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role or without
+        a model.
     """
 
     roles: Mapping[str, Role]

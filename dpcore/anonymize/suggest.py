@@ -29,11 +29,10 @@ def suggest(series: pd.Series) -> Hierarchy:
     """Propose a hierarchy that covers every value of the column; `reason` says why it looks as it does."""
     labels = pd.Series(texts(series.unique()), dtype=object)
     shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
-    return (
-        _proposed(series, shown).covering(series)
-        if len(shown)
-        else flat(labels, reason="The column is empty")
-    )
+    if shown.empty:
+        empty = Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)), reason="The column is empty")
+        return empty.covering(series)
+    return _proposed(series, shown).covering(series)
 
 
 def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:

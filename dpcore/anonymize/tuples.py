@@ -7,6 +7,7 @@ equivalence class. The cost of every step afterwards follows the distinct tuples
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.encoding import BoolArray, IntArray
+from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray
 from dpcore.anonymize.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
 from dpcore.anonymize.lattice import Lattice, Node
 from dpcore.errors import HierarchyError, LimitError, ParameterError, SchemaError
@@ -34,6 +35,11 @@ class Sensitive:
     mask: int
     counts: IntArray
     """Published rows of every value; int64."""
+
+    @cached_property
+    def logs(self) -> FloatArray:
+        """Natural logarithms of 1, 2, ... up to the rows, the same on every processor; 0 for 0."""
+        return np.array([0.0, *map(math.log, range(1, int(self.counts.sum()) + 1))])
 
     @cached_property
     def parents(self) -> tuple[IntArray, ...]:

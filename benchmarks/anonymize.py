@@ -1,0 +1,219 @@
+"""How good and how fast anonymization is: prints tables, or JSON with --json. CPU seconds, one thread.
+
+Run: OMP_NUM_THREADS=1 python benchmarks/anonymize.py --reference ../shared/reference/arx_adult.csv
+
+Every section is one question: a function from the data to a Table, registered in SECTIONS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.arx import METRICS, SETUPS, Adult, models_of, reference
+from dpcore.anonymize.frontier import Frontier
+from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.search import Solution, search
+from dpcore.anonymize.size import predict
+from dpcore.anonymize.tuples import Tuples
+
+KS = (2, 5, 10, 25, 100)
+LIMITS = (0.0, 0.02, 0.05, 1.0)
+FOUR_METRICS = ("loss_geomean", "loss_mean", "discernibility", "aecs")
+GROWTH = (30_162, 100_000, 300_000, 1_000_000)
+
+
+@dataclass(frozen=True)
+class Data:
+    """What the sections work on."""
+
+    adult: Adult
+    reference: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Table:
+    """The answer to one question: a row a list of cells."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+def against_arx(data: Data) -> Table:
+    """Each reference row as one question: right or not, and our CPU time over ARX's (warm, without preparation)."""
+    rows = []
+    for row in data.reference.itertuples():
+        models = models_of(row.others)
+        table = data.adult.tuples(row.setup, models)
+        question = [KAnonymity(k=row.k), *models] if row.k > 1 else models
+        _ask(table, question, 0.0, "discernibility")  # warm: the tables that belong to the tuples are made
+        seconds, found = timed(lambda: _ask(table, question, row.suppression_limit, row.metric))  # noqa: B023
+        right = abs(found.score - row.score) <= 1e-8 * max(1.0, abs(row.score))
+        if row.tied_optima == 1:
+            right &= found.suppressed == row.suppressed_model
+        kind = "loss" if row.metric.startswith("loss") else "other"
+        models_kind = "k" if not row.others else "l, t, subset"
+        rows.append((row.setup, models_kind, kind, row.suppression_limit, right, seconds * 1000, row.cpu_ms))
+    names = ["setup", "models", "metric", "limit", "right", "ms", "arx"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame["ratio"] = frame["ms"] / frame["arx"]
+    groups = [
+        [
+            *key,
+            len(g),
+            int(g["right"].sum()),
+            g["ms"].median(),
+            g["arx"].median(),
+            g["ratio"].median(),
+            g["ratio"].max(),
+        ]
+        for key, g in frame.groupby(names[:4])
+    ]
+    total = [
+        "all",
+        "",
+        "",
+        "",
+        len(frame),
+        int(frame["right"].sum()),
+        frame["ms"].median(),
+        frame["arx"].median(),
+    ]
+    return Table(
+        "One question against ARX 3.9.2: rows matched and CPU ms (medians)",
+        [*names[:4], "rows", "matched", "ours", "ARX", "ratio", "largest ratio"],
+        [*groups, [*total, frame["ratio"].median(), frame["ratio"].max()]],
+    )
+
+
+def frontier(data: Data) -> Table:
+    """All k, limits and metrics at once."""
+    rows = []
+    for setup in SETUPS:
+        prepared, table = timed(lambda: data.adult.tuples(setup, []))  # noqa: B023
+        counted, pass_ = timed(lambda: Frontier(table, KS))  # noqa: B023
+        answered, points = timed(lambda: pass_.points(LIMITS, [METRICS[name] for name in FOUR_METRICS]))  # noqa: B023
+        predicted = predict(table.hierarchies, len(table.keys))
+        rows.append(
+            [
+                setup,
+                predicted.nodes,
+                len(points),
+                predicted.seconds,
+                prepared,
+                counted,
+                answered,
+                counted + answered,
+            ]
+        )
+    columns = [
+        "setup",
+        "nodes",
+        "points",
+        "predicted s",
+        "preparation s",
+        "pass s",
+        "answers s",
+        "pass + answers s",
+    ]
+    return Table("Frontier: 5 k x 4 limits x 4 metrics in one pass", columns, rows)
+
+
+def growth(data: Data) -> Table:
+    """The same columns with more rows: repeated, and a tenth of the cells of each column drawn anew."""
+    rows = []
+    for count in GROWTH:
+        frame = jittered(data.adult.frame, count)
+        chosen = {name: data.adult.hierarchies[name] for name in SETUPS["qi8"]}
+        prepared, table = timed(lambda: Tuples.build(frame, chosen))  # noqa: B023
+        strict, _ = timed(lambda: _ask(table, [KAnonymity(k=5)], 0.0, "loss_geomean"))  # noqa: B023
+        loose, _ = timed(lambda: _ask(table, [KAnonymity(k=5)], 0.02, "loss_geomean"))  # noqa: B023
+        whole, _ = timed(
+            lambda: Frontier(table, KS).points(LIMITS, [METRICS[name] for name in FOUR_METRICS])  # noqa: B023
+        )
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rows.append([count, len(table.keys), prepared, strict, loose, whole, peak])
+    columns = [
+        "rows",
+        "tuples",
+        "preparation s",
+        "limit 0 s",
+        "limit 0.02 s",
+        "frontier s",
+        "peak MB of the process",
+    ]
+    return Table("Growth on qi8, k = 5 (frontier: all)", columns, rows)
+
+
+SECTIONS: list[Callable[[Data], Table]] = [against_arx, frontier, growth]
+
+
+def jittered(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """The frame repeated to so many rows; past the first copy a tenth of each column's cells is drawn anew."""
+    rng = np.random.default_rng(1)
+    repeated = frame.iloc[np.arange(rows) % len(frame)].reset_index(drop=True)
+    for name in frame.columns:
+        changed = (rng.random(rows) < 0.1) & (np.arange(rows) >= len(frame))
+        drawn = frame[name].to_numpy()[rng.integers(0, len(frame), int(changed.sum()))]
+        repeated.loc[changed, name] = drawn
+    return repeated
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds of one call, and its result."""
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def _ask(table: Tuples, models: list[Any], limit: float, metric: str) -> Solution:
+    return search(table, models, limit=limit, metric=METRICS[metric])
+
+
+def shown(table: Table) -> str:
+    """A table as text."""
+    cells = [[f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row] for row in table.rows]
+    widths = [max(map(len, column)) for column in zip(table.columns, *cells, strict=True)]
+    lines = [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (table.columns, *cells)
+    ]
+    return "\n".join([table.title, *lines, ""])
+
+
+def main() -> None:
+    """Run every section, or those that are named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--reference", type=Path, required=True, help="the ARX table, arx_adult.csv")
+    parser.add_argument("--data", type=Path, help="ARX's example data; beside the reference if not given")
+    parser.add_argument("--only", nargs="*", help="sections: " + ", ".join(s.__name__ for s in SECTIONS))
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    folder = options.data or options.reference.resolve().parents[1] / "data" / "arx"
+    data = Data(Adult.read(folder), reference(options.reference))
+    tables = [
+        section(data) for section in SECTIONS if options.only is None or section.__name__ in options.only
+    ]
+    if options.json:
+        print(json.dumps([asdict(table) for table in tables], indent=1, default=float))
+    else:
+        print("\n".join(map(shown, tables)))
+
+
+if __name__ == "__main__":
+    main()

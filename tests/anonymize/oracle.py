@@ -1,0 +1,205 @@
+"""The whole lattice by brute force, row by row in plain Python: what the fast search is compared with."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import pandas as pd
+from hypothesis import strategies as st
+
+from dpcore.anonymize.hierarchy import Hierarchy
+from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Loss, NonUniformEntropy
+from dpcore.anonymize.models import (
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    KMap,
+    RecursiveCL,
+    TCloseness,
+)
+
+SECRET = "secret"
+SECRET_HIERARCHY = Hierarchy(
+    values=("a", "b", "c", "d"), levels=(tuple("abcd"), ("x", "x", "y", "y"), ("*",) * 4)
+)
+
+MODELS = (
+    KAnonymity(k=2),
+    KAnonymity(k=4),
+    KMap(k=3),
+    DeltaPresence(lowest=0.0, highest=0.6),
+    DeltaPresence(lowest=0.2, highest=0.8),
+    DistinctL(column=SECRET, l=2),
+    EntropyL(column=SECRET, l=2),
+    EntropyL(column=SECRET, l=1.5),
+    RecursiveCL(column=SECRET, c=2.0, l=2),
+    # thresholds that no small class can meet exactly, so that rounding decides nothing
+    TCloseness(column=SECRET, t=0.4142),
+    TCloseness(column=SECRET, t=0.3141, distance="hierarchical"),
+    TCloseness(column=SECRET, t=0.2718, distance="ordered"),
+)
+METRICS = (
+    Loss(),
+    Loss(mean="arithmetic", weights={"q0": 3.0}),
+    NonUniformEntropy(),
+    Discernibility(),
+    AverageClassSize(),
+)
+
+
+@dataclass
+class Case:
+    """A small table with its hierarchies; `subset` marks the rows to be published."""
+
+    frame: pd.DataFrame
+    hierarchies: dict[str, Hierarchy]
+    subset: list[bool] | None
+
+
+@st.composite
+def hierarchies(draw: st.DrawFn) -> Hierarchy:
+    """A random nested hierarchy over 2 to 5 leaves."""
+    leaves = [f"v{i}" for i in range(draw(st.integers(2, 5)))]
+    levels = [leaves]
+    for depth in range(draw(st.integers(0, 2))):
+        codes = list(dict.fromkeys(levels[-1]))
+        group = {code: f"g{depth}{draw(st.integers(0, max(0, len(codes) - 2)))}" for code in codes}
+        levels.append([group[label] for label in levels[-1]])
+    levels.append(["*"] * len(leaves))
+    return Hierarchy(values=tuple(leaves), levels=tuple(tuple(level) for level in levels))
+
+
+@st.composite
+def cases(draw: st.DrawFn, *, with_subset: bool = False) -> Case:
+    """A random table of up to 25 rows with 1 to 3 quasi-identifiers and one sensitive column."""
+    chosen = draw(st.lists(hierarchies(), min_size=1, max_size=3))
+    rows = draw(st.integers(1, 25))
+    columns = {
+        f"q{j}": draw(st.lists(st.sampled_from(h.values), min_size=rows, max_size=rows))
+        for j, h in enumerate(chosen)
+    }
+    columns[SECRET] = draw(st.lists(st.sampled_from(SECRET_HIERARCHY.values), min_size=rows, max_size=rows))
+    subset = None
+    if with_subset:
+        subset = draw(st.lists(st.booleans(), min_size=rows, max_size=rows).filter(any))
+    return Case(pd.DataFrame(columns), {f"q{j}": h for j, h in enumerate(chosen)}, subset)
+
+
+def classes_at(case: Case, node: tuple[int, ...]) -> dict[tuple[str, ...], list[int]]:
+    """The rows of every class of a node."""
+    classes = defaultdict(list)
+    for row in range(len(case.frame)):
+        label = []
+        for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
+            label.append(hierarchy.levels[level][hierarchy.values.index(case.frame[name].iloc[row])])
+        classes[tuple(label)].append(row)
+    return classes
+
+
+def holds(model: object, case: Case, rows: list[int]) -> bool:
+    """Whether a class fulfils a model, from the textbook."""
+    flags = case.subset or [True] * len(case.frame)
+    inside = [row for row in rows if flags[row]]
+    secret = case.frame[SECRET]
+    if isinstance(model, KAnonymity):
+        return len(inside) >= model.k
+    if isinstance(model, KMap):
+        return len(rows) >= model.k
+    if isinstance(model, DeltaPresence):
+        return model.lowest <= len(inside) / len(rows) <= model.highest
+    if not inside:
+        return True
+    counts = Counter(secret.iloc[row] for row in inside)
+    ordered = sorted(counts.values(), reverse=True)
+    if isinstance(model, DistinctL):
+        return len(counts) >= model.l
+    if isinstance(model, EntropyL):
+        n = len(inside)
+        spread = sum(r * math.log(r) for r in counts.values())
+        return spread <= n * (math.log(n) - math.log(model.l)) and len(counts) >= math.ceil(model.l)
+    if isinstance(model, RecursiveCL):
+        return ordered[0] < model.c * sum(ordered[model.l - 1 :])
+    assert isinstance(model, TCloseness)
+    total = Counter(secret.iloc[row] for row in range(len(secret)) if flags[row])
+    excess = {v: counts[v] / len(inside) - total[v] / sum(flags) for v in SECRET_HIERARCHY.values}
+    if model.distance == "equal":
+        distance = sum(max(0.0, gap) for gap in excess.values())
+    elif model.distance == "ordered":
+        distance = sum(abs(gap) for gap in itertools.accumulate(excess.values())) / (len(excess) - 1)
+    else:
+        joined = [excess["a"] + excess["b"], excess["c"] + excess["d"]]
+        distance = (sum(map(abs, excess.values())) + sum(map(abs, joined))) / 4
+    return distance <= model.t
+
+
+def evaluate(case: Case, node: tuple[int, ...], models: tuple[object, ...]) -> tuple[list[int], bool]:
+    """The published rows that a node suppresses, and whether delta-presence forbids the node."""
+    flags = case.subset or [True] * len(case.frame)
+    suppressed, blocked = [], False
+    for rows in classes_at(case, node).values():
+        inside = [row for row in rows if flags[row]]
+        broken = [model for model in models if not holds(model, case, rows)]
+        suppressed += inside if broken else []
+        blocked |= not inside and any(isinstance(model, DeltaPresence) for model in broken)
+    return suppressed, blocked
+
+
+def score(case: Case, node: tuple[int, ...], suppressed: list[int], metric: object) -> float:
+    """The metric of a node, summed row by row."""
+    flags = case.subset or [True] * len(case.frame)
+    published = [row for row in range(len(case.frame)) if flags[row]]
+    n, gone = len(published), set(suppressed)
+    kept = [
+        sum(flags[row] for row in rows)
+        for rows in classes_at(case, node).values()
+        if not gone.intersection(rows) and any(flags[row] for row in rows)
+    ]
+    if isinstance(metric, Discernibility):
+        return sum(size * size for size in kept) + n * len(suppressed)
+    if isinstance(metric, AverageClassSize):
+        return n / (len(kept) + bool(suppressed))
+    values, weights = [], []
+    for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
+        cells = [hierarchy.values.index(case.frame[name].iloc[row]) for row in published]
+        labels = hierarchy.levels[level]
+        below = Counter(labels)
+        weights.append(metric.weights.get(name, 1.0))
+        if isinstance(metric, Loss):
+            leaves = len(hierarchy.values)
+            covered = sum(
+                1.0 if row in gone else below[labels[cell]] / leaves
+                for row, cell in zip(published, cells, strict=True)
+            )
+            values.append((covered - n / leaves) / (n - n / leaves))
+        else:
+            original, joined = Counter(cells), Counter(labels[cell] for cell in cells)
+            lost = -sum(math.log2(original[cell] / joined[labels[cell]]) for cell in cells)
+            hidden = [labels[cell] for row, cell in zip(published, cells, strict=True) if row in gone]
+            lost -= sum(math.log2(Counter(hidden)[label] / len(hidden)) for label in hidden)
+            values.append(lost)
+    if isinstance(metric, NonUniformEntropy):
+        return sum(weight * value for weight, value in zip(weights, values, strict=True))
+    shares = [weight / sum(weights) for weight in weights]
+    if metric.mean == "arithmetic":
+        return sum(share * value for share, value in zip(shares, values, strict=True))
+    return math.prod((value + 1) ** share for share, value in zip(shares, values, strict=True)) - 1
+
+
+def optimum(
+    case: Case, models: tuple[object, ...], limit: float, metric: object
+) -> tuple[float, list[int]] | None:
+    """The best score, and the suppressed rows of the nodes reaching it; None if none is feasible."""
+    published = sum(case.subset) if case.subset else len(case.frame)
+    found = []
+    for node in itertools.product(*(range(h.height + 1) for h in case.hierarchies.values())):
+        suppressed, blocked = evaluate(case, node, models)
+        if not blocked and len(suppressed) <= math.floor(limit * published):
+            found.append((score(case, node, suppressed, metric), len(suppressed)))
+    if not found:
+        return None
+    best = min(value for value, _ in found)
+    return best, [rows for value, rows in found if value <= best + 1e-9 * max(1.0, abs(best))]

@@ -1,0 +1,136 @@
+"""The contract of every privacy model, and each against its textbook definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from dpcore.anonymize.classes import Grouper
+from dpcore.anonymize.models import (
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    KMap,
+    Model,
+    RecursiveCL,
+    TCloseness,
+    blocks,
+    is_blocked,
+)
+from dpcore.anonymize.tuples import Tuples
+from dpcore.errors import ParameterError
+from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, cases, classes_at, holds
+
+often = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+each_model = pytest.mark.parametrize("model", MODELS, ids=str)
+
+
+def tuples_of(case: Case) -> Tuples:
+    """The tuples of a case, with its sensitive column and subset."""
+    return Tuples.build(
+        case.frame, case.hierarchies, sensitive={SECRET: SECRET_HIERARCHY}, subset=np.array(case.subset)
+    )
+
+
+@each_model
+@often
+@given(case=cases(with_subset=True))
+def test_a_class_is_judged_as_in_the_textbook(model: Model, case: Case) -> None:
+    """Else a class is published that the model forbids, or suppressed for nothing."""
+    table = tuples_of(case)
+    for node in itertools.product(*map(range, table.lattice.shape)):
+        classes = Grouper(table).classes(node)
+        marked = classes.sizes[model.violations(classes)].sum()
+        flags = case.subset
+        rows = [rows for rows in classes_at(case, node).values() if not holds(model, case, rows)]
+        assert marked == sum(flags[row] for group in rows for row in group)
+
+
+@each_model
+@often
+@given(case=cases(with_subset=True))
+def test_without_suppression_it_is_monotone(model: Model, case: Case) -> None:
+    """Else the search at limit 0 closes nodes that are feasible."""
+    table = tuples_of(case)
+    feasible = np.array([not blocks(model, classes).any() for classes in Grouper(table).walk()])
+    order = [classes.node for classes in Grouper(table).walk()]
+    by_node = dict(zip(order, feasible, strict=True))
+    for node, column in itertools.product(order, range(len(table.names))):
+        if by_node[node] and node[column] < table.lattice.top[column]:
+            assert by_node[(*node[:column], node[column] + 1, *node[column + 1 :])]
+
+
+@each_model
+@often
+@given(case=cases(with_subset=True))
+def test_relaxation_is_weaker_and_monotone_with_suppression(model: Model, case: Case) -> None:
+    """Else the search prunes a node by a bound that does not hold."""
+    relaxation = model.relaxation
+    if relaxation is None:
+        assert not model.monotone
+        return
+    assert relaxation.monotone
+    assert not model.monotone or relaxation == model
+    table = tuples_of(case)
+    rows = {}
+    for classes in Grouper(table).walk():
+        weaker = relaxation.violations(classes)
+        assert not (weaker & ~model.violations(classes) & (classes.sizes > 0)).any()
+        rows[classes.node] = classes.sizes[weaker].sum()
+    for node, column in itertools.product(rows, range(len(table.names))):
+        if node[column] < table.lattice.top[column]:
+            assert rows[(*node[:column], node[column] + 1, *node[column + 1 :])] <= rows[node]
+
+
+def test_some_models_are_not_monotone_with_suppression() -> None:
+    """Else a search may prune by entropy-l or t, which the reference table refutes."""
+    monotone = {type(model).__name__ for model in MODELS if model.monotone}
+    assert monotone == {"KAnonymity", "KMap", "DistinctL"}
+
+
+def test_delta_presence_binds_classes_that_are_not_published() -> None:
+    """Else people who are surely absent from the subset go unnoticed."""
+    case = Case(pd.DataFrame({"q0": ["a", "b"], SECRET: ["a", "a"]}), {"q0": SECRET_HIERARCHY}, [True, False])
+    classes = Grouper(tuples_of(case)).classes((0,))
+    assert is_blocked([DeltaPresence(lowest=0.1, highest=1.0)], classes)
+    assert not is_blocked([DeltaPresence(lowest=0.0, highest=1.0)], classes)
+    assert not is_blocked([KMap(k=9)], classes)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: KAnonymity(k=0), "k"),
+        (lambda: KMap(k=0), "k"),
+        (lambda: DeltaPresence(lowest=0.5, highest=0.2), "bounds"),
+        (lambda: DistinctL(column="s", l=0), "l"),
+        (lambda: EntropyL(column="s", l=0.5), "l"),
+        (lambda: RecursiveCL(column="s", c=0, l=2), "c"),
+        (lambda: RecursiveCL(column="s", c=1, l=0), "l"),
+        (lambda: TCloseness(column="s", t=1.5), "t"),
+        (lambda: TCloseness(column="s", t=float("nan")), "t"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(make: object, name: str) -> None:
+    """Else a model that promises nothing looks like one that holds."""
+    with pytest.raises(ParameterError, match=f"^(the )?{name} "):
+        make()  # type: ignore[operator]
+
+
+def test_hierarchical_distance_needs_a_hierarchy() -> None:
+    """Else a missing hierarchy would fail without saying what is missing."""
+    table = Tuples.build(pd.DataFrame({"q0": ["a"], "s": [1]}), {"q0": SECRET_HIERARCHY}, sensitive=["s"])
+    with pytest.raises(ParameterError, match="hierarchy"):
+        TCloseness(column="s", t=0.1, distance="hierarchical").violations(Grouper(table).classes((0,)))
+
+
+def test_ordered_distance_follows_the_numbers() -> None:
+    """Else 9 and 10 would be far apart because their texts are."""
+    frame = pd.DataFrame({"q0": list("aabb"), "s": [9, 10, 9, 100]})
+    table = Tuples.build(frame, {"q0": SECRET_HIERARCHY}, sensitive=["s"])
+    assert table.sensitive["s"].values == ("9", "10", "100")
