@@ -14,8 +14,8 @@ from dpcore.errors import InfeasibleError, ParameterError
 Admissible = Callable[[IntArray, IntArray], BoolArray]
 """Class sizes (classes,) and sensitive histograms (classes, values) -> which classes may be released.
 
-The values are all those of the table, in the order of `encoding.leaves_of`. The answer must stay yes when admissible
-classes are united, as it does for k-anonymity, l-diversity and t-closeness.
+The values are all those of the table, in the order of `encoding.leaves_of`. The answer must stay yes when
+admissible classes are united, as it does for k-anonymity, l-diversity and t-closeness.
 """
 
 _CELLS_AT_ONCE = 10_000_000
