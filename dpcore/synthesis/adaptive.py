@@ -10,36 +10,24 @@ Miklau 2022). What differs, and why, is written in docs/decisions/0010.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, Measurer, OnProgress, silent
-from dpcore.synthesis.columns import (
-    Columns,
-    affordable,
-    check_columns,
-    expect_columns,
-    independent,
-    measure_columns,
-    publish,
-)
+from dpcore.synthesis.base import Expected, OnProgress
+from dpcore.synthesis.columns import check_columns, check_earlier, expect_columns, measure_columns, publish
 from dpcore.synthesis.constraints import Constraints
-from dpcore.synthesis.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
+from dpcore.synthesis.learner import Learner
 from dpcore.synthesis.synthetic import SyntheticModel
-from dpcore.synthesis.tree import tree_pairs
-from dpcore.synthesis.workload import choose, pair_weights, workload
-from dpcore.tables.counts import MAX_CELLS, Marginal, Values
+from dpcore.synthesis.workload import measurable, workload
+from dpcore.tables.counts import Marginal
 
-SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
-RESCORED = 3  # cliques a column whose error is asked again after the first round
-CELLS_PER_CLARITY = 8000
+CELLS_PER_CLARITY = 8_000
 SMALLEST_LIMIT = 50_000
 
 
@@ -51,13 +39,13 @@ class Adaptive:
 
     Attributes:
         degree: 2 when all pairs of columns should come out right, 3 for all triples.
-        weights: clique -> how much its error counts, where it is not 1.
-        rounds: how often the fitted model is asked where it errs, at least 1.
+        weights: pair or triple -> how much its error counts, where it is not 1.
+        rounds: how often what to measure is chosen anew, at least 1.
         ordered: columns whose neighboring cells are alike; rare ones are merged with neighbors only.
         constraints: facts from outside that every row keeps.
-        max_cells: most cells of the junction tree; memory and time grow with it.
-        earlier: a model of an earlier release of the same table under the same schema; its measurements
-            are used again.
+        max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
+            noise leaves nothing to put into them.
+        earlier: a model of an earlier release of the same table; its measurements are used again.
     """
 
     kind: ClassVar[str] = "adaptive"
@@ -71,6 +59,7 @@ class Adaptive:
     earlier: SyntheticModel | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "ordered", frozenset(self.ordered))
         if self.degree not in (2, 3):
             raise ParameterError(f"degree ({self.degree}) must be 2 or 3", remedy="ask for pairs or triples")
         if not 1 <= self.rounds <= 10:
@@ -79,10 +68,10 @@ class Adaptive:
             raise ParameterError(f"max_cells ({self.max_cells}) must be at least 1", remedy="raise max_cells")
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, constraints that contradict each other, and trees that cannot fit."""
+        """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""
         check_columns(domain, self.constraints, self.ordered)
-        for clique in self.weights:
-            domain.clique(clique)
+        check_earlier(domain, self.constraints, self.earlier)
+        workload(self.constraints.free(domain.names), self.degree, self.weights)
 
     def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
         """The error of the one-way counts at most; that of pairs depends on what is found."""
@@ -92,66 +81,34 @@ class Adaptive:
         """Measure the columns; then choose, measure and fit, a round at a time."""
         on_progress("measure columns", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered, self.earlier)
-        coarse = measurer.coarsen(columns.grouping.groups)
-        domain = columns.grouping.coarse
-        limit = min(self.max_cells, max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity)))
-        weights = pair_weights(workload(domain.names, self.degree, self.weights))
-        joint = [m for m in self.earlier.measurements if len(m.clique) > 1] if self.earlier else []
-        factors = self.constraints.factors(measurer.domain, columns.grouping.groups)
-        nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
-
-        def learn(**options: Any) -> Fit:
-            return fit(
-                domain,
-                [*columns.measurements, *joint],
-                start=columns.start,
-                factors=factors,
-                nodes=nodes,
-                **options,
-            )
-
-        pairs = affordable(domain, weights, min(limit, MAX_CELLS))
-        estimates = independent(columns, pairs)
-        fitted = None
-        if joint:
-            fitted = learn(max_sweeps=MIN_SWEEPS)
-            estimates = {pair: fitted.model.marginal(pair) for pair in pairs}
-        rounds = split(measurer.loss.share(1 - columns.spent), self.rounds) if pairs else ()
-        for turn, loss in enumerate(rounds):
-            last = turn == self.rounds - 1
-            on_progress("choose and measure", (turn + 0.2) / (self.rounds + 1))
-            if isinstance(loss, PureDP) and turn == 0 and not joint:
-                joint += tree_pairs(coarse, estimates, loss, silent)
-                nodes = (*nodes, *(m.clique for m in joint))
-                errors = closers(estimates, [m.clique for m in joint])
+        groups = columns.grouping.groups
+        learner = Learner(
+            measurer.coarsen(groups),
+            columns,
+            factors=self.constraints.factors(measurer.domain, groups),
+            weights=measurable(workload(columns.grouping.domain.names, self.degree, self.weights)),
+            limit=min(self.max_cells, max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity))),
+            joint=[m for m in self.earlier.measurements if len(m.clique) > 1] if self.earlier else [],
+        )
+        for turn, loss in enumerate(split(measurer.loss.share(1 - columns.spent), self.rounds)):
+            on_progress("choose and measure", (turn + 0.2) / self.rounds)
+            if isinstance(loss, PureDP) and learner.fitted is None:
+                learner.measure_tree(loss)
             else:
-                errors = coarse.gaps(estimates, loss.share(SELECTION_SHARE))
-                spend = loss.share(1 - SELECTION_SHARE)
-                parts, nodes = choose(
-                    domain,
-                    errors,
-                    weights,
-                    loss=spend,
-                    rows=measurer.rows,
-                    limit=limit,
-                    nodes=nodes,
-                )
-                parts = parts or {(name,): 1.0 for name in domain.names}
-                joint += coarse.measure(list(parts), spend, list(parts.values()))
-            on_progress("fit", (turn + 0.6) / (self.rounds + 1))
-            fitted = learn(
-                warm=fitted.potentials if fitted else None, max_sweeps=MAX_SWEEPS if last else MIN_SWEEPS
-            )
-            if not last:
-                again = sorted(errors, key=errors.__getitem__, reverse=True)[: RESCORED * len(domain.names)]
-                estimates = {clique: fitted.model.marginal(clique) for clique in again}
-        fitted = fitted or learn()
-        return publish(measurer.domain, columns, self.constraints, fitted.model, joint)
+                learner.measure_worst(loss)
+            on_progress("fit", (turn + 0.5) / self.rounds)
+            fitted = learner.refit(quick=turn + 1 < self.rounds)
+        return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint)
 
-
-def closers(pairs: Iterable[Clique], edges: Sequence[Clique]) -> dict[Clique, float]:
-    """Pairs that share a neighbor along the edges."""
-    near={n:set() for e in edges for n in e}
-    for a,b in edges:
-        near[a].add(b); near[b].add(a)
-    return {p:1.0 for p in pairs if near.get(p[0],set())&near.get(p[1],set())}
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return {
+            "kind": self.kind,
+            "degree": self.degree,
+            "weights": [[list(clique), weight] for clique, weight in self.weights.items()],
+            "rounds": self.rounds,
+            "ordered": sorted(self.ordered),
+            "constraints": self.constraints.to_dict(),
+            "max_cells": self.max_cells,
+            "earlier": self.earlier.to_dict() if self.earlier else None,
+        }

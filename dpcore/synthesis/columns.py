@@ -11,9 +11,11 @@ from fractions import Fraction
 import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, Measurer
+from dpcore.synthesis.base import Expected
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.graphical import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
@@ -51,9 +53,7 @@ class Columns:
     @property
     def start(self) -> dict[str, Values]:
         """Expected rows of each group, above 0, of columns that have nothing to do with each other."""
-        return {
-            single.clique[0]: np.maximum(self._merged(single).values, 1.0) for single in self.singles
-        }
+        return {single.clique[0]: np.maximum(self._merged(single).values, 1.0) for single in self.singles}
 
     def _merged(self, single: Marginal) -> Marginal:
         """One-way counts over groups, with the mean variance of their cells."""
@@ -73,7 +73,7 @@ def measure_columns(
     With an earlier model its groups are kept and its one-way counts are averaged in.
     """
     loss = measurer.loss
-    names = tuple(name for name in measurer.domain.names if name not in constraints.decided)
+    names = constraints.free(measurer.domain.names)
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
     clarity = (
@@ -82,7 +82,7 @@ def measure_columns(
     share = one_way_share(clarity)
     singles = measurer.measure([(name,) for name in names], loss.share(share))
     if earlier is not None:
-        known = {marginal.clique: marginal for marginal in earlier.measurements}
+        known = {marginal.clique: marginal for marginal in reversed(earlier.measurements)}
         singles = tuple(_mean(single, known[single.clique]) for single in singles)
         count = _mean(count, known[()])
     groups, shares = {}, {}
@@ -143,11 +143,30 @@ def check_columns(domain: Domain, constraints: Constraints, ordered: Collection[
     constraints.check(domain)
 
 
-def expect_columns(
-    domain: Domain, constraints: Constraints, loss: Loss, rows: int
-) -> tuple[Expected, ...]:
+def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticModel | None) -> None:
+    """Refuse an earlier model of other columns, or one that merged what the constraints tell apart."""
+    if earlier is None:
+        return
+    names = constraints.free(domain.names)
+    if earlier.domain != domain or earlier.grouping.domain.names != names:
+        raise ParameterError(
+            "the earlier model has other columns or cells than this table",
+            remedy="use a model of the same table under the same schema and constraints",
+        )
+    for name in names:
+        kinds = constraints.kinds(domain, name)
+        groups = earlier.grouping.groups[name]
+        if len(np.unique(np.stack([groups, kinds]), axis=1).T) != len(np.unique(groups)):
+            raise ParameterError(
+                f"the earlier model counts cells of column {name!r} as one that a constraint tells apart",
+                remedy="drop the constraint, or start without the earlier model",
+                column=name,
+            )
+
+
+def expect_columns(domain: Domain, constraints: Constraints, loss: Loss, rows: int) -> tuple[Expected, ...]:
     """The largest error that one-way counts can have, whatever is found: at their smallest share."""
-    names = [name for name in domain.names if name not in constraints.decided]
+    names = constraints.free(domain.names)
     part = loss.share(Fraction(round(1000 * FLATTEST), 1000) / len(names))
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
     noise: Noise = "laplace" if isinstance(loss, PureDP) else "gaussian"

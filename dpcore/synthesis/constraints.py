@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +61,9 @@ class Determines:
         object.__setattr__(self, "cells", tuple(map(int, self.cells)))
         if self.column == self.target:
             raise ParameterError(
-                f"column {self.column!r} cannot determine itself", remedy="name two columns", column=self.column
+                f"column {self.column!r} cannot determine itself",
+                remedy="name two columns",
+                column=self.column,
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +97,7 @@ class Constraints:
                 for other in self.determines
             ):
                 raise ParameterError(
-                    f"column {function.target!r} is decided by another and cannot stand in a second constraint",
+                    f"column {function.target!r} is decided by another and stands in a second constraint",
                     remedy="state the constraint for the column that decides it",
                     column=function.target,
                 )
@@ -115,10 +117,10 @@ class Constraints:
         if not State(tree, product_potentials(tree, self.factors(domain, whole))).tables[0].sum() > 0:
             raise InfeasibleError("the impossible combinations leave no possible row", remedy="drop one")
 
-    @property
-    def decided(self) -> frozenset[str]:
-        """Columns that others determine."""
-        return frozenset(function.target for function in self.determines)
+    def free(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The columns that no other determines: those that are measured."""
+        decided = {function.target for function in self.determines}
+        return tuple(name for name in names if name not in decided)
 
     def kinds(self, domain: Domain, name: str) -> Integers:
         """One number a cell of the column; cells of one number mean the same to every constraint."""
@@ -130,14 +132,13 @@ class Constraints:
         marks += [np.array(function.cells) for function in self.determines if function.column == name]
         return np.unique(np.stack(marks), axis=1, return_inverse=True)[1].astype(np.int64).ravel()
 
-    def factors(self, domain: Domain, groups: dict[str, Integers]) -> list[tuple[Clique, Values]]:
+    def factors(self, domain: Domain, groups: Mapping[str, Integers]) -> list[tuple[Clique, Values]]:
         """0 where no row may be and 1 elsewhere, one table a rule, over groups of cells of one kind."""
         tables = []
         for rule in self.impossible:
             table = np.ones([int(groups[name].max()) + 1 for name in rule.columns])
-            table[
-                np.ix_(*(np.unique(groups[n][list(c)]) for n, c in zip(rule.columns, rule.cells, strict=True)))
-            ] = 0.0
+            hit = (groups[name][list(cells)] for name, cells in zip(rule.columns, rule.cells, strict=True))
+            table[np.ix_(*map(np.unique, hit))] = 0.0
             tables.append((rule.columns, table))
         return tables
 
@@ -160,5 +161,7 @@ class Constraints:
 def _check_cells(domain: Domain, name: str, cells: Sequence[int]) -> None:
     if not all(0 <= cell < domain.size(name) for cell in cells):
         raise ParameterError(
-            f"column {name!r} has cells 0 to {domain.size(name) - 1} only", remedy="check the cells", column=name
+            f"column {name!r} has cells 0 to {domain.size(name) - 1} only",
+            remedy="check the cells",
+            column=name,
         )

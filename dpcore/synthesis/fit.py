@@ -109,9 +109,7 @@ def fit(
     joint = [m for m in tables if len(m.clique) > 1] or tables
     deviation = sum(math.sqrt(m.variance) for m in joint) / max(1, len(joint))
     strength = SMOOTHNESS / max(deviation, 1e-9)
-    touched = sum(
-        table.size * (4 + 2 * len(held)) for table, held in zip(state.tables, blocks, strict=True)
-    )
+    touched = sum(table.size * (4 + 2 * len(held)) for table, held in zip(state.tables, blocks, strict=True))
     max_sweeps = min(max_sweeps, max(MIN_SWEEPS, WORK // touched))
     sweeps = 0
     moved = math.inf

@@ -94,7 +94,8 @@ class GraphicalModel:
         state = State(self.tree, potentials)
         if not state.tables[0].sum() > 0:
             raise InfeasibleError(
-                f"the model holds no rows with these values of {', '.join(weights)}", remedy="ask for other values"
+                f"the model holds no rows with these values of {', '.join(weights)}",
+                remedy="ask for other values",
             )
         return GraphicalModel(tree=self.tree, tables=tuple(state.tables))
 
@@ -142,7 +143,8 @@ class GraphicalModel:
             for child, parent in enumerate(self.tree.parents)
             if parent == i and wanted & self._below[child] - set(self.tree.separators[child])
         ]
-        kept = set(part or ()) | wanted.intersection(node) | {name for columns, _ in messages for name in columns}
+        kept = set(part or ()) | wanted.intersection(node)
+        kept |= {name for columns, _ in messages for name in columns}
         own = tuple(name for name in node if name in kept)
         operands = [(own, project(self.tables[i], node, own)), *messages]
         columns = (*(part or ()), *sorted((wanted & self._below[i]) - set(part or ())))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.sampling import Integers, nearest_distribution, sample_cells
@@ -47,7 +48,7 @@ class Grouping:
 
     def merge(self, name: str, values: Values) -> Values:
         """Sums over the groups of one column."""
-        return np.bincount(self.groups[name], weights=values)
+        return np.bincount(self.groups[name], weights=values).astype(np.float64)
 
     def split(self, clique: Clique, values: Values) -> Values:
         """A table over groups as a table over cells; each group's rows are spread by the shares."""
@@ -64,7 +65,8 @@ class Grouping:
     def _split_column(self, name: str, codes: Integers, rng: np.random.Generator) -> Integers:
         groups = self.groups[name]
         members = np.bincount(groups)
-        cells = np.argsort(groups, kind="stable")[np.cumsum(members) - members][codes]
+        first = np.argsort(groups, kind="stable")[np.cumsum(members) - members]
+        cells: Integers = first[codes]
         for group in np.flatnonzero(members > 1):
             rows = np.flatnonzero(codes == group)
             inside = np.flatnonzero(groups == group)
@@ -135,7 +137,7 @@ def shares_of(values: Values, groups: Integers) -> Values:
     return shares
 
 
-def _runs(values: Values, rare: np.ndarray[Any, np.dtype[np.bool_]], kinds: Integers, deviation: float) -> Integers:
+def _runs(values: Values, rare: npt.NDArray[np.bool_], kinds: Integers, deviation: float) -> Integers:
     """First cell of each run: a rare cell joins the run before it until that run stands out."""
     labels = np.arange(len(values))
     total, length = 0.0, 0

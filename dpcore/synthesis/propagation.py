@@ -67,9 +67,7 @@ class State:
         self.separators[i] = new
 
 
-def product_potentials(
-    tree: JunctionTree, factors: Iterable[tuple[Clique, Values]]
-) -> list[Values]:
+def product_potentials(tree: JunctionTree, factors: Iterable[tuple[Clique, Values]]) -> list[Values]:
     """One potential a node: the product of the factors it holds, each put into the smallest fitting node.
 
     Args:

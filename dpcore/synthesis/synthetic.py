@@ -130,8 +130,12 @@ class SyntheticModel:
             mask = np.isin(np.arange(self.domain.size(name)), numbers).astype(np.float64)
             function = next((f for f in self.constraints.determines if f.target == name), None)
             held = name if function is None else function.column
-            masks[held] = masks.get(held, 1.0) * (mask if function is None else mask[np.array(function.cells)])
-        weights = {name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()}
+            if function is not None:
+                mask = mask[np.array(function.cells)]
+            masks[held] = masks[held] * mask if held in masks else mask
+        weights = {
+            name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()
+        }
         if any(not weight.any() for weight in weights.values()):
             raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
         return replace(self, grouping=self.grouping.restricted(masks), graph=self.graph.restricted(weights))
@@ -162,8 +166,7 @@ class SyntheticModel:
     def _variance(self, clique: Clique) -> float | None:
         """Of one cell of the clique, from the best measurement that contains it; None without one."""
         found = [
-            marginal.variance
-            * (self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique))
+            marginal.variance * (self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique))
             for marginal in self.measurements
             if set(clique) <= set(marginal.clique)
         ]

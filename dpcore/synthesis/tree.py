@@ -8,15 +8,16 @@ its edges measured. Ours asks for all distances in one release where Gaussian no
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, Measurer, OnProgress
+from dpcore.synthesis.base import Expected, OnProgress
 from dpcore.synthesis.columns import (
     affordable,
     check_columns,
@@ -67,7 +68,8 @@ class Tree:
         coarse = measurer.coarsen(columns.grouping.groups)
         loss = measurer.loss.share(1 - columns.spent)
         pairs = affordable(coarse.domain, itertools.combinations(columns.grouping.domain.names, 2), MAX_CELLS)
-        joint = tree_pairs(coarse, independent(columns, pairs), loss, on_progress) if pairs else ()
+        on_progress("choose and measure pairs", 0.3)
+        joint = tree_pairs(coarse, columns.grouping.domain.names, independent(columns, pairs), loss)
         on_progress("fit", 0.6)
         fitted = fit(
             columns.grouping.coarse,
@@ -87,7 +89,7 @@ class Tree:
 
 
 def tree_pairs(
-    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, on_progress: OnProgress
+    measurer: Measurer, names: Sequence[str], estimates: Mapping[Clique, Values], loss: Loss
 ) -> tuple[Marginal, ...]:
     """Choose a spanning tree and measure its edges. Costs `loss`, all of it.
 
@@ -95,10 +97,12 @@ def tree_pairs(
     its distance.
 
     Args:
-        estimates: pairs -> what they would be if columns were independent.
+        estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
+            columns alone.
     """
-    on_progress("choose pairs", 0.2)
     domain = measurer.domain
+    if not estimates:
+        return measurer.measure([(name,) for name in names], loss)
     spend = loss.share(1 - SELECTION_SHARE)
     edges = len({name for pair in estimates for name in pair}) - 1
     penalties = {
@@ -106,7 +110,6 @@ def tree_pairs(
         for pair in estimates
     }
     chosen = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
-    on_progress("measure pairs", 0.4)
     return measurer.measure(chosen, spend, even_split(domain, chosen, spend))
 
 
@@ -121,7 +124,7 @@ def spanning_tree(
     Args:
         estimates: pairs -> their estimates.
         penalties: pairs -> rows taken off the distance.
-        loss: spent whole.
+        loss: spent whole when the pairs join all columns.
     """
     columns = {name: frozenset({name}) for pair in estimates for name in pair}
     edges: list[Clique] = []

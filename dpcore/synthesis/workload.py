@@ -32,11 +32,16 @@ def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float])
     """All cliques of `degree` of the columns with weight 1, and those of `weights` with their own.
 
     Returns: clique, its columns in the order of `names` -> weight.
-    Raises: ParameterError for a weight that is not above 0.
+    Raises: ParameterError for a clique that is no pair or triple of them, or a weight not above 0.
     """
     place = {name: at for at, name in enumerate(names)}
     wanted = dict.fromkeys(itertools.combinations(names, degree), 1.0)
     for clique, weight in weights.items():
+        if len(set(clique)) not in (2, 3) or len(set(clique)) != len(clique) or not set(clique) <= set(place):
+            raise ParameterError(
+                f"({', '.join(clique)}) must be a pair or triple of columns that are measured",
+                remedy=f"choose among {', '.join(map(repr, names))}",
+            )
         if not (math.isfinite(weight) and weight > 0):
             raise ParameterError(
                 f"the weight ({weight}) of {', '.join(clique)} must be above 0", remedy="raise the weight"
@@ -45,14 +50,20 @@ def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float])
     return wanted
 
 
-def pair_weights(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
-    """What the error of each pair means to the wanted cliques that contain it; 1 in the mean."""
-    found: dict[Clique, float] = {}
+def measurable(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
+    """The wanted triples with their weights, and every pair inside a wanted clique with what it means to
+    all of them; pairs and triples have weight 1 in the mean."""
+    pairs: dict[Clique, float] = {}
     for clique, weight in wanted.items():
         for pair in itertools.combinations(clique, 2):
-            found[pair] = found.get(pair, 0.0) + weight
-    mean = sum(found.values()) / max(1, len(found))
-    return {pair: weight / mean for pair, weight in found.items()}
+            pairs[pair] = pairs.get(pair, 0.0) + weight
+    triples: dict[Clique, float] = {clique: weight for clique, weight in wanted.items() if len(clique) == 3}
+    return _to_mean(pairs) | _to_mean(triples)
+
+
+def _to_mean(weights: dict[Clique, float]) -> dict[Clique, float]:
+    mean = sum(weights.values()) / max(1, len(weights))
+    return {clique: weight / mean for clique, weight in weights.items()}
 
 
 def expected_error(cells: int, loss: Loss, rows: int) -> float:

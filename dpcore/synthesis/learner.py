@@ -1,0 +1,142 @@
+"""A model that grows round by round: what was measured, the tree it needs, and where it still errs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from dpcore.accounting.loss import Loss
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema.domain import Clique
+from dpcore.synthesis.columns import Columns, affordable, independent
+from dpcore.synthesis.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
+from dpcore.synthesis.tree import tree_pairs
+from dpcore.synthesis.workload import choose
+from dpcore.tables.counts import MAX_CELLS, Marginal, Values
+
+SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
+ASKED_AGAIN = 3  # cliques a column whose error is asked for again after the first round
+
+
+class Learner:
+    """The state of Adaptive between rounds; all of it is noisy or public.
+
+    Attributes:
+        joint: what was measured of several columns together, over groups.
+        fitted: the model so far; None before the first fit, when columns count as independent.
+    """
+
+    def __init__(
+        self,
+        view: Measurer,
+        columns: Columns,
+        *,
+        factors: Sequence[tuple[Clique, Values]],
+        weights: Mapping[Clique, float],
+        limit: int,
+        joint: Sequence[Marginal] = (),
+    ) -> None:
+        """Begin with the columns alone, or with what an earlier release measured.
+
+        Args:
+            view: the table over groups.
+            factors: 0 where no row may be, 1 elsewhere.
+            weights: pairs, and triples if they are wanted -> how much their error counts.
+            limit: cells the junction tree may have.
+        """
+        self.joint = list(joint)
+        self.fitted: Fit | None = None
+        self._view = view
+        self._columns = columns
+        self._factors = factors
+        self._weights = weights
+        self._limit = limit
+        self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
+        pairs = [clique for clique in weights if len(clique) == 2]
+        self._domain = columns.grouping.coarse
+        self._candidates = affordable(self._domain, pairs, min(limit, MAX_CELLS))
+        if joint:
+            self.refit(quick=True)
+
+    def measure_tree(self, loss: Loss) -> None:
+        """Spend `loss` on a spanning tree, and look for what closes its triangles next."""
+        names = self._columns.grouping.domain.names
+        measured = tree_pairs(self._view, names, independent(self._columns, self._candidates), loss)
+        self.joint += measured
+        self._nodes = (*self._nodes, *(marginal.clique for marginal in measured))
+        self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
+
+    def measure_worst(self, loss: Loss) -> None:
+        """Spend `loss` on asking where the model errs, and on measuring what gains most."""
+        if not self._candidates:
+            self.measure_columns(loss)
+            return
+        model = self.fitted.model if self.fitted else None
+        estimates = (
+            {clique: model.marginal(clique) for clique in self._candidates}
+            if model
+            else independent(self._columns, self._candidates)
+        )
+        errors = self._view.gaps(estimates, loss.share(SELECTION_SHARE))
+        spend = loss.share(1 - SELECTION_SHARE)
+        parts, self._nodes = choose(
+            self._domain,
+            errors,
+            self._weights,
+            loss=spend,
+            rows=self._view.rows,
+            limit=self._limit,
+            nodes=self._nodes,
+        )
+        if parts:
+            self.joint += self._view.measure(list(parts), spend, list(parts.values()))
+        else:
+            self.measure_columns(spend)
+        self._narrow(errors)
+
+    def measure_columns(self, loss: Loss) -> None:
+        """Spend `loss` on the columns alone, where nothing else is worth its noise."""
+        names = self._columns.grouping.domain.names
+        self.joint += self._view.measure([(name,) for name in names], loss)
+
+    def refit(self, *, quick: bool) -> Fit:
+        """Fit the model to all that was measured, from where it stands."""
+        self.fitted = fit(
+            self._domain,
+            [*self._columns.measurements, *self.joint],
+            start=self._columns.start,
+            factors=self._factors,
+            nodes=self._nodes,
+            warm=self.fitted.potentials if self.fitted else None,
+            max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
+        )
+        return self.fitted
+
+    def _narrow(self, errors: Mapping[Clique, float]) -> None:
+        """Keep the cliques that erred most, and wanted triples of such pairs that cost no room."""
+        most = ASKED_AGAIN * len(self._domain.names)
+        ranked = sorted(errors, key=errors.__getitem__, reverse=True)
+        triples = [
+            clique
+            for clique in self._weights
+            if len(clique) == 3 and any(set(clique) <= set(node) for node in self._nodes)
+        ]
+
+        def error_of_pairs(clique: Clique) -> float:
+            return sum(errors.get(pair, 0.0) for pair in itertools.combinations(clique, 2))
+
+        triples.sort(key=error_of_pairs, reverse=True)
+        self._candidates = [
+            *ranked[:most],
+            *affordable(self._domain, triples[:most], min(self._limit, MAX_CELLS)),
+        ]
+
+
+def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
+    """The pairs whose columns have a common neighbor along the edges: they cost a tree least room."""
+    near: dict[str, set[str]] = {}
+    for a, b in edges:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
