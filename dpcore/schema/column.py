@@ -127,10 +127,14 @@ class Column:
 
     def _missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
         missing = values.isna().to_numpy(dtype=bool)
-        if self.missing_tokens:
-            tokens = [token.strip() for token in self.missing_tokens]
-            missing = missing | as_text(values).isin(tokens).to_numpy(dtype=bool)
-        return missing
+        if not self.missing_tokens:
+            return missing
+        tokens = pd.Series([token.strip() for token in self.missing_tokens])
+        if pd.api.types.is_numeric_dtype(values.dtype):
+            found = values.isin(pd.to_numeric(tokens, errors="coerce").dropna())
+        else:
+            found = as_text(values).isin(tokens)
+        return missing | found.to_numpy(dtype=bool)
 
     def _placed(
         self, codes: Codes, missing: npt.NDArray[np.bool_], unreadable: npt.NDArray[np.bool_], clipped: int
@@ -215,6 +219,13 @@ class Boolean(Column):
 
     true_label: str = "True"
     false_label: str = "False"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.true_label.strip().lower() == self.false_label.strip().lower():
+            raise ParameterError(
+                f"true and false of column {self.name!r} have the same label", remedy="use two labels"
+            )
 
     @property
     def values_size(self) -> int:

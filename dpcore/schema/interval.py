@@ -17,6 +17,8 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.schema.column import Codes, Column, Outside, as_text, check_cells, whole_numbers
 
+_ZONE = r"(?<=:\d\d)([.]\d+)?(Z| ?[+-]\d\d:?\d\d)$"
+"""A time zone at the end of a time of day: the day is taken as it is written."""
 _STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 
 
@@ -162,13 +164,19 @@ class Real(IntervalColumn):
                     remedy="use a number above 0",
                 )
             check_cells(self.name, (self.high - self.low) / self.bin_width)
+        if (np.diff(self.edges) <= 0).any():
+            raise ParameterError(
+                f"the cells of column {self.name!r} are too narrow for numbers of this size",
+                remedy="use a wider step",
+            )
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
         if self.bin_width is None:
             return np.array([self.low, *self.cuts, self.high], dtype=np.float64)
         cells = max(1, math.ceil((self.high - self.low) / self.bin_width - 1e-9))
-        return np.append(self.low + self.bin_width * np.arange(cells), self.high)
+        starts = self.low + self.bin_width * np.arange(cells)
+        return np.append(starts[starts < self.high], self.high)
 
     def _value_labels(self) -> tuple[str, ...]:
         return tuple(
@@ -261,7 +269,8 @@ class Date(IntervalColumn):
         if pd.api.types.is_datetime64_any_dtype(values.dtype):
             stamps = values
         else:
-            stamps = pd.to_datetime(as_text(values), errors="coerce", format="ISO8601")
+            local = as_text(values).str.replace(_ZONE, "", regex=True)
+            stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
         if getattr(stamps.dt, "tz", None) is not None:
             stamps = stamps.dt.tz_localize(None)
         days = stamps.to_numpy(dtype="datetime64[D]")

@@ -85,7 +85,7 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     if pd.api.types.is_datetime64_any_dtype(values.dtype) or _looks_like_dates(present):
         return _date(base, present)
     numbers = pd.to_numeric(present, errors="coerce") if not _has_leading_zeros(present) else None
-    if numbers is not None and numbers.notna().all() and np.isfinite(numbers).all():
+    if numbers is not None and (numbers.abs() < 1e300).all():
         if _PERSON.search(name) and distinct == len(present) > 1:
             return Excluded(name=name, reason="every row has its own number, so it may name people")
         return _number(base, numbers)
@@ -147,7 +147,8 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             from_data=("low", "high"),
             reason="whole numbers over a short range, one cell each",
         )
-    width = _round_width((high - low) / TARGET_CELLS)
+    largest = max(abs(low), abs(high))
+    width = _round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
     if whole:
         step = max(1, math.ceil(width))
         first = math.floor(low / step) * step
@@ -160,8 +161,6 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             from_data=("low", "high", "bin_width"),
             reason=f"whole numbers over a wide range, cells of {step}",
         )
-    if high == low:
-        width = 1.0
     start = math.floor(low / width) * width
     end = (math.floor(high / width) + 1) * width
     return Real(
@@ -175,8 +174,8 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
 
 
 def _round_width(width: float) -> float:
-    """The next width of the series 1, 2, 5, 10, ..."""
-    if width <= 0:
+    """The next width of the series 1, 2, 5, 10, ...; 1 for next to nothing."""
+    if width < 1e-300:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))

@@ -1,0 +1,151 @@
+"""Suggestions: a reason for each guess, a mark on what came from the data, names left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import pandas as frames
+
+import dpcore as dp
+from dpcore.schema import Column, Schema
+
+
+def suggested(**columns: object) -> dict[str, Column]:
+    return {column.name: column for column in dp.suggest_schema(pd.DataFrame(columns)).columns}
+
+
+def left_out(schema: Schema) -> set[str]:
+    return {column.name for column in schema.excluded}
+
+
+def test_adult(shared: Path) -> None:
+    """The real table: kinds, `?` as missing, a reason for all, a mark on every fact that was read off."""
+    frame = pd.read_csv(shared / "data" / "adult.csv")
+    schema = dp.suggest_schema(frame)
+    assert [column.name for column in schema.columns] == list(frame.columns)
+    columns = {column.name: column for column in schema.columns}
+    for name in ("workclass", "occupation", "native-country"):
+        assert columns[name].missing
+        assert columns[name].missing_tokens == ("?",)
+        assert "?" not in columns[name].categories
+    assert isinstance(columns["age"], dp.Integer)
+    assert (columns["age"].low, columns["age"].high, columns["age"].from_data) == (0, 119, ())
+    for column in schema.columns:
+        assert column.reason
+        if isinstance(column, dp.Categorical):
+            assert column.from_data == ("categories",)
+        elif column.name != "age":
+            assert set(column.from_data) >= {"low", "high"}
+        assert column.check(frame[column.name]).clipped == 0
+    assert schema.unit == dp.PrivacyUnit(max_rows=1)
+    assert dp.Schema.from_json(schema.to_json()) == schema
+
+
+def test_every_kind() -> None:
+    """Each kind of column must be seen for what it is."""
+    found = suggested(
+        flag=[True, False] * 15,
+        answer=["yes", "no"] * 15,
+        day=["2020-01-31", "2021-06-30"] * 15,
+        stamp=pd.to_datetime(["1950-01-31", "2021-06-30"] * 15),
+        height=[1.75, 1.62] * 15,
+        children=[0, 3] * 15,
+        salary=[0, 123_456] * 15,
+        zip=["01234", "99999"] * 15,
+    )
+    kinds = {name: column.kind for name, column in found.items()}
+    assert kinds == {
+        "flag": "boolean", "answer": "categorical", "day": "date", "stamp": "date", "height": "real",
+        "children": "integer", "salary": "integer", "zip": "categorical",
+    }  # fmt: skip
+    assert found["zip"].categories == ("01234", "99999")  # a number would lose its zero
+    assert (found["day"].low, found["day"].high, found["day"].step) == ("2020-01-01", "2021-12-31", "month")
+    assert found["stamp"].step == "year"
+    assert found["salary"].size <= 101
+    assert all(column.reason for column in found.values())
+
+
+def test_names_and_numbers_of_people_are_left_out() -> None:
+    """A name, or a number for each person or row, must not be offered for release."""
+    rows = 300
+    frame = pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(rows)],
+            "patient_id": np.arange(rows) // 3,
+            "record_no": np.arange(rows),
+            "id": [f"{i:05d}" for i in range(rows)],
+            "ward": ["a", "b", "c"] * (rows // 3),
+        }
+    )
+    schema = dp.suggest_schema(frame)
+    assert [column.name for column in schema.columns] == ["ward"]
+    assert left_out(schema) == {"name", "patient_id", "record_no", "id"}
+    assert all(column.reason for column in schema.excluded)
+    assert schema.unit == dp.PrivacyUnit(max_rows=1, id_column="patient_id")
+    dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+
+
+def test_all_missing_column() -> None:
+    """A column without a value has no kind; the others must not suffer."""
+    schema = dp.suggest_schema(
+        pd.DataFrame({"empty": [None] * 5, "blank": ["", "?", "", "", ""], "n": [1, 2, 3, 4, 5]})
+    )
+    assert [column.name for column in schema.columns] == ["n"]
+    assert left_out(schema) == {"empty", "blank"}
+    with pytest.raises(dp.SchemaError, match="no column"):
+        dp.suggest_schema(pd.DataFrame({"empty": [None] * 5}))
+
+
+def test_one_row() -> None:
+    """One row is a table too."""
+    frame = pd.DataFrame({"n": [3], "x": [0.5], "t": ["a"], "d": ["2020-02-02"], "b": [True]})
+    schema = dp.suggest_schema(frame)
+    assert schema.encode(frame)["n"].tolist() == [0]
+
+
+def test_no_rows_and_doubled_columns() -> None:
+    """A header without rows, or with a name twice, has a message of its own."""
+    with pytest.raises(dp.SchemaError):
+        dp.suggest_schema(pd.DataFrame({"a": [], "b": []}))
+    twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(dp.SchemaError, match="more than one column 'a'"):
+        dp.suggest_schema(twice)
+
+
+def test_many_texts_are_left_out() -> None:
+    """A column of 50,000 different texts must be left out with a reason, not listed."""
+    frame = pd.DataFrame({"t": [f"t{i % 50_000}" for i in range(150_000)], "n": 1})
+    schema = dp.suggest_schema(frame)
+    assert left_out(schema) == {"t"}
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    frames.data_frames(
+        [
+            frames.column("i", dtype="int64"),
+            frames.column("x", elements=st.floats(allow_nan=True, allow_infinity=True)),
+            frames.column("small", elements=st.floats(min_value=-1e-12, max_value=1e-12)),
+            frames.column("t", elements=st.text(max_size=4) | st.none()),
+            frames.column("few", elements=st.sampled_from(["a", " a", "?", "", "NA", None])),
+            frames.column("mixed", elements=st.sampled_from([1, "1", 1.0, True, None, "2020-01-01", "x"])),
+        ],
+        index=frames.range_indexes(min_size=1, max_size=30),
+    )
+)
+def test_a_suggestion_always_fits_its_table(frame: pd.DataFrame) -> None:
+    """Whatever the table, what is suggested must accept it: no crash, no value without a cell."""
+    try:
+        schema = dp.suggest_schema(frame)
+    except dp.SchemaError:
+        return
+    codes = schema.encode(frame)
+    assert all((codes[name] >= 0).all() and (codes[name] < schema.domain.size(name)).all() for name in codes)
+    assert all(column.check(frame[column.name]).clipped == 0 for column in schema.columns)
+    assert left_out(schema) | set(codes) == set(frame.columns)
+    assert dp.Schema.from_json(schema.to_json()) == schema
