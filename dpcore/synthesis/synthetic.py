@@ -60,6 +60,11 @@ class SyntheticModel:
         return self.graph.total
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that `sample_codes` draws: all of the domain."""
+        return self.domain.names
+
+    @property
     def cliques(self) -> tuple[Clique, ...]:
         """The cliques of two columns or more that were measured."""
         return tuple(marginal.clique for marginal in self.measurements if len(marginal.clique) > 1)

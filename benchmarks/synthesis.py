@@ -1,0 +1,236 @@
+"""How close is a synthetic table to the original, and what does it take to make it?
+
+Any table of cell numbers with a domain file ({"column": cells, ...}) will do:
+
+    python benchmarks/synthesis.py --data adult_coded.csv --domain adult_coded_domain.json \
+        --recipe Adaptive --epsilon 1 --delta 1e-9 --runs 5 --out synthetic.csv
+
+Prints the total variation distance over all 1-, 2- and 3-way marginals (mean and worst), CPU seconds of the
+whole synthesis in one thread (from opening the curator to the drawn table; imports, reading and the report
+excluded) and peak memory; JSON with --json. --growth repeats and cuts the table to show how time grows with
+rows and columns. --mbi fits the same kind of tree with mbi (Private-PGM) in a virtual environment of its own
+and prints the ratio; it takes minutes. The noise is exact and from the system's randomness, so runs differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+import pandas as pd
+
+import dpcore as dp
+from dpcore.synthesis import Adaptive, Recipe, Tree
+
+ADULT = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
+COLUMNS = (10, 20, 40, 60)
+
+
+def read(data: Path, domain: Path) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The table's columns of the domain, and their cells."""
+    sizes = {str(name): int(size) for name, size in json.loads(domain.read_text()).items()}
+    return pd.read_csv(data)[list(sizes)], sizes
+
+
+def synthesize(
+    frame: pd.DataFrame, sizes: dict[str, int], recipe: Recipe, loss: dp.ApproxDP | dp.PureDP
+) -> tuple[pd.DataFrame, float]:
+    """A synthetic table and the CPU seconds it took."""
+    schema = dp.Schema(
+        columns=tuple(dp.Categorical(name, categories=tuple(range(size))) for name, size in sizes.items()),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    began = time.process_time()
+    curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
+    drawn = curator.run(recipe, loss).sample()
+    return drawn, time.process_time() - began
+
+
+def distances(
+    original: pd.DataFrame, drawn: pd.DataFrame, sizes: dict[str, int], ways: int, most: int
+) -> list[float]:
+    """Total variation distance of each marginal of so many columns; of `most` of them if there are more."""
+    cliques: Sequence[tuple[str, ...]] = list(itertools.combinations(sizes, ways))
+    if len(cliques) > most:
+        chosen = np.random.default_rng(0).choice(len(cliques), size=most, replace=False)
+        cliques = [cliques[i] for i in chosen]
+    tables = [{name: frame[name].to_numpy(dtype=np.int64) for name in sizes} for frame in (original, drawn)]
+    return [
+        0.5 * float(np.abs(_shares(tables[0], sizes, clique) - _shares(tables[1], sizes, clique)).sum())
+        for clique in cliques
+    ]
+
+
+def _shares(codes: dict[str, np.ndarray], sizes: dict[str, int], clique: tuple[str, ...]) -> np.ndarray:
+    flat, cells = np.zeros(len(codes[clique[0]]), dtype=np.int64), 1
+    for name in clique:
+        flat, cells = flat * sizes[name] + codes[name], cells * sizes[name]
+    return np.bincount(flat, minlength=cells) / max(1, len(flat))
+
+
+def report(
+    frame: pd.DataFrame, sizes: dict[str, int], recipe: Recipe, loss: dp.ApproxDP | dp.PureDP, args: Any
+) -> dict[str, Any]:
+    """Errors and times of some runs."""
+    runs: list[dict[str, float]] = []
+    for _ in range(args.runs):
+        drawn, seconds = synthesize(frame, sizes, recipe, loss)
+        run = {"cpu_s": seconds, "rows": float(len(drawn))}
+        # ru_maxrss is in KiB on Linux; taken before the report, which needs memory of its own.
+        run["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        for ways in range(1, min(3, len(sizes)) + 1):
+            found = distances(frame, drawn, sizes, ways, args.most)
+            run[f"tvd{ways}_mean"], run[f"tvd{ways}_max"] = statistics.fmean(found), max(found)
+        runs.append(run)
+    if args.out:
+        drawn.to_csv(args.out, index=False)
+    result: dict[str, Any] = {name: statistics.fmean(run[name] for run in runs) for name in runs[0]}
+    result["peak_mb"] = runs[0]["peak_mb"]
+    return {"recipe": type(recipe).__name__, "epsilon": args.epsilon, "delta": args.delta, **result}
+
+
+def growth(
+    frame: pd.DataFrame, sizes: dict[str, int], recipe: Recipe, loss: dp.ApproxDP | dp.PureDP, largest: int
+) -> Iterator[dict[str, Any]]:
+    """CPU seconds as rows are repeated, and as columns are repeated."""
+    for rows in (each for each in ROWS if each <= largest):
+        grown = frame.iloc[np.arange(rows) % len(frame)].reset_index(drop=True)
+        yield {"rows": rows, "columns": len(sizes), "cpu_s": synthesize(grown, sizes, recipe, loss)[1]}
+    names = list(sizes)
+    for count in COLUMNS:
+        # A repeated column starts at another row, so that copies are not simply equal.
+        wide = {
+            f"{names[i % len(names)]} {i}": np.roll(frame[names[i % len(names)]].to_numpy(), i // len(names))
+            for i in range(count)
+        }
+        cells = {name: sizes[name.rsplit(" ", 1)[0]] for name in wide}
+        seconds = synthesize(pd.DataFrame(wide), cells, recipe, loss)[1]
+        yield {"rows": len(frame), "columns": count, "cpu_s": seconds}
+
+
+MBI = """
+import itertools, json, sys, time
+import numpy as np, pandas as pd
+from mbi import Dataset, Domain, LinearMeasurement, estimation
+
+data, domain, rho = sys.argv[1], json.load(open(sys.argv[2])), float(sys.argv[3])
+frame = pd.read_csv(data)[list(domain)]
+began = time.process_time()
+rng = np.random.default_rng(0)
+names = list(domain)
+def counts(clique):
+    flat = np.ravel_multi_index([frame[n].to_numpy() for n in clique], [domain[n] for n in clique])
+    return np.bincount(flat, minlength=int(np.prod([domain[n] for n in clique]))).astype(float)
+def measure(clique, share):
+    sigma = (1 / (2 * share * rho)) ** 0.5
+    return LinearMeasurement(counts(clique) + rng.normal(0, sigma, counts(clique).size), clique, stddev=sigma)
+one = {n: counts((n,)) for n in names}
+scores = {}
+for a, b in itertools.combinations(names, 2):
+    independent = np.outer(one[a], one[b]).ravel() / len(frame)
+    scores[a, b] = np.abs(counts((a, b)) - independent).sum() + rng.normal(0, (91 / (0.2 * rho)) ** 0.5)
+part, edges = {n: {n} for n in names}, []
+for a, b in sorted(scores, key=scores.get, reverse=True):
+    if part[a] is not part[b]:
+        edges.append((a, b)); part[a] |= part[b]; part.update({n: part[a] for n in part[b]})
+found = [measure((n,), 0.3 / len(names)) for n in names] + [measure(e, 0.6 / len(edges)) for e in edges]
+model = estimation.mirror_descent(Domain(names, [domain[n] for n in names]), found, iters=1000)
+drawn = model.synthetic_data().df
+drawn.to_csv(sys.argv[4], index=False)
+print(time.process_time() - began)
+"""
+
+
+def mbi_tree(
+    frame: pd.DataFrame, sizes: dict[str, int], loss: dp.ApproxDP, args: Any
+) -> dict[str, Any] | None:
+    """The errors and CPU seconds of a spanning tree fitted with mbi, or None where it does not install."""
+    with tempfile.TemporaryDirectory() as folder:
+        home, script, out = Path(folder) / "venv", Path(folder) / "tree.py", Path(folder) / "out.csv"
+        venv.create(home, with_pip=True)
+        python = str(home / "bin" / "python")
+        installed = subprocess.run(
+            [python, "-m", "pip", "install", "-q", "mbi==2.0.0", "pandas"], check=False
+        )
+        if installed.returncode:
+            return None
+        script.write_text(MBI)
+        command = [python, str(script), str(args.data), str(args.domain), str(float(loss.rho)), str(out)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ended.returncode:
+            return {"recipe": "mbi tree", "failed": ended.stderr.strip().splitlines()[-1]}
+        result: dict[str, Any] = {"recipe": "mbi tree", "cpu_s": float(ended.stdout.split()[-1])}
+        for ways in (1, 2, 3):
+            found = distances(frame, pd.read_csv(out), sizes, ways, args.most)
+            result |= {f"tvd{ways}_mean": statistics.fmean(found), f"tvd{ways}_max": max(found)}
+        return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=ADULT / "adult_coded.csv", help="CSV of cell numbers")
+    parser.add_argument(
+        "--domain", type=Path, help='JSON: {"column": cells}', default=ADULT / "adult_coded_domain.json"
+    )
+    parser.add_argument("--recipe", choices=("Tree", "Adaptive"), default="Adaptive")
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--delta", type=float, default=1e-9, help="0 for pure epsilon")
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--ordered", nargs="*", default=[], help="columns whose neighboring cells are alike")
+    parser.add_argument("--degree", type=int, default=2, help="2 for pairs, 3 for triples (Adaptive)")
+    parser.add_argument("--most", type=int, default=2000, help="marginals of one kind to compare, at most")
+    parser.add_argument("--out", type=Path, help="where the last synthetic table goes")
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="rows of --growth, at most")
+    parser.add_argument("--mbi", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    frame, sizes = read(args.data, args.domain)
+    loss = (
+        dp.ApproxDP(epsilon=args.epsilon, delta=args.delta) if args.delta else dp.PureDP(epsilon=args.epsilon)
+    )
+    ordered = frozenset(args.ordered)
+    recipe: Recipe = (
+        Tree(ordered=ordered) if args.recipe == "Tree" else Adaptive(ordered=ordered, degree=args.degree)
+    )
+    lines = [report(frame, sizes, recipe, loss, args)]
+    if args.mbi and isinstance(loss, dp.ApproxDP):
+        other = mbi_tree(frame, sizes, loss, args)
+        if other and "cpu_s" in other:
+            other["ratio"] = other["cpu_s"] / lines[0]["cpu_s"]
+        lines.append(other or {"recipe": "mbi tree", "failed": "does not install here"})
+    if args.growth:
+        lines += list(growth(frame, sizes, recipe, loss, args.largest))
+    if args.json:
+        print(json.dumps(lines if len(lines) > 1 else lines[0]))
+        return
+    for line in lines:
+        print(
+            "  ".join(
+                f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+                for name, value in line.items()
+            )
+        )
+
+
+if __name__ == "__main__":
+    main()
