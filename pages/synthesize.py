@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.accounting.loss import UNIT
 from dpcore.errors import DpcoreError
-from workbench import release_view, releasing, state, widgets
+from workbench import recipe_form, release_view, releasing, state, widgets
 from workbench.charts import expected
 from workbench.wording import GLOSSARY, _, amount, number, plain, rule_unit
 
@@ -17,64 +17,6 @@ curator = widgets.need_curator(
         "error and the cost, then you decide."
     )
 )
-table = curator.account.dataset[:12]  # each data set has columns of its own
-names = list(curator.schema.domain.names)
-
-
-def choose_kind() -> str:
-    chosen = state.widget("kind", "histogram")
-    for column, kind in zip(st.columns(3), releasing.KINDS, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.button(
-                kind.title,
-                icon=kind.icon,
-                key=f"kind-{kind.key}",
-                type="secondary" if kind.key == chosen else "tertiary",
-                on_click=state.set_widget,
-                args=("kind", kind.key),
-                width="stretch",
-            )
-            st.caption(("✓ " if kind.key == chosen else "") + kind.text)
-    return chosen
-
-
-def choose_recipe(kind: str):
-    if kind == "histogram":
-        column = st.selectbox(_("Column"), names, key=f"histogram-column-{table}", persist_state="session")
-        return releasing.histogram_recipe(column)
-    if kind == "marginals":
-        sets = st.multiselect(
-            _("Columns that should be counted together"),
-            names,
-            key=f"marginal-columns-{table}",
-            persist_state="session",
-        )
-        ways = st.radio(
-            _("Which tables"),
-            ["one", "pairs", "all"],
-            index=1,
-            format_func={
-                "one": _("each column alone"),
-                "pairs": _("every pair"),
-                "all": _("all together, one table"),
-            }.get,
-            key="marginal-ways",
-            persist_state="session",
-        )
-        return releasing.marginals_recipe(releasing.cliques(sets, ways))
-    columns = st.multiselect(
-        _("Columns of the table"), names, names[:3], key=f"table-columns-{table}", persist_state="session"
-    )
-    together = st.radio(
-        _("Relations between columns"),
-        [True, False],
-        format_func=lambda value: (
-            _("keep all of them (few columns only)") if value else _("drop them: independent columns")
-        ),
-        key="table-together",
-        persist_state="session",
-    )
-    return releasing.table_recipe(columns, together=together)
 
 
 def preview(recipe, loss) -> None:
@@ -151,10 +93,10 @@ def wanted_error(recipe) -> None:
 
 
 def plan() -> None:
-    kind = choose_kind()
+    kind = recipe_form.choose_kind()
     left, right = st.columns([2, 3], gap="large")
     with left:
-        recipe = choose_recipe(kind)
+        recipe = recipe_form.choose_recipe(curator, kind)
         largest = max(0.01, min(10.0, widgets.epsilon_left(curator)))
         epsilon = widgets.epsilon_picker(
             _("Share of the budget, epsilon"), key="loss", default=0.5, largest=largest

@@ -268,3 +268,50 @@ def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str
         tooltip=[x, "of", altair.Tooltip("share:Q", format=".1%")],
     )
     return Chart(spec=spec.properties(height=240), alt=alt, table=frame)
+
+
+def pair_grid(names: Sequence[str]) -> Chart:
+    """One square a pair of columns, to be clicked; a click with Shift adds to the choice."""
+    order = list(names)
+    frame = pd.DataFrame(
+        [{"first": b, "second": a} for i, a in enumerate(order) for b in order[:i]],
+        columns=["first", "second"],
+    )
+    altair, chart = _altair(frame)
+    pairs = altair.selection_point(name="pairs", fields=["first", "second"], toggle="true")
+    spec = (
+        chart.mark_rect(stroke="white")
+        .encode(
+            x=altair.X("first:N", sort=order, title=None),
+            y=altair.Y("second:N", sort=order, title=None),
+            color=altair.condition(pairs, altair.value(PRIVATE), altair.value("#D5DDE3"), empty=False),
+            tooltip=["first", "second"],
+        )
+        .add_params(pairs)
+    )
+    alt = _("One square for each pair of columns; click those that matter most.")
+    return Chart(spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=frame)
+
+
+def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
+    """Columns on a circle, with a line between those whose relation was measured."""
+    angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
+    at = {name: (float(np.cos(a)), float(np.sin(a))) for name, a in zip(names, angle, strict=True)}
+    edges = pd.DataFrame(
+        [
+            {"from": a, "to": b, "x": at[a][0], "y": at[a][1], "x2": at[b][0], "y2": at[b][1]}
+            for a, b in links
+        ],
+        columns=["from", "to", "x", "y", "x2", "y2"],
+    )
+    nodes = pd.DataFrame([{"column": name, "x": x, "y": y} for name, (x, y) in at.items()])
+    altair, lines_of = _altair(edges)
+    hidden = {"axis": None, "scale": altair.Scale(domain=[-1.5, 1.5])}
+    x, y = altair.X("x:Q", **hidden), altair.Y("y:Q", **hidden)
+    rules = lines_of.mark_rule(color=PRIVATE, opacity=0.6, strokeWidth=2).encode(
+        x=x, y=y, x2="x2:Q", y2="y2:Q", tooltip=["from", "to"]
+    )
+    points = altair.Chart(nodes).mark_point(filled=True, size=80, color=SYNTHETIC).encode(x=x, y=y)
+    texts = altair.Chart(nodes).mark_text(dy=-12).encode(x=x, y=y, text="column:N")
+    alt = _("The relations that were measured: ") + "; ".join(f"{a} and {b}" for a, b in links[:40])
+    return Chart(spec=(rules + points + texts).properties(height=420), alt=alt, table=edges[["from", "to"]])

@@ -10,7 +10,8 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator, Quote
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
-from dpcore.synthesis import Histogram, Independent, Joint, Marginals, Recipe
+from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
+from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import state
 from workbench.wording import _, amount
 
@@ -47,11 +48,48 @@ KINDS = (
 )
 
 
-def table_recipe(columns: list[str], *, together: bool) -> Recipe | None:
+RELATIONS = {
+    "adaptive": _("keep as many as the budget allows (Adaptive)"),
+    "tree": _("keep the strongest, a quick preview (Tree)"),
+    "joint": _("keep all of them, few columns only (Joint)"),
+    "independent": _("drop them (Independent)"),
+}
+
+
+def table_recipe(
+    columns: list[str],
+    relations: str,
+    *,
+    constraints: Constraints,
+    weights: dict[tuple[str, ...], float],
+    ordered: list[str],
+) -> Recipe | None:
     """The recipe of a synthetic table; None while no column is chosen."""
     if not columns:
         return None
-    return Joint(columns=tuple(columns)) if together else Independent(columns=tuple(columns))
+    if relations == "joint":
+        return Joint(columns=tuple(columns))
+    if relations == "independent":
+        return Independent(columns=tuple(columns))
+    shared = {"ordered": frozenset(ordered), "constraints": constraints}
+    recipe: Recipe = Tree(**shared) if relations == "tree" else Adaptive(weights=weights, **shared)
+    return SomeColumns(columns=tuple(columns), recipe=recipe)
+
+
+def fact_columns(fact: Impossible | Determines) -> set[str]:
+    """The columns that a fact is about."""
+    return set(fact.columns) if isinstance(fact, Impossible) else {fact.column, fact.target}
+
+
+def fact_words(curator: Curator, fact: Impossible | Determines) -> str:
+    """A fact as a sentence."""
+    if isinstance(fact, Determines):
+        return _("{column} decides {target}").format(column=fact.column, target=fact.target)
+    sides = [
+        f"{name} = " + _(" or ").join(curator.schema.column(name).labels[cell] for cell in cells)
+        for name, cells in zip(fact.columns, fact.cells, strict=True)
+    ]
+    return _("never {facts}").format(facts=_(" and ").join(sides))
 
 
 def marginals_recipe(cliques: list[tuple[str, ...]]) -> Recipe | None:
@@ -136,7 +174,14 @@ def describe(recipe: dict[str, object]) -> str:
         cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
         return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
     columns = ", ".join(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
-    names = {"independent": _("Independent columns"), "joint": _("Joint table")}
+    if kind == "some columns":
+        kind = recipe["recipe"]["kind"]  # type: ignore[index]
+    names = {
+        "independent": _("Independent columns"),
+        "joint": _("Joint table"),
+        "tree": _("Synthetic table (Tree)"),
+        "adaptive": _("Synthetic table (Adaptive)"),
+    }
     return f"{names.get(str(kind), str(kind))}: {columns}"
 
 

@@ -133,7 +133,6 @@ class Session:
 
 def session() -> Session:
     """The state of this tab."""
-    _through_app()
     if _KEY not in st.session_state:
         st.session_state[_KEY] = Session()
     held: Session = st.session_state[_KEY]
@@ -149,7 +148,7 @@ def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evalua
     return result
 
 
-def _through_app() -> None:
+def through_app() -> None:
     """Go through app.py even when the first address that a new server is asked for is that of a page.
 
     Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making

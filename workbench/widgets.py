@@ -84,6 +84,7 @@ def budget_bar(balance: Balance, account: Account) -> None:
 
 def need_curator(would_do: str) -> Curator:
     """The open data set. Without one: what this page would do, and the ways there; then the page ends."""
+    state.through_app()
     curator = state.session().curator
     if curator is None:
         _ways_to_a_table(would_do)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dpcore.release import Model
+from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
+from dpcore.synthesis.some_columns import SomeColumns
+from dpcore.synthesis.synthetic import SyntheticModel
+from dpcore.synthesis.tree import Tree
 
-MODELS: dict[str, Any] = {model.kind: model for model in (ChainModel,)}
+MODELS: dict[str, Any] = {model.kind: model for model in (ChainModel, SyntheticModel)}
 
 
 def load_model(fields: dict[str, Any]) -> Model:
@@ -19,6 +23,7 @@ def load_model(fields: dict[str, Any]) -> Model:
 
 
 __all__ = [
+    "Adaptive",
     "ChainModel",
     "Expected",
     "Histogram",
@@ -27,5 +32,8 @@ __all__ = [
     "Marginals",
     "Model",
     "Recipe",
+    "SomeColumns",
+    "SyntheticModel",
+    "Tree",
     "load_model",
 ]
