@@ -135,7 +135,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
 
 def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
     low, high = float(numbers.min()), float(numbers.max())
-    whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**53
+    whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
     name = str(base["name"])
     if whole and _AGE.search(name) and low >= 0 and high <= 120:
         return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
@@ -161,16 +161,21 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             from_data=("low", "high", "bin_width"),
             reason=f"whole numbers over a wide range, cells of {step}",
         )
-    start = math.floor(low / width) * width
-    end = (math.floor(high / width) + 1) * width
+    start = _multiple(math.floor(low / width), width)
+    end = _multiple(math.floor(high / width) + 1, width)
     return Real(
         **base,
-        low=float(f"{start:.12g}"),
-        high=float(f"{end:.12g}"),
+        low=start if start <= low else start - width,
+        high=end if end >= high else end + width,
         bin_width=width,
         from_data=("low", "high", "bin_width"),
         reason=f"decimal numbers, cells of {width:g}",
     )
+
+
+def _multiple(times: int, width: float) -> float:
+    """In twelve digits, so that 3 times 0.1 is 0.3."""
+    return float(f"{times * width:.12g}")
 
 
 def _round_width(width: float) -> float:
