@@ -14,7 +14,7 @@ from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray, leaves_of
 from dpcore.anonymize.lattice import Node
 from dpcore.anonymize.local_recoding import local_recoding
 from dpcore.anonymize.microaggregation import microaggregate, published
-from dpcore.anonymize.models import KAnonymity, SensitiveModel, is_blocked, violations
+from dpcore.anonymize.models import KAnonymity, SensitiveModel, violations
 from dpcore.anonymize.mondrian import mondrian
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded, full_domain
@@ -106,7 +106,8 @@ def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Plan, node: Node)
     """Which rows of the frame a node suppresses, those that were suppressed before among them."""
     classes = Grouper(table).classes(node)
     marked = violations(plan.models, classes)
-    if is_blocked(plan.models, classes) or classes.sizes[marked].sum() > plan.limit * table.rows:
+    rows = classes.sizes[marked]
+    if not rows.all() or rows.sum() > plan.limit * table.rows:
         raise InfeasibleError(
             f"the node does not meet the models while suppressing at most {plan.limit:.1%} of the rows",
             remedy="let the plan choose its node, or raise the limit",

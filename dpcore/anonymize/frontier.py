@@ -18,7 +18,7 @@ from dpcore.anonymize.classes import Grouper
 from dpcore.anonymize.encoding import FloatArray, IntArray
 from dpcore.anonymize.lattice import Node
 from dpcore.anonymize.metrics import Metric, Separable
-from dpcore.anonymize.models import KAnonymity, Model, is_blocked, violations
+from dpcore.anonymize.models import KAnonymity, Model, violations
 from dpcore.anonymize.size import check_size
 from dpcore.anonymize.tuples import Tuples
 
@@ -125,8 +125,9 @@ class Frontier:
             sizes = classes.sizes
             band = band_of[np.minimum(sizes, top)]
             if self.models:
-                band[violations(self.models, classes)] = 0
-                self._blocked[index] = is_blocked(self.models, classes)
+                suppressed = violations(self.models, classes)
+                band[suppressed] = 0
+                self._blocked[index] = not sizes[suppressed].all()
             self._classes[index] = np.bincount(band, sizes > 0, bands)
             self._rows[index] = np.bincount(band, sizes, bands)
             self._squares[index] = np.bincount(band, sizes * sizes, bands)

@@ -46,7 +46,10 @@ class Model(Protocol):
     """Generalizing further never suppresses more rows."""
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        """Which classes violate the model; boolean, one a class."""
+        """Which classes violate the model; boolean, one a class.
+
+        A class without a published row violates nothing but delta-presence.
+        """
 
     @property
     def relaxation(self) -> Model | None:
@@ -67,7 +70,7 @@ class KAnonymity:
         return f"{self.k}-anonymity"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        return classes.sizes < self.k
+        return (classes.sizes < self.k) & (classes.sizes > 0)
 
     @property
     def relaxation(self) -> Model:
@@ -88,7 +91,7 @@ class KMap:
         return f"{self.k}-map"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        return classes.population < self.k
+        return (classes.population < self.k) & (classes.sizes > 0)
 
     @property
     def relaxation(self) -> Model:
@@ -143,7 +146,8 @@ class DistinctL:
         return f"distinct {self.l}-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        return np.asarray(np.count_nonzero(classes.histogram(self.column), axis=0) < self.l)
+        distinct = np.count_nonzero(classes.histogram(self.column), axis=0)
+        return np.asarray((distinct < self.l) & (distinct > 0))
 
     @property
     def relaxation(self) -> Model:
@@ -175,7 +179,8 @@ class EntropyL:
         size = counts.sum(axis=0)
         weighted = (counts * logs[counts.astype(np.int64)]).sum(axis=0)
         spread = size * (logs[size.astype(np.int64)] - math.log(self.l))
-        return np.asarray((weighted > spread) | (np.count_nonzero(counts, axis=0) < math.ceil(self.l)))
+        distinct = np.count_nonzero(counts, axis=0)
+        return np.asarray(((weighted > spread) | (distinct < math.ceil(self.l))) & (distinct > 0))
 
     @property
     def relaxation(self) -> Model:
@@ -204,7 +209,7 @@ class RecursiveCL:
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = np.sort(classes.histogram(self.column), axis=0)[::-1]
-        return np.asarray(counts[0] >= self.c * counts[self.l - 1 :].sum(axis=0))
+        return np.asarray((counts[0] >= self.c * counts[self.l - 1 :].sum(axis=0)) & (counts[0] > 0))
 
     @property
     def relaxation(self) -> Model:
@@ -243,14 +248,15 @@ class TCloseness:
         secret = classes.sensitive[self.column]
         counts = classes.histogram(self.column)
         whole = secret.counts / max(secret.counts.sum(), 1)
-        excess = counts / np.maximum(counts.sum(axis=0), 1) - whole[:, None]
+        size = counts.sum(axis=0)
+        excess = counts / np.maximum(size, 1) - whole[:, None]
         if self.distance == "equal":
             distance = np.abs(excess).sum(axis=0) / 2
         elif self.distance == "ordered":
             distance = np.abs(excess.cumsum(axis=0)).sum(axis=0) / max(len(whole) - 1, 1)
         else:
             distance = _tree_distance(excess, secret.parents)
-        return np.asarray(distance > self.t)
+        return np.asarray((distance > self.t) & (size > 0))
 
     @property
     def relaxation(self) -> None:
@@ -262,28 +268,14 @@ SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness
 
 
 def violations(models: Sequence[Model], classes: ClassStatistics) -> BoolArray:
-    """Which classes violate at least one of the models; boolean, one a class."""
+    """Which classes violate at least one of the models; boolean, one a class.
+
+    Where one without a published row does (under delta-presence), no suppression can mend the node.
+    """
     result = np.zeros(len(classes.sizes), dtype=bool)
     for model in models:
         result |= model.violations(classes)
     return result
-
-
-def blocks(model: Model, classes: ClassStatistics) -> BoolArray:
-    """Which classes make a node infeasible if nothing may be suppressed; boolean, one a class.
-
-    A class without a published row needs no suppression, but delta-presence holds for it all the same.
-    """
-    return model.violations(classes) & (isinstance(model, DeltaPresence) | (classes.sizes > 0))
-
-
-def is_blocked(models: Sequence[Model], classes: ClassStatistics) -> bool:
-    """Whether a class without a published row violates delta-presence, which no suppression can mend."""
-    return any(
-        bool((model.violations(classes) & (classes.sizes == 0)).any())
-        for model in models
-        if isinstance(model, DeltaPresence)
-    )
 
 
 def _tree_distance(excess: FloatArray, parents: Sequence[IntArray]) -> FloatArray:

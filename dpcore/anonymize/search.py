@@ -19,7 +19,7 @@ from dpcore.anonymize.classes import Classes, Grouper
 from dpcore.anonymize.encoding import BoolArray
 from dpcore.anonymize.lattice import Node
 from dpcore.anonymize.metrics import Loss, Metric, Separable
-from dpcore.anonymize.models import Model, blocks, is_blocked, violations
+from dpcore.anonymize.models import Model, violations
 from dpcore.anonymize.neighborhood import Neighborhoods
 from dpcore.anonymize.size import check_size
 from dpcore.anonymize.tuples import Tuples
@@ -85,7 +85,7 @@ class _Search:
     def ascend(self) -> None:
         """Take the open node with the lowest bound until one is feasible, which then is optimal."""
         lattice = self.table.lattice
-        near = Neighborhoods(self.grouper.classes((0,) * len(lattice.shape)))
+        neighborhoods = Neighborhoods(self.table)
         while self.open.any():
             node = lattice.node(int(np.where(self.open, self.bounds, np.inf).argmin()))
             classes = self._look(node)
@@ -94,31 +94,15 @@ class _Search:
                 self._accept(classes, np.zeros(len(classes.sizes), dtype=bool))
                 return
             model, key = blocking
-            around = near.of(key, node)
-            reach = self.grid[lattice.above(near.classes.node)]
-            reach &= ~blocks(model, around).reshape(reach.shape)
-            near = self._raised(near)
+            self.open &= ~model.violations(neighborhoods.of(key, node))
 
     def _blocking(self, classes: Classes) -> tuple[Model, int] | None:
         """The first model that some class violates, and the key of the smallest class that does."""
         for model in self.models:
-            marked = blocks(model, classes).nonzero()[0]
+            marked = model.violations(classes).nonzero()[0]
             if len(marked):
                 return model, int(classes.class_keys[marked[classes.sizes[marked].argmin()]])
         return None
-
-    def _raised(self, near: Neighborhoods) -> Neighborhoods:
-        """Neighborhoods over the highest floor that has every open node above it: fewer classes and nodes."""
-        floor = list(near.classes.node)
-        for column, levels in enumerate(self.table.lattice.shape):
-            while floor[column] < levels - 1:
-                lowest = tuple(level if j == column else slice(level, None) for j, level in enumerate(floor))
-                if self.grid[lowest].any():
-                    break
-                floor[column] += 1
-        if tuple(floor) == near.classes.node:
-            return near
-        return Neighborhoods(self.grouper.generalized(near.classes, tuple(floor)))
 
     def bisect(self) -> None:
         """Find a good feasible node early: halve the nodes by bound, as if feasibility followed it."""
@@ -147,7 +131,7 @@ class _Search:
         self.open[index] = False
         suppressed = violations(self.models, classes)
         rows = int(classes.sizes[suppressed].sum())
-        blocked = is_blocked(self.models, classes)
+        blocked = bool((classes.sizes[suppressed] == 0).any())
         if blocked or rows > self.allowed:
             # without suppression every model is monotone
             if blocked or self.allowed == 0 or self._least_suppressed(classes, rows) > self.allowed:
@@ -187,8 +171,9 @@ def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> Infeasi
     """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent."""
     least = table.rows + 1
     for classes in Grouper(table).walk():
-        if not is_blocked(models, classes):
-            least = min(least, int(classes.sizes[violations(models, classes)].sum()))
+        suppressed = classes.sizes[violations(models, classes)]
+        if suppressed.all():
+            least = min(least, int(suppressed.sum()))
     if least > table.rows:
         return InfeasibleError(
             "no generalization fulfils delta-presence, whatever is suppressed", remedy="widen its bounds"

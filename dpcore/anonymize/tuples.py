@@ -90,9 +90,9 @@ class Tuples:
         return self.counts * (self.keys & 1) if self.has_subset else self.counts
 
     @cached_property
-    def codes(self) -> tuple[tuple[IntArray, ...], ...]:
-        """codes[j][level]: for every leaf of column j the code of its label."""
-        return tuple(tuple(h.codes(level) for level in range(h.height + 1)) for h in self.hierarchies)
+    def codes(self) -> tuple[IntArray, ...]:
+        """codes[j]: the label's code by level (axis 0) and leaf (axis 1) of column j."""
+        return tuple(np.array([h.codes(level) for level in range(h.height + 1)]) for h in self.hierarchies)
 
     @cached_property
     def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
@@ -129,16 +129,6 @@ class Tuples:
                 for finer in codes
             )
             for codes, shift in zip(self.codes, self.shifts, strict=True)
-        )
-
-    @cached_property
-    def upward(self) -> tuple[tuple[IntArray, ...], ...]:
-        """upward[j][a]: the codes at levels a, a + 1, ... (axis 0) of every label of column j at level a."""
-        return tuple(
-            tuple(
-                np.array([_by_code(finer, coarser) for coarser in codes[a:]]) for a, finer in enumerate(codes)
-            )
-            for codes in self.codes
         )
 
     @cached_property
