@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -23,7 +25,7 @@ from workbench.wording import _
 
 LEAVE_OUT = "leave out"
 KINDS = ("categorical", "integer", "real", "date", "boolean", LEAVE_OUT)
-SEPARATOR = " | "
+_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^|]*?))\s*(?:\||$)')
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
@@ -81,7 +83,7 @@ def _line(column: Column) -> dict[str, Any]:
         "other": False,
         "missing": column.missing,
         "known from outside": not column.from_data,
-        "means missing": SEPARATOR.join(column.missing_tokens),
+        "means missing": _join(column.missing_tokens),
         "reason": column.reason,
     }
     if isinstance(column, (Integer, Real, Date)):
@@ -91,9 +93,9 @@ def _line(column: Column) -> dict[str, Any]:
     if isinstance(column, Date):
         line["step"] = column.step
     if isinstance(column, Categorical):
-        line |= {"categories": SEPARATOR.join(map(str, column.categories)), "other": column.other}
+        line |= {"categories": _join(map(str, column.categories)), "other": column.other}
     if isinstance(column, Boolean):
-        line["categories"] = SEPARATOR.join((column.false_label, column.true_label))
+        line["categories"] = _join((column.false_label, column.true_label))
     return line
 
 
@@ -154,8 +156,24 @@ def _marked(column: Column, suggested: Column | None, *, known: bool) -> Column:
     return dataclasses.replace(column, from_data=same)
 
 
+def _join(parts: Iterable[str]) -> str:
+    """Texts with " | " between; quoted where they hold the separator or blanks that count."""
+    plain = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
+    return " | ".join(
+        part if plain.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
+    )
+
+
 def _split(text: Any) -> tuple[str, ...]:
-    return tuple(part.strip() for part in str(text or "").split(SEPARATOR.strip()) if part.strip())
+    """What `_join` joined, or a person typed; blanks around a part and empty parts do not count."""
+    parts = []
+    for match in _PART.finditer(str(text or "")):
+        quoted, bare = match.groups()
+        if quoted is not None:
+            parts.append(quoted.replace('""', '"'))
+        elif bare:
+            parts.append(bare)
+    return tuple(parts)
 
 
 def _text(value: Any) -> str:

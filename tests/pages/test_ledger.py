@@ -1,0 +1,94 @@
+"""The Ledger page: every charge, what is left, and what the total does not cover."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+from tests.pages.tab import CSV
+from workbench import ledger_view
+
+
+def test_without_a_data_set_it_says_what_it_would_do(app):
+    """A newcomer would meet an empty table."""
+    app.go("ledger")
+    assert app.at.title[0].value == "Ledger"
+    assert "Here stands every charge" in app.text
+
+
+def test_before_the_first_charge(opened):
+    """An empty ledger would look broken."""
+    opened.go("ledger")
+    assert opened.errors == ""
+    assert [each.value for each in opened.at.metric] == ["epsilon 0", "epsilon 0", "epsilon 3"]
+    assert "Nothing was spent yet" in opened.text
+
+
+def test_a_charge_is_shown_with_what_it_read(opened):
+    """Nobody could see what the budget went to."""
+    opened.go("synthesize").release().go("ledger")
+    assert [each.value for each in opened.at.metric] == ["epsilon 0.5", "epsilon 0", "epsilon 2.5"]
+    charges = opened.at.dataframe[0].value
+    assert charges.iloc[0][["asked", "read", "cost", "state"]].tolist() == [
+        "Histogram of age",
+        "age",
+        "epsilon 0.5",
+        "released",
+    ]
+
+
+def test_evaluations_stand_outside_the_total(opened):
+    """Looking at the original would leave no line."""
+    opened.go("synthesize").release().go("evaluate").go("ledger")
+    assert opened.at.metric[0].value == "epsilon 0.5"
+    assert "internal: not in the total" in set(opened.at.dataframe[0].value["state"])
+    assert "(2 so far)" in opened.text
+
+
+def test_facts_from_the_data_are_not_covered(app):
+    """The total would seem to cover bounds that were read from the data."""
+    app.upload(CSV).press("Open the data set").go("ledger")
+    assert "bounds or categories of sex, city" in app.text
+
+
+def test_other_rules_are_information(opened):
+    """The comparison of composition rules would be missing."""
+    opened.go("synthesize").release().go("ledger")
+    rules = opened.at.dataframe[1].value
+    assert rules["epsilon"].tolist()[0] == "0.5"
+
+
+def test_verify_finds_a_changed_line(opened, own_ledger: Path):
+    """Someone with the database could lower what was spent."""
+    opened.go("synthesize").release().go("ledger").press("Verify")
+    assert "All 3 lines are as they were written" in opened.text
+    with sqlite3.connect(own_ledger / "workbench.sqlite") as database:
+        database.execute("UPDATE ledger_lines SET units = 1000 WHERE state = 'reserved'")
+    opened.press("Verify")
+    assert "altered" in opened.errors
+
+
+def test_export_is_complete_and_holds_no_values(opened):
+    """The exported ledger would lack lines, or give away the table."""
+    opened.go("synthesize").release()
+    exported = json.loads(ledger_view.export(opened.curator))
+    assert [line["state"] for line in exported["lines"]] == ["opened", "reserved", "committed"]
+    assert exported["account"]["rule"] == "basic"
+
+
+def test_zcdp_says_what_was_spent_as_epsilon(app):
+    """Rho alone tells nobody how strong the promise is."""
+    app.upload(CSV).set("radio", "How charges add up", "zcdp").open_draft()
+    app.go("synthesize").release().go("ledger")
+    assert app.errors == ""
+    assert "amounts to epsilon 0.5 at the delta" in app.text
+
+
+def test_reload_finds_what_was_spent(new_tab):
+    """F5 would give a fresh budget."""
+    new_tab().open().go("synthesize").release()
+    again = new_tab()
+    assert again.session.curator is None
+    again.open().go("ledger")
+    assert again.at.metric[0].value == "epsilon 0.5"

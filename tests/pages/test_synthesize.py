@@ -1,0 +1,231 @@
+"""The Synthesize page: the error and the cost first, one payment, then the result."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpcore.accounting.loss import UNIT
+from dpcore.synthesis import Histogram
+from tests.pages.tab import CSV, Tab
+
+
+def spent(tab: Tab) -> float:
+    """Epsilon (or rho) that the ledger holds against the open data set."""
+    balance = tab.curator.balance()
+    return (balance.spent + balance.held) / UNIT
+
+
+def metric(tab: Tab, label: str) -> str:
+    return next(each.value for each in tab.at.metric if each.label.startswith(label))
+
+
+def test_without_a_data_set_it_says_what_it_would_do(app):
+    """A newcomer would meet an empty form."""
+    app.go("synthesize")
+    assert app.at.title[0].value == "Release something"
+    assert "Here you release a histogram" in app.text
+    app.press("Open a sample: Census").go("upload")
+    assert "20,000 rows" in app.text
+
+
+def test_quote_before_paying(opened):
+    """Someone would have to pay to learn the price or the error."""
+    opened.go("synthesize")
+    assert metric(opened, "Cost") == "0.5"
+    assert metric(opened, "Left after") == "2.5"
+    assert metric(opened, "Off by") == "± 6"
+    assert spent(opened) == 0
+    opened.set("select_slider", "Share of the budget", 1.0)
+    assert metric(opened, "Cost") == "1"
+    assert opened.button("Release for epsilon 1")
+
+
+def test_quote_reads_no_data(opened, monkeypatch):
+    """The preview would be a release that nobody paid for."""
+    monkeypatch.setattr(opened.curator, "_engine", None)
+    opened.go("synthesize").press("A whole table")
+    assert metric(opened, "Cost") == "0.5"
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "choice", "shown"),
+    [
+        ("One column", None, None, "Histogram of age"),
+        ("A few columns", ["age", "city"], None, "Marginals: age × city"),
+        ("A few columns", ["age", "sex", "city"], ("Which tables", "all"), "Marginals: age × sex × city"),
+        ("A few columns", ["age", "sex"], ("Which tables", "one"), "Marginals: age, sex"),
+    ],
+)
+def test_release(opened, kind, columns, choice, shown):
+    """One of the ways to release would not come to a result."""
+    opened.go("synthesize").press(kind)
+    if columns:
+        opened.set("multiselect", "Columns", columns)
+    if choice:
+        opened.set("radio", *choice)
+    opened.release()
+    assert opened.errors == ""
+    assert opened.at.title[0].value.replace("\\", "") == shown
+    assert "in 95 of 100 cases" in opened.text
+    assert "differentially private · epsilon 0.5" in opened.text
+    assert spent(opened) == 0.5
+    assert [each.label for each in opened.at.get("download_button")] == [
+        "CSV",
+        "Parquet",
+        "Guarantee (JSON)",
+        "Noisy counts (JSON)",
+    ]
+
+
+def test_drawing_rows_is_free(opened):
+    """Post-processing would be charged, or would not work."""
+    opened.go("synthesize").release()
+    opened.set("number_input", "Rows", 7)
+    assert len(opened.at.dataframe[-1].value) == 7
+    assert spent(opened) == 0.5
+
+
+def test_the_same_again_is_free_and_drawing_again_has_a_price(opened):
+    """The same question would be paid twice without a word."""
+    opened.go("synthesize").release().press("Release something else")
+    assert opened.button("Draw again for epsilon 0.5")
+    opened.press("Show the stored release, free")
+    assert opened.at.title[0].value == "Histogram of age"
+    assert spent(opened) == 0.5
+    opened.press("Release something else").press("Draw again").press("Pay and release").settle()
+    assert spent(opened) == 1.0
+
+
+def test_the_same_click_twice_pays_once(opened):
+    """A double click would pay twice."""
+    opened.go("synthesize").press("Release for")
+    pay = opened.button("Pay and release")
+    pay.click().run()
+    opened.settle()
+    pay.click().run()
+    opened.settle()
+    assert spent(opened) == 0.5
+
+
+def test_earlier_releases_can_be_opened(opened):
+    """What was paid for would be lost."""
+    opened.go("synthesize").release().press("Release something else")
+    opened.go("ledger").go("synthesize")
+    assert "UTC · epsilon 0.5" in opened.text
+    opened.press("Open")
+    assert opened.at.title[0].value == "Histogram of age"
+
+
+def test_epsilon_0_is_refused(opened):
+    """A release without noise, or a traceback."""
+    opened.go("synthesize").set("number_input", "exactly", 0.0)
+    assert "must be above 0" in opened.errors
+    assert not any(each.label.startswith("Release for") for each in opened.at.button)
+    assert spent(opened) == 0
+
+
+@pytest.mark.parametrize("epsilon", [3.5, 1e12, float("inf"), float("nan")])
+def test_more_than_is_left_cannot_be_pressed(opened, epsilon):
+    """The page would offer what the ledger refuses, or break on a silly number."""
+    opened.go("synthesize").set("number_input", "exactly", epsilon)
+    buttons = [each for each in opened.at.button if each.label.startswith("Release for")]
+    assert (buttons and buttons[0].disabled and "more than the epsilon 3" in opened.text) or opened.errors
+    assert spent(opened) == 0
+
+
+def test_what_another_tab_spent_is_refused_with_the_reason(new_tab):
+    """Two tabs could spend the same remainder."""
+    first, second = new_tab().open(), new_tab().open()
+    for tab in (first, second):
+        tab.go("synthesize").set("select_slider", "Share of the budget", 2.0).press("Release for")
+    first.press("Pay and release").settle()
+    second.press("Pay and release").settle()
+    assert "left" in second.errors
+    assert spent(first) == spent(second) == 2.0
+    second.press("Back")
+    assert "What you would get" in second.text
+
+
+def test_a_clique_too_large_is_refused(app):
+    """The server would run out of memory, or the page break."""
+    wide = "a,b,c,d,e,f\n" + "\n".join(
+        ",".join(str((i * k) % 99) for k in (1, 2, 3, 5, 7, 11)) for i in range(200)
+    )
+    app.open(wide.encode()).go("synthesize").press("A whole table").set("radio", "Relations", "joint")
+    assert "cells" in app.errors
+    assert "What to do" in app.errors
+    assert spent(app) == 0
+
+
+def test_no_column_chosen(opened):
+    """An empty choice would break the page."""
+    opened.go("synthesize").press("A few columns")
+    assert "Choose at least one column" in opened.text
+
+
+def test_the_slider_and_the_number_agree_when_less_is_left(opened):
+    """After a release the slider would show another epsilon than the one that is charged."""
+    opened.go("synthesize").set("select_slider", "Share of the budget", 2.0).release()
+    opened.press("Release something else")
+    assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 1.0
+
+
+def test_nothing_left(opened):
+    """A spent budget would break the page."""
+    opened.go("synthesize").set("select_slider", "Share of the budget", 3.0).release()
+    opened.press("Release something else")
+    assert opened.errors == ""
+    assert "more than the epsilon 0 that is left" in opened.text
+    opened.set("selectbox", "Column", "sex")
+    assert opened.button("Release for").disabled
+
+
+def test_the_loss_for_a_wanted_error(opened):
+    """People think in rows, not in epsilon."""
+    opened.go("synthesize").set("number_input", "Or say how many rows", 10.0)
+    assert "For ±10 rows you need" in opened.text
+
+
+def test_each_data_set_has_its_own_columns(opened):
+    """The columns chosen for one table would be asked of another."""
+    opened.go("synthesize").set("selectbox", "Column", "city")
+    other = "x,y\n" + "\n".join(f"{i % 7},{i % 5}" for i in range(100))
+    opened.go("upload").press("Open another table").upload(other.encode(), "other.csv").open_draft()
+    opened.go("synthesize").press("A whole table")
+    assert opened.at.multiselect[0].value == ["x", "y"]
+    first = next(iter(opened.session.curators))
+    opened.set("selectbox", "Data set", first).press("One column")
+    assert next(each.value for each in opened.at.selectbox if each.label == "Column") == "city"
+
+
+def test_zcdp(app):
+    """A budget kept in rho would not be usable from the page."""
+    app.upload(CSV).set("radio", "How charges add up", "zcdp").open_draft()
+    app.go("synthesize")
+    assert app.button("Release for rho")
+    app.release()
+    assert app.errors == ""
+    assert 0 < spent(app) < 0.1
+    assert "epsilon 0.5 with delta 1e-09" in app.text
+
+
+def test_a_failed_run_is_said_and_its_charge_stays(opened, monkeypatch):
+    """A run that broke off would vanish, with what it cost."""
+
+    def broken(self, measurer, on_progress):
+        raise RuntimeError("a cell value")
+
+    monkeypatch.setattr(Histogram, "fit", broken)
+    opened.go("synthesize").release()
+    assert "did not foresee" in opened.errors
+    assert "cell value" not in opened.errors
+    assert spent(opened) == 0.5
+    opened.press("Back")
+    assert "What you would get" in opened.text
+
+
+def test_unconfirmed_facts_are_named_before_paying(app):
+    """Someone would publish bounds that reveal the table without knowing."""
+    app.upload(CSV).press("Open the data set").go("synthesize")
+    app.set("selectbox", "Column", "sex").press("Release for")
+    assert any("taken from the data itself, of sex" in each.value for each in app.at.warning)
