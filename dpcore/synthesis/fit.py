@@ -96,15 +96,10 @@ def fit(
     total = max(1.0, next(iter(agreed.values())).total)
     tables = [marginal for marginal in agreed.values() if marginal.clique]
     tree = JunctionTree.over(domain, nodes or [m.clique for m in tables] + [clique for clique, _ in factors])
-    shares = {name: start[name] / start[name].sum() for name in domain.names}
+    given = [*(((name,), start[name] / start[name].sum()) for name in domain.names), *factors]
     blocks = _blocks(tree, tables, warm or {})
-    potentials = product_potentials(
-        tree,
-        [((name,), shares[name]) for name in domain.names]
-        + list(factors)
-        + [(b.clique, np.exp(b.theta)) for blocks_of in blocks for b in blocks_of if b.theta.any()],
-    )
-    state = State(tree, potentials)
+    begun = [(block.clique, np.exp(block.theta)) for held in blocks for block in held if block.theta.any()]
+    state = State(tree, product_potentials(tree, [*given, *begun]))
     _scale(state, total)
     joint = [m for m in tables if len(m.clique) > 1] or tables
     deviation = sum(math.sqrt(m.variance) for m in joint) / max(1, len(joint))
@@ -116,11 +111,11 @@ def fit(
     while sweeps < max_sweeps and moved > TOLERANCE:
         moved = _sweep(state, blocks, strength)
         sweeps += 1
-    state.calibrate()
-    _scale(state, total)
+    thetas = {block.clique: block.theta for held in blocks for block in held}
+    learned = tuple((clique, np.exp(theta)) for clique, theta in thetas.items())
     return Fit(
-        model=GraphicalModel(tree=tree, tables=tuple(state.tables)),
-        potentials={block.clique: block.theta for blocks_of in blocks for block in blocks_of},
+        model=GraphicalModel(tree=tree, factors=(*given, *learned), total=total),
+        potentials=thetas,
         sweeps=sweeps,
     )
 
@@ -151,7 +146,7 @@ class _Block:
         for _ in range(3):
             grown = np.exp(after)
             after = np.minimum(after - (pull * after + grown - right) / (pull + grown), above)
-        change = after - before
+        change = np.where(counts > 0, after - before, 0.0)
         self.theta = self.theta + change
         factor = np.exp(change)
         table *= factor.reshape(self.shape)

@@ -1,9 +1,9 @@
-"""A graphical model: a distribution over many columns, held as the marginals of a junction tree's nodes."""
+"""A graphical model: a distribution over many columns, as a product of small tables on a junction tree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,24 +12,26 @@ import numpy as np
 from dpcore.errors import InfeasibleError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.junction_tree import JunctionTree
-from dpcore.synthesis.propagation import State, aligned, divide
+from dpcore.synthesis.propagation import State, aligned, divide, product_potentials
 from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, project, unpack
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphicalModel:
-    """Expected counts of every combination of values, as the product of node tables over separators.
+    """Expected counts of every combination of values: total times the normalized product of the factors.
 
     Columns that stand in no common node depend on each other only through the separators between.
 
     Attributes:
-        tree: the nodes.
-        tables: calibrated expected counts, one array a node, in rows; neighbors agree on separators.
+        tree: its nodes hold every factor.
+        factors: (clique, table), at least 0, axes in the clique's order.
+        total: expected number of rows.
     """
 
     tree: JunctionTree
-    tables: tuple[Values, ...]
+    factors: tuple[tuple[Clique, Values], ...]
+    total: float
 
     @property
     def domain(self) -> Domain:
@@ -37,9 +39,9 @@ class GraphicalModel:
         return self.tree.domain
 
     @property
-    def total(self) -> float:
-        """Expected number of rows."""
-        return float(self.tables[0].sum())
+    def tables(self) -> tuple[Values, ...]:
+        """Calibrated expected counts, one array a node, in rows; neighbors agree on separators."""
+        return self._calibrated[1]
 
     def marginal(self, clique: Clique) -> Values:
         """Expected counts over any columns, in rows, axes in the order given.
@@ -83,49 +85,43 @@ class GraphicalModel:
             weights: column -> one number in 0 .. 1 a cell: the share of this cell's rows that is kept.
         Raises: InfeasibleError when the model holds no such rows.
         """
-        potentials = [
-            table * divide(np.ones_like(below), below).reshape(aligned_shape)
-            for table, below, aligned_shape in self._conditionals()
-        ]
-        for name, weight in weights.items():
-            i = self.tree.node_of((name,))
-            assert i is not None
-            potentials[i] = potentials[i] * aligned(weight, (name,), self.tree.nodes[i])
-        state = State(self.tree, potentials)
-        if not state.tables[0].sum() > 0:
-            raise InfeasibleError(
-                f"the model holds no rows with these values of {', '.join(weights)}",
-                remedy="ask for other values",
-            )
-        return GraphicalModel(tree=self.tree, tables=tuple(state.tables))
+        added = tuple(((name,), weight) for name, weight in weights.items())
+        chosen = replace(self, factors=self.factors + added)
+        return replace(chosen, total=self.total * chosen._calibrated[0] / self._calibrated[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the nodes and their tables."""
+        """Plain data: the tree and the factors, not the large tables."""
         return {
             "names": list(self.domain.names),
             "sizes": list(self.domain.sizes),
             "nodes": [list(node) for node in self.tree.nodes],
-            "parents": list(self.tree.parents),
-            "separators": [list(part) for part in self.tree.separators],
-            "tables": [pack(table) for table in self.tables],
+            "factors": [[list(clique), pack(table)] for clique, table in self.factors],
+            "total": self.total,
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> GraphicalModel:
         """Read what `to_dict` wrote."""
-        tree = JunctionTree(
-            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
-            nodes=tuple(map(tuple, fields["nodes"])),
-            parents=tuple(fields["parents"]),
-            separators=tuple(map(tuple, fields["separators"])),
+        domain = Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"]))
+        return cls(
+            tree=JunctionTree.over(domain, [tuple(node) for node in fields["nodes"]]),
+            factors=tuple((tuple(clique), unpack(table)) for clique, table in fields["factors"]),
+            total=fields["total"],
         )
-        return cls(tree=tree, tables=tuple(unpack(table) for table in fields["tables"]))
 
-    def _conditionals(self) -> Iterable[tuple[Values, Values, tuple[int, ...]]]:
-        """Each node's table, its separator's table, and the shape in which the two multiply."""
-        for node, part, table in zip(self.tree.nodes, self.tree.separators, self.tables, strict=True):
-            below = project(table, node, part)
-            yield table, below if part else np.ones(()), aligned(below, part, node).shape
+    @cached_property
+    def _calibrated(self) -> tuple[float, tuple[Values, ...]]:
+        """The sum of the product of the factors, and the tables of the nodes scaled to the total.
+
+        Raises: InfeasibleError when the factors leave no possible row.
+        """
+        state = State(self.tree, product_potentials(self.tree, self.factors))
+        mass = float(state.tables[0].sum())
+        if not mass > 0:
+            raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
+        for table in state.tables:
+            table *= self.total / mass
+        return mass, tuple(state.tables)
 
     @cached_property
     def _below(self) -> list[frozenset[str]]:
