@@ -16,7 +16,13 @@ import numpy as np
 
 from dpcore.accounting.loss import PureDP
 from dpcore.errors import ParameterError
-from dpcore.evaluation.range_queries import Bound, interval_column, percent_error, released_cells
+from dpcore.evaluation.range_queries import (
+    Bound,
+    cell_range,
+    interval_column,
+    percent_error,
+    released_cells,
+)
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Values
@@ -108,9 +114,7 @@ class RangeQueryErrors:
         Raises: ParameterError for a column without an order, or bounds that are not bounds of cells.
         """
         declared = interval_column(schema, self.column)
-        places = [(declared.cell_of(low), declared.cell_of(high)) for low, high in self.named]
-        if any(start > end for start, end in places):
-            raise ParameterError("the bounds of a named range must rise", remedy="swap them")
+        places = [cell_range(declared, low, high) for low, high in self.named]
         true = _running(_cells(original, schema, self.column))
         answers = _running(_cells(self.source, schema, self.column))
         scale = None if self.loss is None else float(schema.unit.max_rows / self.loss.epsilon)

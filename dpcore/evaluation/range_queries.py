@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.schema.column import Column
-from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.interval import Date, IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Marginal, Values
 
@@ -27,25 +28,33 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
     Returns: rows; exact on a table, noisy on noisy counts.
     Raises: ParameterError for bounds reversed, not finite, or not bounds of cells.
     """
-    finite = all(isinstance(bound, str) or math.isfinite(bound) for bound in (low, high))
-    if isinstance(low, str) != isinstance(high, str) or not finite or low > high:  # type: ignore[operator]
-        raise ParameterError(
-            f"the bounds [{low}, {high}) must be finite and rise", remedy="swap or correct them"
-        )
     if isinstance(source, Release):
         source = best_marginal(source, column)
     if isinstance(source, Marginal):
         cells = source.project((column,))
-        declared = _interval(cells.columns[0])
-        return float(cells.values[declared.cell_of(low) : declared.cell_of(high)].sum())
+        if not cells.columns:
+            raise ParameterError(
+                f"the cells of column {column!r} are not known here", remedy="take the marginal of a release"
+            )
+        start, end = cell_range(_interval(cells.columns[0]), low, high)
+        return float(cells.values[start:end].sum())
     if column not in source.columns:
         raise ParameterError(f"the table has no column {column!r}", remedy="choose one of its columns")
     values = source[column]
-    if not pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_datetime64_any_dtype(
-        values.dtype
-    ):
+    dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
+    if not dates and not pd.api.types.is_numeric_dtype(values.dtype):
         raise no_order(column)
+    _check_bounds(column, low, high, dates=dates)
     return int(((values >= low) & (values < high)).sum())
+
+
+def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, int]:
+    """The cells of [low, high): the first, and the one after the last.
+
+    Raises: ParameterError for bounds that are of the wrong kind, reversed, or not bounds of cells.
+    """
+    _check_bounds(column.name, low, high, dates=isinstance(column, Date))
+    return column.cell_of(low), column.cell_of(high)
 
 
 def percent_error(true: float, answer: float) -> float | None:
@@ -84,3 +93,25 @@ def no_order(column: str) -> ParameterError:
     return ParameterError(
         f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
     )
+
+
+def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
+    """Refuse bounds that are not two rising numbers, or two rising dates in ISO form."""
+    if not all(_is_date(bound) if dates else _is_number(bound) for bound in (low, high)):
+        kind = "dates such as 2020-01-31" if dates else "finite numbers"
+        raise ParameterError(
+            f"the bounds [{low}, {high}) of column {column!r} must be {kind}", remedy="correct them"
+        )
+    if low > high:  # type: ignore[operator]
+        raise ParameterError(f"the bounds [{low}, {high}) must rise", remedy="swap them")
+
+
+def _is_number(bound: Bound) -> bool:
+    return not isinstance(bound, str) and math.isfinite(bound)
+
+
+def _is_date(bound: Bound) -> bool:
+    try:
+        return isinstance(bound, str) and datetime.date.fromisoformat(bound).isoformat() == bound
+    except ValueError:
+        return False
