@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import ledger_view, widgets
-from workbench.wording import GLOSSARY, _, amount, budget_words, number, spent_epsilon
+from workbench.wording import GLOSSARY, _, amount, budget_words, number, plain, spent_epsilon
 
 st.title(_("Ledger"))
 curator = widgets.need_curator(
@@ -27,7 +27,7 @@ widgets.budget_bar(balance, curator.account)
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(curator.account),
-        unit=curator.schema.unit,
+        unit=plain(curator.schema.unit, at_most=200),
         rule=_("basic, epsilons add up") if curator.rule == "basic" else _("zCDP, rhos add up"),
     )
 )

@@ -84,7 +84,6 @@ def budget_bar(balance: Balance, account: Account) -> None:
 
 def need_curator(would_do: str) -> Curator:
     """The open data set. Without one: what this page would do, and the ways there; then the page ends."""
-    state.through_app()
     curator = state.session().curator
     if curator is None:
         _ways_to_a_table(would_do)
@@ -129,7 +128,7 @@ def private_badge(release: Release) -> None:
     """The badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
-            loss=loss_words(release.guarantee.loss), unit=release.guarantee.unit
+            loss=loss_words(release.guarantee.loss), unit=plain(release.guarantee.unit, at_most=200)
         ),
         color="blue",
         icon=":material/verified_user:",

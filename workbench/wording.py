@@ -73,9 +73,12 @@ def odds(epsilon: float, prior: float = 0.5) -> float:
 
 def epsilon_words(epsilon: float) -> str:
     """What an epsilon means, in one sentence."""
+    sure = 100 * odds(epsilon)
+    if sure > 99.99:
+        return _("Someone who is 50 % sure that a person is in the table can become all but certain.")
     return _(
         "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure."
-    ).format(sure=number(min(99.99, 100 * odds(epsilon))))
+    ).format(sure=number(sure) if sure < 99 else f"{sure:.2f}")
 
 
 def epsilon_verdict(epsilon: float) -> str:

@@ -15,6 +15,8 @@ from workbench import opening
 
 HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "=cmd|' /C calc'!A0", "<script>alert(1)</script>")
 
+PERSON = "![x](http://127.0.0.1:9/person.png) person_id"
+
 
 def zipped() -> bytes:
     file = io.BytesIO()
@@ -104,15 +106,18 @@ def test_empty_names_are_made_up_and_said(app):
 
 
 def hostile(app: Tab) -> Tab:
-    rows = "\n".join(f'{i % 9},"{HOSTILE[i % 3]}",{i % 5}' for i in range(120))
-    header = ",".join(f'"{name}"' for name in HOSTILE)
-    return app.open(f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/name).csv")
+    rows = "\n".join(f'{i % 9},"{HOSTILE[i % 3]}",{i % 5},p{i % 60}' for i in range(120))
+    header = ",".join(f'"{name}"' for name in (*HOSTILE, PERSON))
+    app.upload(f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/name).csv")
+    assert_no_markup(app)
+    return app.open_draft()
 
 
 def test_hostile_names_are_shown_to_the_letter(app):
     """A column name would load a picture from elsewhere in the viewer's browser, or be read as a formula."""
     hostile(app)
     assert app.errors == ""
+    assert app.curator.schema.unit.id_column == PERSON
     for kind in ("One column", "A few columns", "A whole table"):
         app.go("synthesize")
         if app.session.shown:
