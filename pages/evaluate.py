@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import charts, comparing, releasing, state, widgets
+from dpcore.synthesis import SyntheticModel
+from workbench import charts, comparing, model_view, releasing, state, widgets
 from workbench.wording import _, number, plain
 
 st.title(_("How good is it?"))
@@ -62,8 +63,15 @@ def show_pairs(release) -> None:
     st.markdown(
         _("**The pair that came out worst: {pair}.**").format(pair=plain(comparing.worst_pair(error)))
     )
-    chart = charts.heatmap(error.columns, error.pairs, title=_("total variation distance"))
-    widgets.show_chart(chart, key="pairs")
+    left, right = st.columns(2)
+    with left:
+        st.markdown(_("True error (internal)"))
+        chart = charts.heatmap(error.columns, error.pairs, title=_("total variation distance"))
+        widgets.show_chart(chart, key="pairs")
+    with right:
+        if isinstance(release.model, SyntheticModel):
+            st.markdown(_("Error that the noise explains (may be published)"))
+            model_view.show_noise(release.model)
 
 
 def show_questions(release) -> None:

@@ -87,7 +87,6 @@ def next_steps(curator: Curator) -> None:
         )
 
 
-state.through_app()
 opening.take_wanted_sample()
 if held.notice is not None:
     widgets.error_box(held.notice)

@@ -112,8 +112,9 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
             {"first": a, "second": b, "error": float(matrix[i][j])}
             for i, a in enumerate(order)
             for j, b in enumerate(order)
-            if j < i
-        ]
+            if j < i and np.isfinite(matrix[i][j])
+        ],
+        columns=["first", "second", "error"],
     )
     altair, chart = _altair(frame)
     spec = chart.mark_rect().encode(
@@ -122,10 +123,12 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
         color=altair.Color("error:Q", title=title, scale=altair.Scale(scheme="blues", domainMin=0)),
         tooltip=["first", "second", altair.Tooltip("error:Q", format=".3f")],
     )
-    worst = frame.loc[frame["error"].idxmax()]
-    alt = _("{title} of every pair of columns; the largest is {error:.3f} for {a} and {b}.").format(
-        title=title, error=worst["error"], a=worst["first"], b=worst["second"]
-    )
+    alt = _("{title} of every pair of columns.").format(title=title)
+    if len(frame):
+        worst = frame.loc[frame["error"].idxmax()]
+        alt += " " + _("The largest is {error:.3f} for {a} and {b}.").format(
+            error=worst["error"], a=worst["first"], b=worst["second"]
+        )
     return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=frame)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
@@ -10,9 +12,9 @@ from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Recipe
+from dpcore.synthesis import Recipe, SyntheticModel
 from dpcore.tables.counts import Marginal
-from workbench import charts, releasing, state, widgets
+from workbench import charts, model_view, releasing, state, widgets
 from workbench.wording import _, amount, guarantee_words, number, plain
 
 
@@ -95,6 +97,17 @@ def show(curator: Curator, request_id: str) -> None:
         st.button(_("Release something else"), on_click=releasing.back, icon=":material/arrow_back:")
         if st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
+    if isinstance(release.model, SyntheticModel):
+        model_view.show(release, release.model)
+    else:
+        _tables(release)
+    _rows(release)
+    with st.expander(_("What is promised, and what not"), expanded=True):
+        for sentence in guarantee_words(release.guarantee):
+            st.markdown(f"- {sentence}")
+
+
+def _tables(release: Release) -> None:
     cliques = list(release.marginals)
     chosen = cliques[0]
     if len(cliques) > 1:
@@ -104,12 +117,7 @@ def show(curator: Curator, request_id: str) -> None:
             format_func=lambda clique: " × ".join(clique) or _("number of rows"),
             key="shown-clique",
         )
-    marginal = release.marginals[chosen]
-    _marginal(release, marginal)
-    _rows(release)
-    with st.expander(_("What is promised, and what not"), expanded=True):
-        for sentence in guarantee_words(release.guarantee):
-            st.markdown(f"- {sentence}")
+    _marginal(release, release.marginals[chosen])
 
 
 def earlier(curator: Curator) -> None:
@@ -167,9 +175,11 @@ def _marginal(release: Release, marginal: Marginal) -> None:
 
 def _rows(release: Release) -> None:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
+    if isinstance(release.model, SyntheticModel):
+        release = dataclasses.replace(release, model=model_view.choose_rows(release, release.model))
     suggested = max(0, round(release.model.total))
     rows = st.number_input(
-        _("Rows"), 0, 1_000_000, min(suggested, 1_000_000), key=f"rows-{release.request_id}"
+        _("Rows"), 0, 1_000_000, min(suggested, 1_000_000), key=f"rows-{release.request_id}-{suggested}"
     )
     table = release.table(int(rows), seed=0)
     st.dataframe(table.frame.head(200), hide_index=True)
@@ -206,7 +216,7 @@ def _rows(release: Release) -> None:
             icon=":material/verified_user:",
         )
         st.download_button(
-            _("Noisy counts (JSON)"),
+            _("Noisy counts and model (JSON)"),
             release.to_json(),
             f"{stem}-counts.json",
             "application/json",

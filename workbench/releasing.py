@@ -173,7 +173,8 @@ def describe(recipe: dict[str, object]) -> str:
     if kind == "marginals":
         cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
         return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
-    columns = ", ".join(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
+    named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
+    columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
     if kind == "some columns":
         kind = recipe["recipe"]["kind"]  # type: ignore[index]
     names = {

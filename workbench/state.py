@@ -134,9 +134,22 @@ class Session:
 def session() -> Session:
     """The state of this tab."""
     if _KEY not in st.session_state:
+        _through_app()
         st.session_state[_KEY] = Session()
     held: Session = st.session_state[_KEY]
     return held
+
+
+def _through_app() -> None:
+    """Go through app.py even when the first address that a new server is asked for is that of a page.
+
+    Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making
+    pages, and would run the page alone, without header and navigation, for everybody. Only a new session
+    is sent back: in an older one this would swallow a click.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
 
 
 def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
@@ -146,17 +159,6 @@ def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evalua
         reports[key] = curator.evaluate(evaluation())
     result: Result = reports[key].content
     return result
-
-
-def through_app() -> None:
-    """Go through app.py even when the first address that a new server is asked for is that of a page.
-
-    Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making
-    pages, and would run the page alone, without header and navigation, for everybody.
-    """
-    if PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
 
 
 def widget(key: str, default: Any = None) -> Any:

@@ -106,10 +106,10 @@ class SyntheticModel:
         values = self.marginal(clique)
         held = tuple(name for name in clique if name in self.grouping.domain.names)
         measured = len(held) == len(clique)
-        variance = self._variance(held)
+        variance = self.variance_of(held)
         if variance is None:
             measured = False
-            variance = max(self._variance((name,)) or 0.0 for name in held) if held else 0.0
+            variance = max(self.variance_of((name,)) or 0.0 for name in held) if held else 0.0
         noise = self.measurements[0].noise
         width = half_width(variance, noise, level)
         return Answer(
@@ -168,7 +168,7 @@ class SyntheticModel:
             measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
         )
 
-    def _variance(self, clique: Clique) -> float | None:
+    def variance_of(self, clique: Clique) -> float | None:
         """Of one cell of the clique, from the best measurement that contains it; None without one."""
         found = [
             marginal.variance * (self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique))
