@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
@@ -51,7 +52,7 @@ def intervals(
         )
     found = _leaves(values)
     parsed = pd.to_numeric(pd.Series(found, dtype=object), errors="coerce")
-    if parsed.isna().any():
+    if not np.isfinite(parsed).all():
         raise ParameterError("intervals need a column of numbers", remedy="take another kind of hierarchy")
     numbers = dict(zip(found, map(float, parsed), strict=True))
     leaves = sorted(found, key=lambda leaf: (numbers[leaf], leaf))
@@ -94,8 +95,7 @@ def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -
 
 
 def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = "") -> Hierarchy:
-    """Day -> month -> quarter -> year -> decade -> `*`, or those of these levels that are asked for, in this
-    order.
+    """Day -> month -> quarter -> year -> decade -> `*`, or only those of these levels that are asked for.
 
     Raises: ParameterError for an unknown level, levels out of order, or values that are no dates.
     """
@@ -152,8 +152,7 @@ def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str 
 
 
 def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:
-    """Value -> values with fewer than `minimum` rows as "(other)" -> the rest in pairs of like frequency ->
-    `*`.
+    """Value -> values with less than `minimum` rows joined -> the others in pairs of like frequency -> `*`.
 
     Args: counts: rows of every value.
     """

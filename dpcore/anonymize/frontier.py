@@ -55,7 +55,7 @@ class Frontier:
         """
         check_size(table)
         self.table = table
-        self.ks = tuple(sorted(set(ks)))
+        self.ks = tuple(sorted({KAnonymity(k=int(k)).k for k in ks}))
         self.models = tuple(models)
         shape = (table.lattice.size, len(self.ks) + 1)
         self._classes = np.zeros(shape, dtype=np.int64)
@@ -84,7 +84,7 @@ class Frontier:
             k=k,
             limit=limit,
             metric=metric,
-            node=self.table.lattice.node(index),
+            node=self.table.lattice.node(int(index)),
             score=float(scores.min()),
             suppressed=int(suppressed[index]),
             classes=int(kept[index]),
@@ -118,12 +118,11 @@ class Frontier:
         Classes that violate one of the models are in band 0, which every k suppresses.
         """
         lattice, bands = self.table.lattice, len(self.ks) + 1
-        top = self.ks[-1]
-        band_of = np.searchsorted(self.ks, np.arange(top + 1), side="right")
+        ks = np.array(self.ks)
         for done, classes in enumerate(self._grouper.walk()):
             index = lattice.index(classes.node)
             sizes = classes.sizes
-            band = band_of[np.minimum(sizes, top)]
+            band = np.searchsorted(ks, sizes, side="right")
             if self.models:
                 suppressed = violations(self.models, classes)
                 band[suppressed] = 0

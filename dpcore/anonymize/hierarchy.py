@@ -62,7 +62,8 @@ class Hierarchy:
 
     def extended(self, values: Iterable[str]) -> Hierarchy:
         """The same hierarchy with further leaves, each its own label on every level below the last."""
-        new = tuple(dict.fromkeys(value for value in values if value not in set(self.values)))
+        known = set(self.values)
+        new = tuple(dict.fromkeys(value for value in values if value not in known))
         if not new:
             return self
         top = self.levels[-1][0]

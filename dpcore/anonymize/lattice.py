@@ -49,7 +49,7 @@ class Lattice:
     @cached_property
     def total_levels(self) -> IntArray:
         """The sum of the levels of every node; int64, flat."""
-        return np.asarray(np.indices(self.shape).sum(axis=0).ravel(), dtype=np.int64)
+        return self.outer_sum([np.arange(levels, dtype=np.float64) for levels in self.shape]).astype(np.int64)
 
     def node(self, index: int) -> Node:
         """The levels of the node at an index."""

@@ -52,8 +52,8 @@ class Plan:
     """What to do with a table.
 
     Raises: SchemaError without a quasi-identifier or for a model whose column is not sensitive,
-        HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role or without
-        a model.
+        HierarchyError for a quasi-identifier without hierarchy, ParameterError for an unknown role, a limit
+        outside 0 to 1, or no model.
     """
 
     roles: Mapping[str, Role]
@@ -78,6 +78,12 @@ class Plan:
         unknown = sorted(set(self.roles.values()) - set(ROLES))
         if unknown:
             raise ParameterError(f"there is no role {unknown[0]}", remedy=f"take one of {', '.join(ROLES)}")
+        if not 0 <= self.limit <= 1:
+            raise ParameterError(
+                f"limit ({self.limit:g}) must be between 0 and 1",
+                remedy="give a share of rows",
+                limit=self.limit,
+            )
         if not self.models:
             raise ParameterError("a plan needs a privacy model", remedy="add k-anonymity")
         quasi = self.quasi_identifiers

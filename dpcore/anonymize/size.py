@@ -11,7 +11,8 @@ from dpcore.anonymize.tuples import Tuples
 from dpcore.errors import LimitError
 
 MOST_SECONDS = 120.0
-"""Predicted seconds above which full-domain search refuses."""
+MOST_NODES = 1_000_000
+"""Full-domain search refuses above either; the second bounds its memory."""
 
 NODE_SECONDS = 20e-6
 TUPLE_SECONDS = 2.5e-9
@@ -28,7 +29,7 @@ class Prediction:
     @property
     def is_feasible(self) -> bool:
         """Whether full-domain search accepts it."""
-        return self.seconds <= MOST_SECONDS
+        return self.seconds <= MOST_SECONDS and self.nodes <= MOST_NODES
 
 
 def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
@@ -38,7 +39,7 @@ def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
 
 
 def check_size(table: Tuples) -> None:
-    """Raise LimitError when full-domain search over the table would take longer than MOST_SECONDS."""
+    """Raise LimitError when full-domain search over the table would go beyond its bounds."""
     prediction = predict(table.hierarchies, len(table.keys))
     if not prediction.is_feasible:
         raise LimitError(

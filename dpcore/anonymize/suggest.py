@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ SHARE = 0.9
 """Share of the values that must have a form for the column to count as of this form."""
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
-_DATE = r"\d{4}-\d{2}-\d{2}"
+_DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
 
 
 def suggest(series: pd.Series) -> Hierarchy:
@@ -39,12 +38,12 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     name = str(series.name)
     if len(shown) <= 2:
         return flat(shown, reason="Two values at most: kept or suppressed")
-    if shown.str.fullmatch(_DATE).all():
+    if shown.str.fullmatch(_DATE).all() and _are_dates(shown):
         return dates(shown, reason="Dates: day, month, quarter, year, decade")
     numbers = pd.to_numeric(shown, errors="coerce")
     if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
         return _masked(shown)
-    if numbers.notna().all():
+    if np.isfinite(numbers).all():
         return _numeric(series, shown, numbers, bool(_AGE.search(name)))
     for separator, keep in (("/", "start"), (", ", "end")):
         if shown.str.contains(separator, regex=False).mean() >= SHARE:
@@ -53,13 +52,17 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
         return flat(
             shown, reason="More than half of the values are distinct: rather an identifier, to be dropped"
         )
-    counts = Counter(
-        dict(zip(texts(series.value_counts().index), series.value_counts().tolist(), strict=True))
-    )
-    known = {value: counts[value] for value in shown}
+    tally = series.value_counts()
+    rows = dict(zip(texts(tally.index), tally.tolist(), strict=True))
     return merge_rare(
-        known, RARE, reason=f"Categories: fewer than {RARE} rows merged, then pairs of like frequency"
+        {value: rows[value] for value in shown},
+        RARE,
+        reason=f"Categories: fewer than {RARE} rows merged, then pairs of like frequency",
     )
+
+
+def _are_dates(shown: pd.Series) -> bool:
+    return bool(pd.to_datetime(shown, errors="coerce", format="ISO8601").notna().all())
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:

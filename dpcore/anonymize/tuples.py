@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray
-from dpcore.anonymize.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
+from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray, leaves_of
+from dpcore.anonymize.hierarchy import SUPPRESSED, Hierarchy
 from dpcore.anonymize.lattice import Lattice, Node
 from dpcore.errors import HierarchyError, LimitError, ParameterError, SchemaError
 
@@ -180,7 +180,7 @@ class Tuples:
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
         _check_columns(frame, hierarchies, extra)
         covering = {name: hierarchy.covering(frame[name]) for name, hierarchy in hierarchies.items()}
-        secrets = {name: _secret(frame[name], hierarchy) for name, hierarchy in extra.items()}
+        secrets = {name: _secret(frame, name, hierarchy) for name, hierarchy in extra.items()}
         widths = [_bits(len(h.values)) for h in covering.values()]
         widths += [_bits(len(values)) for values, _, _ in secrets.values()]
         if sum(widths) + (subset is not None) > WORD:
@@ -269,15 +269,14 @@ def _encode(series: pd.Series, hierarchy: Hierarchy) -> IntArray:
 
 
 def _secret(
-    series: pd.Series, hierarchy: Hierarchy | None
+    frame: pd.DataFrame, name: str, hierarchy: Hierarchy | None
 ) -> tuple[tuple[str, ...], Hierarchy | None, IntArray]:
     """The values of a sensitive column (numbers in their order), its hierarchy, the code of every row."""
     if hierarchy is not None:
-        covering = hierarchy.covering(series)
-        return covering.values, covering, _encode(series, covering)
-    rows, unique = pd.factorize(series, sort=True, use_na_sentinel=True)
-    values = (*texts(unique), *([MISSING] if (rows < 0).any() else []))
-    return values, None, np.where(rows < 0, len(unique), rows).astype(np.int64)
+        covering = hierarchy.covering(frame[name])
+        return covering.values, covering, _encode(frame[name], covering)
+    leaves = leaves_of(frame, name)
+    return tuple(leaves.labels), None, leaves.codes
 
 
 def _check_columns(

@@ -116,6 +116,9 @@ def test_levels_that_change_nothing_are_left_out() -> None:
         (pd.Series([f"name {i}" for i in range(40)]), "name 3", ["name 3", "*"]),
         (pd.Series([None, None]), MISSING, [MISSING, "*"]),
         (pd.Series(["*", "x", "y", "z"]), "*", ["*", "*"]),
+        (pd.Series(["2020-99-99", "2020-01-01", "2021-01-01"]), "2020-99-99", ["2020-99-99"]),
+        (pd.Series([1.5, float("inf"), -2.0, 7.0]), "inf", ["inf"]),
+        (pd.Series([1, "a", None, 2.0], dtype=object), "a", ["a"]),
     ],
     ids=[
         "age",
@@ -129,6 +132,9 @@ def test_levels_that_change_nothing_are_left_out() -> None:
         "names",
         "empty",
         "stars",
+        "no date",
+        "infinite",
+        "mixed",
     ],
 )
 def test_suggestions(column: pd.Series, example: str, expected: list[str]) -> None:

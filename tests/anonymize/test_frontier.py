@@ -53,6 +53,7 @@ def test_points_cover_the_whole_grid_and_never_get_worse_with_the_limit() -> Non
     """Else a looser limit would look like a worse choice."""
     points = Frontier(table_of_people(), (2, 5)).points((0.0, 0.05, 1.0), METRICS)
     assert len(points) == 2 * 3 * len(METRICS)
+    assert all(type(level) is int for point in points for level in point.node)
     for strict, loose in itertools.pairwise(points):
         if (strict.k, strict.metric) == (loose.k, loose.metric):
             assert loose.score <= strict.score

@@ -205,12 +205,13 @@ def test_microaggregation_through_a_plan() -> None:
         ({"roles": {"age": "insensitive"}}, SchemaError, "no quasi-identifier"),
         ({"roles": {"age": "secret"}}, ParameterError, "no role secret"),
         ({"models": ()}, ParameterError, "needs a privacy model"),
+        ({"limit": 2.0}, ParameterError, "limit"),
         ({"hierarchies": {}}, HierarchyError, "age has no hierarchy"),
         ({"models": (DistinctL(column="zip", l=2),)}, SchemaError, "zip is sensitive and a quasi-identifier"),
         ({"models": (DistinctL(column="comment", l=2),)}, SchemaError, "needs comment to be sensitive"),
         ({"metric": Loss(), "models": (DistinctL(column="nothing", l=2),)}, SchemaError, "nothing"),
     ],
-    ids=["no quasi", "role", "no model", "no hierarchy", "both roles", "insensitive", "unknown"],
+    ids=["no quasi", "role", "no model", "limit", "no hierarchy", "both roles", "insensitive", "unknown"],
 )
 def test_plans_that_make_no_sense_are_refused(
     changes: dict[str, object], error: type[DpcoreError], message: str
