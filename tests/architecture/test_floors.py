@@ -1,0 +1,218 @@
+"""Imports go down only, heavy libraries stay out of start-up, and the doors stay where they are."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FLOORS = {
+    "app": 8,
+    "pages": 7,
+    "workbench": 6,
+    "dpcore.curator": 5,
+    "dpcore.synthesis": 4,
+    "dpcore.local": 4,
+    "dpcore.evaluation": 4,
+    "dpcore.io": 4,
+    "dpcore.mechanisms": 3,
+    "dpcore.anonymize": 3,
+    "dpcore.engines": 3,
+    "dpcore.release": 3,
+    "dpcore.tables": 2,
+    "dpcore.schema": 1,
+    "dpcore.accounting": 1,
+    "dpcore.errors": 0,
+}
+HEAVY = {
+    "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyspark", "scipy", "sklearn", "sqlalchemy",
+    "streamlit",
+}  # fmt: skip
+    [
+        "scipy",
+        "sklearn",
+        "opendp",
+        "pyarrow",
+        "duckdb",
+        "pyspark",
+        "dp_accounting",
+        "streamlit",
+        "altair",
+        "sqlalchemy",
+    ]
+)
+"""Never at module level in dpcore."""
+POST_PROCESSING = {"release", "schema", "synthesis", "evaluation", "local"}
+"""Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
+
+
+def modules(*tops: str) -> Iterator[tuple[Path, ast.Module]]:
+    for top in tops:
+        paths = [ROOT / f"{top}.py"] if top == "app" else sorted((ROOT / top).rglob("*.py"))
+        for path in paths:
+            yield path, ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+OURS = list(modules("app", "pages", "workbench", "dpcore"))
+CORE = list(modules("dpcore"))
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def part(module: str) -> str:
+    """The part of the house that a module is in."""
+    parts = module.split(".")
+    return ".".join(parts[:2]) if parts[0] == "dpcore" else parts[0]
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Dotted names that are imported, relative ones refused."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"relative import in line {node.lineno}"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def attributes(tree: ast.AST) -> set[str]:
+    """Names that stand after a dot."""
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def at_start_up(tree: ast.Module) -> Iterator[str]:
+    """What is imported when the module is, not inside a function."""
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from imports(node)
+
+
+@pytest.mark.parametrize("path", [path for path, _ in OURS], ids=name_of)
+def test_imports_go_down_only(path: Path) -> None:
+    """A lower floor that knows an upper one, or its neighbour, cannot be kept apart from it."""
+    own = part(name_of(path))
+    if own == "dpcore":
+        return  # the package itself only gathers the public names
+    for imported in imports(dict(OURS)[path]):
+        other = part(imported)
+        if imported.split(".")[0] not in ("app", "pages", "workbench", "dpcore") or other == own:
+            continue
+        if imported == "dpcore" or other not in FLOORS:  # the public names, as `import dpcore as dp`
+            assert FLOORS[own] >= 6, f"{name_of(path)} imports {imported}"
+            continue
+        assert FLOORS[other] < FLOORS[own], f"{name_of(path)} imports {imported}"
+
+
+def test_only_the_curator_holds_an_engine() -> None:
+    """Whoever can import an engine can read rows without a charge."""
+    users = {
+        name_of(path)
+        for path, tree in OURS
+        if any(each.startswith("dpcore.engines") for each in imports(tree)) and "engines" not in path.parts
+    }
+    assert users == {"dpcore.curator"}
+
+
+def test_nothing_heavy_at_start_up() -> None:
+    """A heavy library at module level makes every page wait for it."""
+    for path, tree in CORE:
+        heavy = {name.split(".")[0] for name in at_start_up(tree)} & HEAVY
+        assert not heavy, f"{name_of(path)} imports {heavy}"
+        assert not any("opendp.prelude" in name for name in imports(tree))
+
+
+def test_importing_the_library_is_light() -> None:
+    """Also what others import for us counts: nothing heavy is loaded by `import dpcore`."""
+    code = "import sys, dpcore; print(' '.join({name.split('.')[0] for name in sys.modules}))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not set(run.stdout.split()) & (HEAVY - {"pyarrow"})
+
+
+def test_numpy_randomness_is_for_post_processing() -> None:
+    """Numpy's randomness near a private number would reveal it by its last bits, or by its seed."""
+    for path, tree in CORE:
+        drawn = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Attribute)
+            and node.value.attr == "random"
+            and isinstance(node.value.value, ast.Name)
+            and node.value.value.id in ("np", "numpy")
+        }
+        assert not any(name in ("random", "numpy.random") for name in imports(tree)), name_of(path)
+        where = part(name_of(path)).split(".")[-1]
+        allowed = {"Generator", "default_rng"} if where in POST_PROCESSING else set()
+        assert drawn <= allowed, f"{name_of(path)} uses {drawn}"
+
+
+def test_session_state_has_one_keeper() -> None:
+    """Session state that several modules write is a second, secret count."""
+    for path, tree in OURS:
+        touches = any(
+            isinstance(node, ast.Attribute) and node.attr == "session_state" for node in ast.walk(tree)
+        )
+        assert not touches or name_of(path) == "workbench.state", name_of(path)
+
+
+def test_no_unsafe_html() -> None:
+    """Column names are text from strangers: they must never be markup."""
+    for path, tree in OURS:
+        named = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+        assert not named & {"unsafe_allow_html", "unsafe_allow_javascript"}, name_of(path)
+
+
+def test_the_library_is_pure() -> None:
+    """dpcore has numbers in and numbers out: no prints, no files, no interface."""
+    for path, tree in CORE:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("print", "open", "input", "eval", "exec"), name_of(path)
+
+
+def test_modules_stay_small() -> None:
+    """A module past 400 lines has a second idea in it; a page does no arithmetic and stays under 150."""
+    for path, _ in OURS:
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        limit = 80 if path.name == "app.py" else 150 if "pages" in path.parts else 400
+        assert lines <= limit, f"{name_of(path)} has {lines} lines"
+
+
+def public(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    """Public functions and classes of a module, and the public methods of its public classes."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            yield node
+            if isinstance(node, ast.ClassDef):
+                yield from public(node)
+
+
+def contracts() -> set[str]:
+    """Methods that are explained at one class; others of the same name keep the same contract."""
+    return {
+        method.name
+        for _, tree in CORE
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and ast.get_docstring(method)
+    }
+
+
+def test_everything_public_is_explained() -> None:
+    """What a reader cannot see (units, cost, errors) must be written where they look."""
+    known = contracts() | {"to_dict"}
+    for path, tree in CORE:
+        assert ast.get_docstring(tree) or not tree.body, f"{name_of(path)} has no docstring"
+        for node in public(tree):
+            one_line = isinstance(node, ast.FunctionDef) and len(node.body) == 1
+            explained = ast.get_docstring(node) or node.name in known or one_line
+            assert explained, f"{name_of(path)}.{node.name} has no docstring"

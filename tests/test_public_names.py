@@ -1,0 +1,80 @@
+"""The names that scripts import."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import dpcore
+from dpcore import errors
+
+NAMED_IN_THE_GUIDE = {
+    "ApproxDP", "Boolean", "Categorical", "Curator", "Date", "Histogram", "Independent", "Integer", "Joint",
+    "Marginals", "MemoryLedger", "PrivacyUnit", "PureDP", "Real", "Release", "Schema", "range_query",
+    "suggest_schema",
+}  # fmt: skip
+
+
+def test_the_promised_names_are_there() -> None:
+    """Scripts import these names; they do not move."""
+    assert set(dpcore.__all__) >= NAMED_IN_THE_GUIDE
+
+
+def test_every_error_is_public() -> None:
+    """Whoever calls the library must be able to catch what it raises."""
+    classes = {name: value for name, value in vars(errors).items() if inspect.isclass(value)}
+    ours = {name for name, value in classes.items() if value.__module__ == errors.__name__}
+    assert ours <= set(dpcore.__all__)
+    assert all(issubclass(getattr(dpcore, name), dpcore.DpcoreError) for name in ours)
+    for name in ours:
+        assert name in (errors.__doc__ or "")
+
+
+def packages() -> list[str]:
+    return [
+        "dpcore",
+        *(f"dpcore.{each.name}" for each in pkgutil.iter_modules(dpcore.__path__) if each.ispkg),
+    ]
+
+
+@pytest.mark.parametrize("package", packages())
+def test_lists_of_names_are_true(package: str) -> None:
+    """A name in `__all__` that is not there, or twice, breaks a star import and misleads."""
+    module = importlib.import_module(package)
+    names = getattr(module, "__all__", [])
+    assert len(set(names)) == len(names)
+    assert all(hasattr(module, name) for name in names)
+    gathered = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith("dpcore")
+    }
+    if names:
+        assert gathered <= set(names), gathered - set(names)
+
+
+def test_usage_of_the_guide() -> None:
+    """The lines that the documentation shows must run as they stand."""
+    import pandas as pd
+
+    import dpcore as dp
+
+    frame = pd.DataFrame({"age": [17, 20, 99], "sex": ["Female", "Male", "Male"]})
+    schema = dp.Schema(
+        columns=(
+            dp.Integer("age", low=0, high=99, bin_width=1),
+            dp.Categorical("sex", categories=("Female", "Male")),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger())
+    release = curator.run(dp.Marginals(cliques=[("age",), ("age", "sex")]), loss=dp.PureDP(epsilon="0.5"))
+    marginal = release.marginals[("age", "sex")]
+    assert marginal.values.shape == (100, 2)
+    assert marginal.variance > 0
+    low, high = marginal.interval(0.95)
+    assert (low < high).all()
+    assert list(release.sample(rows=None).columns) == ["age", "sex"]
