@@ -34,19 +34,6 @@ HEAVY = {
     "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyspark", "scipy", "sklearn", "sqlalchemy",
     "streamlit",
 }  # fmt: skip
-    [
-        "scipy",
-        "sklearn",
-        "opendp",
-        "pyarrow",
-        "duckdb",
-        "pyspark",
-        "dp_accounting",
-        "streamlit",
-        "altair",
-        "sqlalchemy",
-    ]
-)
 """Never at module level in dpcore."""
 POST_PROCESSING = {"release", "schema", "synthesis", "evaluation", "local"}
 """Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
