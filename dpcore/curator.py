@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
+from dpcore.synthesis.categories import Categories
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -210,7 +212,10 @@ class Curator:
         if stored is not None:
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
-        charge = Charge(units=charge_of(spend, self.rule), part=part)
+        delta = recipe.threshold_delta if isinstance(recipe, Categories) else Fraction(0)
+        charge = Charge(
+            units=charge_of(spend, self.rule), threshold_units=math.ceil(delta * 10**18), part=part
+        )
         dataset = self.account.dataset
         asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": _loss_dict(loss)}
         self._ledger.reserve(dataset, request_id, charge, asked)
@@ -220,6 +225,7 @@ class Curator:
             loss=spend,
             rows=self.schema.unit.max_rows,
             part=part,
+            texts=functools.partial(self._engine.texts, part=part),
         )
         try:
             marginals, model = recipe.fit(measurer, on_progress)

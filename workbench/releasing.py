@@ -170,6 +170,8 @@ def describe(recipe: dict[str, object]) -> str:
     kind = recipe["kind"]
     if kind == "histogram":
         return _("Histogram of {column}").format(column=recipe["column"])
+    if kind == "categories":
+        return _("Categories of {column}").format(column=recipe["column"])
     if kind == "marginals":
         cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
         return _("Marginals: {cliques}").format(cliques=", ".join(cliques))

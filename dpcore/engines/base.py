@@ -34,6 +34,9 @@ class Engine(Protocol):
         `groups` maps the cells of a column to fewer, merged cells before counting.
         """
 
+    def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
+        """Exact number of rows of every text of a declared column, missing ones left out. Private."""
+
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the content of the whole table, whatever the order of its rows and columns."""
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from dpcore.engines.base import Part
 from dpcore.errors import DisclosureError, ParameterError, SchemaError
+from dpcore.schema.column import as_text
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts, check_cells
@@ -38,6 +39,7 @@ class FrameEngine:
             name: codes.astype(np.min_scalar_type(int(schema.domain.size(name))))
             for name, codes in schema.encode(counted).items()
         }
+        self._counted = counted
         self._length = len(counted)
 
     def __repr__(self) -> str:
@@ -73,6 +75,12 @@ class FrameEngine:
         return [
             Counts(clique=clique, values=self._count(clique, domain, codes, chosen)) for clique in cliques
         ]
+
+    def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
+        """Exact number of rows of every text of a declared column, missing ones left out. Private."""
+        values = as_text(self._counted[column])
+        chosen = values if part is None else values[self._part(part)]
+        return {str(text): int(count) for text, count in chosen.value_counts().items()}
 
     def fingerprint(self, key: bytes) -> str:
         """Keyed digest of the content; the same for another order of rows or columns."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -19,8 +20,8 @@ from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import BudgetExceeded, ParameterError
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
-from dpcore.mechanisms.selection import noisy_max
-from dpcore.mechanisms.sensitivity import noise_scale, noise_variance, selection_scale
+from dpcore.mechanisms.selection import noisy_max, thresholded_counts
+from dpcore.mechanisms.sensitivity import laplace_scale, noise_scale, noise_variance, selection_scale
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
 
@@ -57,8 +58,10 @@ class Measurer:
         loss: Loss,
         rows: int,
         part: tuple[str, str] | None = None,
+        texts: Callable[[str], dict[str, int]] | None = None,
     ) -> None:
         self._counts = counts
+        self._texts = texts
         self._part = part
         self._left = [loss.amount]  # in a list, because coarser views spend from the same
         self.domain = domain
@@ -160,6 +163,26 @@ class Measurer:
             )
         return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
 
+    def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
+        """Texts of a column whose noisy count is above a threshold, with that count.
+
+        Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2 rho.
+        """
+        if self._texts is None:
+            raise ParameterError("this measurer reads no texts", remedy="run the recipe through a curator")
+        epsilon = loss.epsilon if isinstance(loss, PureDP) else _epsilon_below(loss.rho)
+        scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
+        event = Event(
+            mechanism="threshold",
+            reads=((column,),),
+            rows=self.rows,
+            noise_scale=scale,
+            delta=delta,
+            part=self._part,
+        )
+        self._spend(loss, [event])
+        return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
+
     @property
     def _additive(self) -> Mechanism:
         return "discrete laplace" if self.noise == "laplace" else "discrete gaussian"
@@ -195,3 +218,8 @@ class Measurer:
             ],
             dtype=np.int64,
         )
+
+
+def _epsilon_below(rho: Fraction) -> Fraction:
+    """An epsilon with epsilon^2 / 2 <= rho, near the largest."""
+    return Fraction(math.isqrt(int(2 * rho * 10**24)), 10**12)

@@ -7,13 +7,15 @@ from typing import Any
 from dpcore.release import Model
 from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Expected, Recipe
+from dpcore.synthesis.categories import Categories, FoundCategories
 from dpcore.synthesis.chain import ChainModel
+from dpcore.synthesis.cuts import quantile_cuts
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
 from dpcore.synthesis.some_columns import SomeColumns
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.synthesis.tree import Tree
 
-MODELS: dict[str, Any] = {model.kind: model for model in (ChainModel, SyntheticModel)}
+MODELS: dict[str, Any] = {model.kind: model for model in (ChainModel, FoundCategories, SyntheticModel)}
 
 
 def load_model(fields: dict[str, Any]) -> Model:
@@ -24,6 +26,7 @@ def load_model(fields: dict[str, Any]) -> Model:
 
 __all__ = [
     "Adaptive",
+    "Categories",
     "ChainModel",
     "Expected",
     "Histogram",
@@ -36,4 +39,5 @@ __all__ = [
     "SyntheticModel",
     "Tree",
     "load_model",
+    "quantile_cuts",
 ]

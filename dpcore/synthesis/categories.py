@@ -1,0 +1,103 @@
+"""Find the categories of a column that nobody could declare, by a private threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss, Number, exact
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Model
+from dpcore.schema.column import Categorical
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.sampling import Integers
+from dpcore.tables.counts import Marginal
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The texts of a column that enough people share, with noisy counts.
+
+    Costs the stated loss, and `delta` out of what the budget set aside as `threshold_delta`.
+
+    Attributes:
+        column: a declared column; what it declares plays no part.
+        delta: chance, for one person, that a text of theirs alone is named; above 0.
+    """
+
+    kind: ClassVar[str] = "categories"
+
+    column: str
+    delta: Number
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", exact("delta", self.delta, at_most=Fraction(1, 1000)))
+
+    @property
+    def threshold_delta(self) -> Fraction:
+        """What the run takes of the delta that was set aside."""
+        return Fraction(self.delta)
+
+    def check(self, domain: Domain) -> None:
+        """Refuse an unknown column."""
+        domain.size(self.column)
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """Nothing is known in advance about texts that nobody declared."""
+        return ()
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """Count the texts, add noise, and name those above the threshold."""
+        on_progress("measuring", 0.0)
+        counts = measurer.name_texts(self.column, measurer.loss, self.threshold_delta)
+        return {}, FoundCategories(column=self.column, counts=counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return recipe_dict(self)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FoundCategories:
+    """Texts that were found, with their noisy counts; draws no rows.
+
+    Attributes:
+        counts: text -> noisy rows.
+    """
+
+    kind: ClassVar[str] = "found categories"
+
+    column: str
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows whose text was found."""
+        return float(sum(self.counts.values()))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """No column is drawn."""
+        return ()
+
+    def declaration(self, *, missing: bool = False) -> Categorical:
+        """The column as it may now be declared; all other texts go to "other"."""
+        return Categorical(self.column, categories=tuple(sorted(self.counts)), other=True, missing=missing)
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """No columns."""
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return {"kind": self.kind, "column": self.column, "counts": dict(self.counts)}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> FoundCategories:
+        """Read what `to_dict` wrote."""
+        return cls(column=fields["column"], counts=fields["counts"])
