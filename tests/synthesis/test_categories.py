@@ -14,7 +14,7 @@ def _curator(threshold_delta: str = "1e-6") -> dp.Curator:
     schema = dp.Schema(
         columns=(
             dp.Categorical("town", categories=(), other=True),
-            dp.Integer("age", low=0, high=999),
+            dp.Integer("age", low=0, high=999, bin_width=10),
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
