@@ -5,7 +5,7 @@ import streamlit as st
 from workbench import widgets
 from workbench.wording import _
 
-st.set_page_config(page_title=_("Privacy Workbench"), page_icon=":material/shield_lock:", layout="wide")
+st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 
 pages = {
     _("Prepare"): [
