@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.noise_error import noise_errors
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
+from dpcore.synthesis.noise_error import noise_errors
 from workbench import charts, widgets
 from workbench.wording import _, number, plain
 
