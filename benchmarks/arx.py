@@ -51,7 +51,7 @@ class Adult:
     def tuples(self, setup: str, models: list[Model]) -> Tuples:
         """The tuples of a setup, with the sensitive column or the research subset that the models need.
 
-        The subset is every tenth row, from the first on: the reference does not say so, but all its rows agree.
+        The subset is every tenth row, from the first on: the reference does not say so, but its rows agree.
         """
         secret = any(isinstance(model, SensitiveModel) for model in models)
         population = any(isinstance(model, KMap | DeltaPresence) for model in models)
