@@ -76,9 +76,8 @@ def measure_columns(
     names = constraints.free(measurer.domain.names)
     domain = measurer.domain.project(names)
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
-    clarity = (
-        max(1.0, count.total) * len(names) / sum(domain.sizes) / measurer.gap_deviation(len(names), loss)
-    )
+    deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
+    clarity = max(1.0, count.total) * len(names) / sum(domain.sizes) / deviation
     share = one_way_share(clarity)
     singles = measurer.measure([(name,) for name in names], loss.share(share))
     if earlier is not None:
@@ -197,6 +196,7 @@ def publish(
 
 def _mean(one: Marginal, other: Marginal) -> Marginal:
     """The inverse-variance mean of two measurements of one clique."""
-    variance = 1 / (1 / one.variance + 1 / other.variance)
-    values = variance * (one.values / one.variance + other.values / other.variance)
+    part = other.variance / max(one.variance + other.variance, 1e-12)
+    values = part * one.values + (1 - part) * other.values
+    variance = part**2 * one.variance + (1 - part) ** 2 * other.variance
     return Marginal(clique=one.clique, values=values, variance=variance, noise=one.noise)

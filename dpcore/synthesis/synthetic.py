@@ -14,7 +14,7 @@ from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.graphical import GraphicalModel
 from dpcore.synthesis.grouping import Grouping
 from dpcore.synthesis.sampling import Integers
-from dpcore.tables.counts import Marginal, Values, half_width
+from dpcore.tables.counts import Marginal, Values
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,9 +23,10 @@ class Answer:
 
     Attributes:
         values: expected rows a cell, at least 0.
-        half_width: of an interval for the noise of each cell, in rows.
-        measured: whether the clique, or one that contains it, was measured. Where it was not, the answer
-            also rests on the model's conditional independence, whose error the interval does not hold.
+        half_width: of an interval around each value that holds the true count, in rows.
+        measured: whether one measurement held the whole clique. Where none did, the model's answer rests
+            on conditional independence, and the interval, which does not, is that of the counts which the
+            columns alone allow: from 0 to the smallest of them.
     """
 
     clique: Clique
@@ -97,23 +98,29 @@ class SyntheticModel:
         return table
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
-        """The marginal over a clique with an interval for its noise, without records.
+        """The marginal over a clique with an interval, each cell's with chance `level`, without records.
 
-        The interval is that of the best measurement that contains the clique, summed down to it; a merged
-        cell's interval is shared by its members. An unmeasured clique gets the widest interval of its
-        columns, and says so.
+        Around a measurement lies the interval of its noise; the model may stand off the measurement, and
+        the interval is widened by how far. Inside a merged group the measurement tells the group's rows
+        only, so that a cell may hold none or all of them. A model of chosen rows has no measurements of
+        its own: its intervals are infinite.
         """
+        clique = self.domain.clique(clique)
         values = self.marginal(clique)
-        held = tuple(name for name in clique if name in self.grouping.domain.names)
-        measured = len(held) == len(clique)
-        variance = self.variance_of(held)
-        if variance is None:
-            measured = False
-            variance = max(self.variance_of((name,)) or 0.0 for name in held) if held else 0.0
-        noise = self.measurements[0].noise
-        width = half_width(variance, noise, level)
+        best = self._best(clique)
+        if best is not None:
+            return Answer(
+                clique=clique, values=values, half_width=self._width(best, clique, level), measured=True
+            )
+        most = np.full(values.shape, np.inf)
+        for axis, name in enumerate(clique):
+            single = self._best((name,))
+            if single is not None:
+                upper = self.marginal((name,)) + self._width(single, (name,), level)
+                shape = [-1 if i == axis else 1 for i in range(len(clique))]
+                most = np.minimum(most, upper.reshape(shape))
         return Answer(
-            clique=clique, values=values, half_width=np.full(values.shape, width), measured=measured
+            clique=clique, values=values, half_width=np.maximum(values, most - values), measured=False
         )
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
@@ -143,7 +150,12 @@ class SyntheticModel:
         }
         if any(not weight.any() for weight in weights.values()):
             raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
-        return replace(self, grouping=self.grouping.restricted(masks), graph=self.graph.restricted(weights))
+        return replace(
+            self,
+            grouping=self.grouping.restricted(masks),
+            graph=self.graph.restricted(weights),
+            measurements=(),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
@@ -170,9 +182,30 @@ class SyntheticModel:
 
     def variance_of(self, clique: Clique) -> float | None:
         """Of one cell of the clique, from the best measurement that contains it; None without one."""
-        found = [
-            marginal.variance * (self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique))
-            for marginal in self.measurements
-            if set(clique) <= set(marginal.clique)
-        ]
-        return min(found, default=None)
+        best = self._best(clique)
+        return None if best is None else best.variance * self._summed(best, clique)
+
+    def _best(self, clique: Clique) -> Marginal | None:
+        """The measurement that tells most about the clique."""
+        holding = [marginal for marginal in self.measurements if set(clique) <= set(marginal.clique)]
+        return min(
+            holding, key=lambda marginal: marginal.variance * self._summed(marginal, clique), default=None
+        )
+
+    def _summed(self, marginal: Marginal, clique: Clique) -> int:
+        """How many cells of the measurement add up to one of the clique."""
+        return self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique)
+
+    def _width(self, marginal: Marginal, clique: Clique, level: float) -> Values:
+        """Half-width of the interval of each cell of the clique around the model's value."""
+        seen = marginal.project(clique)
+        width = seen.half_width(level)
+        values = self.marginal(clique)
+        if seen.values.shape == values.shape:
+            return width + np.abs(seen.values - values)
+        groups = self.graph.marginal(clique)
+        off = width + np.abs(seen.values - groups)
+        index = np.ix_(*(self.grouping.groups[name] for name in clique))
+        alone = self.grouping.split(clique, groups) == groups[index]
+        spread: Values = np.where(alone, 0.0, np.maximum(values, groups[index] - values))
+        return spread + off[index]
