@@ -120,7 +120,7 @@ def test_importing_the_library_is_light() -> None:
     """Also what others import for us counts: nothing heavy is loaded by `import dpcore`."""
     code = "import sys, dpcore; print(' '.join({name.split('.')[0] for name in sys.modules}))"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not set(run.stdout.split()) & (HEAVY - {"pyarrow"})
+    assert not set(run.stdout.split()) & (HEAVY - {"pyarrow"})  # which pandas loads by itself
 
 
 def test_numpy_randomness_is_for_post_processing() -> None:
