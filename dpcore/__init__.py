@@ -31,16 +31,18 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
-from dpcore.synthesis import Histogram, Independent, Joint, Marginals
+from dpcore.synthesis import Adaptive, Categories, Histogram, Independent, Joint, Marginals, SomeColumns, Tree
 
 __all__ = [
     "ZCDP",
+    "Adaptive",
     "ApproxDP",
     "Boolean",
     "BudgetError",
     "BudgetExceeded",
     "BudgetFixed",
     "Categorical",
+    "Categories",
     "Curator",
     "Date",
     "DisclosureError",
@@ -67,6 +69,8 @@ __all__ = [
     "RequestConflict",
     "Schema",
     "SchemaError",
+    "SomeColumns",
+    "Tree",
     "range_query",
     "suggest_schema",
 ]

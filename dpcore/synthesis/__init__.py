@@ -29,6 +29,7 @@ __all__ = [
     "Categories",
     "ChainModel",
     "Expected",
+    "FoundCategories",
     "Histogram",
     "Independent",
     "Joint",
