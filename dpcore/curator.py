@@ -226,6 +226,7 @@ class Curator:
             rows=self.schema.unit.max_rows,
             part=part,
             texts=functools.partial(self._engine.texts, part=part),
+            delta=delta,
         )
         try:
             marginals, model = recipe.fit(measurer, on_progress)

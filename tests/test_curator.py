@@ -22,6 +22,7 @@ from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Guarantee
 from dpcore.schema import Domain
+from dpcore.synthesis import Categories
 from dpcore.synthesis.base import Recipe
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata, PublicTable
@@ -544,3 +545,22 @@ def test_what_was_read_is_what_was_charged() -> None:
     spy.curator.run(dp.Marginals(cliques=[("age",), ("age", "sex")]), ONE)
     events = spy.curator.lines()[-1].content["events"]
     assert [tuple(clique) for event in events for clique in event["reads"]] == read
+
+
+def test_found_categories_are_charged_in_delta() -> None:
+    """Naming texts that nobody declared takes from the delta set aside, once, and never beyond it."""
+    frame = pd.DataFrame({"age": 1, "sex": ["Female"] * 300 + ["Male"] * 300 + ["only her"]})
+    open_sex = dp.Categorical("sex", categories=("Female",), other=True)
+    schema = dp.Schema(columns=(AGE, open_sex), unit=dp.PrivacyUnit(max_rows=1))
+    budget = dp.ApproxDP(epsilon=5, delta="1e-6", threshold_delta="1e-5")
+    curator = opened(frame, schema, budget=budget)
+    recipe = Categories("sex", delta="8e-6")
+    release = curator.run(recipe, dp.PureDP(epsilon="0.5"))
+    assert list(release.model.counts) == ["Female", "Male"]
+    assert curator.lines()[1].charge.threshold_units == 8 * 10**12
+    assert curator.run(recipe, dp.PureDP(epsilon="0.5")).request_id == release.request_id
+    with pytest.raises(dp.BudgetExceeded, match="delta"):
+        curator.run(recipe, dp.PureDP(epsilon="0.5"), request_id="again")
+    with pytest.raises(dp.BudgetExceeded, match="delta"):
+        opened(frame, schema).run(recipe, dp.PureDP(epsilon="0.5"))
+    assert "only her" not in release.to_json() + repr(curator.lines())

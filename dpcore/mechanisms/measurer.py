@@ -59,11 +59,13 @@ class Measurer:
         rows: int,
         part: tuple[str, str] | None = None,
         texts: Callable[[str], dict[str, int]] | None = None,
+        delta: Fraction = Fraction(0),
     ) -> None:
         self._counts = counts
         self._texts = texts
         self._part = part
-        self._left = [loss.amount]  # in a list, because coarser views spend from the same
+        self._left = [loss.amount]  # in lists, because coarser views spend from the same
+        self._delta_left = [delta]
         self.domain = domain
         self.loss = loss
         self.rows = rows
@@ -180,7 +182,13 @@ class Measurer:
             delta=delta,
             part=self._part,
         )
+        if delta > self._delta_left[0]:
+            raise BudgetExceeded(
+                f"the run reserved less than a delta of {float(delta):g} for naming categories",
+                remedy="reserve more, or name with less",
+            )
         self._spend(loss, [event])
+        self._delta_left[0] -= delta
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
 
     @property

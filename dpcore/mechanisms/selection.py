@@ -50,7 +50,8 @@ def thresholded_counts(
         counts: exact number of rows of each category that occurs. Private.
         rows: rows a person may have, at least 1.
         epsilon, delta: both above 0.
-    Returns: category -> noisy count, for categories over the threshold only.
+    Returns: category -> noisy count, for categories over the threshold only, in alphabetical order, which
+        says nothing about the counts.
     Raises: ParameterError when delta is not above 0: without it no unknown category may be named.
     Source: Rogers (2023), "A unifying privacy analysis framework for unknown domain algorithms"; OpenDP.
     """
@@ -78,6 +79,7 @@ def thresholded_counts(
         )
         if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
             mechanism = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
-            return dict(mechanism({name: int(count) for name, count in counts.items()}))
+            named = mechanism({name: int(count) for name, count in counts.items()})
+            return dict(sorted(named.items()))
         threshold += max(1, round(scale / 4))
     raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon or delta")

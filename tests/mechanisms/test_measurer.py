@@ -134,3 +134,34 @@ def test_views_share_one_loss() -> None:
     for each in (whole, view):
         with pytest.raises(dp.BudgetExceeded):
             each.measure([("b",)], loss.share(Fraction(1, 10)))
+
+
+def test_naming_texts_is_paid_for_in_delta_too() -> None:
+    """A recipe must not name categories with more delta than was reserved, nor with it twice."""
+    loss, delta = dp.PureDP(epsilon=100), Fraction(1, 1000)
+
+    def texts(column: str) -> dict[str, int]:
+        return {"common": 500, "also": 900, "rare": 1}
+
+    without = Measurer(counts, domain=DOMAIN, loss=loss, rows=1, texts=texts)
+    with pytest.raises(dp.BudgetExceeded, match="delta"):
+        without.name_texts("a", loss, delta)
+    assert without.events == []
+    under = Measurer(counts, domain=DOMAIN, loss=loss, rows=1, texts=texts, delta=delta)
+    found = under.name_texts("a", loss.share(Fraction(1, 2)), delta)
+    assert list(found) == ["also", "common"]
+    assert under.events[0].delta == delta
+    assert under.events[0].epsilon <= 50
+    with pytest.raises(dp.BudgetExceeded, match="delta"):
+        under.name_texts("a", loss.share(Fraction(1, 2)), delta)
+    with pytest.raises(dp.ParameterError):
+        measurer(loss).name_texts("a", loss, delta)
+
+
+def test_naming_texts_under_rho() -> None:
+    """Under zCDP the epsilon of naming must be one whose rho is at most what was reserved."""
+    loss, delta = dp.ZCDP(rho="0.02"), Fraction(1, 10**6)
+    under = Measurer(counts, domain=DOMAIN, loss=loss, rows=2, texts=lambda column: {"x": 10**6}, delta=delta)
+    assert list(under.name_texts("a", loss, delta)) == ["x"]
+    assert under.events[0].epsilon ** 2 / 2 <= loss.rho
+    assert under.events[0].rho <= loss.rho
