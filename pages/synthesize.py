@@ -68,6 +68,8 @@ def expectation(recipe, quote) -> None:
             cells=sum(each.cells for each in quote.expected), repeats=quote.repeats
         )
     )
+    for sentence in releasing.size_words(curator, recipe):
+        st.caption(sentence)
     wanted_error(recipe)
 
 

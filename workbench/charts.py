@@ -118,8 +118,8 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
     )
     altair, chart = _altair(frame)
     spec = chart.mark_rect().encode(
-        x=altair.X("second:N", sort=order, title=None),
-        y=altair.Y("first:N", sort=order, title=None),
+        x=_names(altair.X, "second", order),
+        y=_names(altair.Y, "first", order),
         color=altair.Color("error:Q", title=title, scale=altair.Scale(scheme="blues", domainMin=0)),
         tooltip=["first", "second", altair.Tooltip("error:Q", format=".3f")],
     )
@@ -285,8 +285,8 @@ def pair_grid(names: Sequence[str]) -> Chart:
     spec = (
         chart.mark_rect(stroke="white")
         .encode(
-            x=altair.X("first:N", sort=order, title=None),
-            y=altair.Y("second:N", sort=order, title=None),
+            x=_names(altair.X, "first", order),
+            y=_names(altair.Y, "second", order),
             color=altair.condition(pairs, altair.value(PRIVATE), altair.value("#D5DDE3"), empty=False),
             tooltip=["first", "second"],
         )
@@ -294,6 +294,14 @@ def pair_grid(names: Sequence[str]) -> Chart:
     )
     alt = _("One square for each pair of columns; click those that matter most.")
     return Chart(spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=frame)
+
+
+def _names(channel: Any, field: str, order: Sequence[str]) -> Any:
+    """An axis of column names, every one of them, in this order."""
+    import altair
+
+    axis = altair.Axis(labelOverlap=False, labelLimit=140)
+    return channel(f"{field}:N", title=None, axis=axis, scale=altair.Scale(domain=list(order)))
 
 
 def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:

@@ -76,6 +76,25 @@ def table_recipe(
     return SomeColumns(columns=tuple(columns), recipe=recipe)
 
 
+def size_words(curator: Curator, recipe: Recipe) -> list[str]:
+    """What the recipes that choose their own tables do, and how large that is; from public facts."""
+    if not isinstance(recipe, SomeColumns):
+        return []
+    domain = curator.schema.domain
+    pairs = list(itertools.combinations(recipe.columns, 2))
+    cells = sum(domain.cells(pair) for pair in pairs)
+    quick = _("well under a second") if isinstance(recipe.recipe, Tree) else _("seconds")
+    return [
+        _(
+            "The error is that of single columns, at most. "
+            "Which pairs are measured is decided privately on the way."
+        ),
+        _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
+            pairs=len(pairs), cells=cells, seconds=quick
+        ),
+    ]
+
+
 def fact_columns(fact: Impossible | Determines) -> set[str]:
     """The columns that a fact is about."""
     return set(fact.columns) if isinstance(fact, Impossible) else {fact.column, fact.target}
