@@ -1,0 +1,66 @@
+"""The cell of a row depends on that row alone: otherwise one person could move all the others."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpcore as dp
+from dpcore.schema import Column
+from dpcore.schema.column import as_text
+
+COLUMNS = (
+    dp.Categorical(
+        "x", categories=("1", "2", "a", "2020-01-02"), other=True, missing=True, missing_tokens=("?", "-1")
+    ),
+    dp.Categorical("x", categories=(1, 2, 3), other=True, missing=True),
+    dp.Integer("x", low=0, high=5, missing=True, missing_tokens=("-1",)),
+    dp.Real("x", low=0, high=5, bin_width=0.5, missing=True),
+    dp.Date("x", low="2020-01-01", high="2020-12-31", step="day", missing=True),
+    dp.Boolean("x", missing=True, true_label="1", false_label="2"),
+)
+numbers = st.sampled_from([0.0, 1.0, 2.0, 2.5, -1.0, 1e300, float("inf"), float("nan"), 3e15])
+texts = st.sampled_from(
+    ["1", "1.0", "01", "2", " 2 ", "2.50", "a", "?", "", "1e3", "true", "False", None, "-1", "nan", "1500-01-01",
+     "2020-01-02", "2020-13-01", "2020-01-02T03:04:05", "2020-01-02 03:04+09:00",
+     "2020-01-02T03:04:05.123456789Z"]
+)  # fmt: skip
+days = st.datetimes(pd.Timestamp("1700-01-01"), pd.Timestamp("2200-01-01")) | st.none()
+
+
+def table(elements: st.SearchStrategy[object], dtype: str) -> st.SearchStrategy[pd.Series]:
+    return st.lists(elements, min_size=2, max_size=8).map(lambda values: pd.Series(values, dtype=dtype))
+
+
+tables = st.one_of(
+    table(numbers, "float64"),
+    table(texts, "str"),
+    table(texts, "object"),
+    table(st.integers(-5, 5) | st.none(), "Int64"),
+    table(st.booleans() | st.none(), "boolean"),
+    table(days, "datetime64[us]"),
+)
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.kind)
+@settings(deadline=None, max_examples=150)
+@given(values=tables)
+def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
+    """Sensitivity is proved for counts of rows; it holds only if each row has its own cell."""
+    together, outside = column._encode(values)
+    alone = [column._encode(values.iloc[[i]].reset_index(drop=True)) for i in range(len(values))]
+    assert together.tolist() == [int(codes[0]) for codes, _ in alone]
+    for kind in ("clipped", "other", "missing", "refused"):
+        assert getattr(outside, kind) == sum(getattr(each, kind) for _, each in alone)
+
+
+@settings(deadline=None, max_examples=150)
+@given(values=tables)
+def test_texts_are_given_row_by_row(values: pd.Series) -> None:
+    """Texts that are named by a threshold must not change with another person's value."""
+    together = as_text(values)
+    for i in range(len(values)):
+        alone = as_text(values.iloc[[i]].reset_index(drop=True)).iloc[0]
+        assert together.iloc[i] == alone or (pd.isna(together.iloc[i]) and pd.isna(alone))
