@@ -54,11 +54,13 @@ class Quote:
 
     Attributes:
         charge: what the total would grow by, in units of 1e-12 of the account's rule.
+        own_charge: the same where nothing is shared with charges on other parts; never less.
         balance: before the charge.
         expected: the error to expect, one entry a marginal that is known in advance.
     """
 
     charge: int
+    own_charge: int
     balance: Balance
     expected: tuple[Expected, ...]
 
@@ -74,8 +76,8 @@ class Quote:
 
     @property
     def repeats(self) -> int:
-        """How many runs of this cost the budget still allows."""
-        return max(0, self.balance.left) // max(1, self.charge)
+        """How many runs like this the budget allows at least."""
+        return max(0, self.balance.left) // self.own_charge
 
 
 class Curator:
@@ -147,6 +149,7 @@ class Curator:
         lines = self.lines()
         return Quote(
             charge=extra_units(lines, charge),
+            own_charge=charge.units,
             balance=balance(self.account, lines),
             expected=recipe.expect(self.schema.domain, spend, self.schema.unit.max_rows),
         )

@@ -346,6 +346,9 @@ def test_parts_read_their_rows_and_cost_the_largest() -> None:
         assert (release.marginals[("age",)].values == exact).all()
     assert curator.balance().spent == 400 * 10**12
     assert curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), where={"sex": "Male"}).charge == 100 * 10**12
+    curator.run(HISTOGRAM, dp.PureDP(epsilon=100), where={"sex": "Female"})
+    free = curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), where={"sex": "Male"})
+    assert (free.charge, free.repeats) == (0, 5)  # 500 of 1,000 are left, whoever is asked about
 
 
 def test_parts_from_the_data_are_refused() -> None:
