@@ -1,0 +1,195 @@
+"""A server of the app, and a person in a real browser before it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+SECOND = 1000
+PHONE = {
+    "viewport": {"width": 390, "height": 800},
+    "has_touch": True,
+    "is_mobile": True,
+    "user_agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile Safari/604.1",
+}
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+class Server:
+    """The app under its own address, with a ledger in a folder of its own."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.url = f"http://127.0.0.1:{port}"
+
+    def lines(self) -> list[tuple[str, str, int]]:
+        """(request id, state, units) of every line of the ledger."""
+        with sqlite3.connect(self.folder / "workbench.sqlite") as database:
+            return database.execute(
+                "SELECT request_id, state, units FROM ledger_lines ORDER BY dataset, number"
+            ).fetchall()
+
+    def releases(self) -> int:
+        """How many releases are stored."""
+        with sqlite3.connect(self.folder / "workbench.sqlite") as database:
+            return database.execute("SELECT count(*) FROM ledger_releases").fetchone()[0]
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """Start the app as `make app` does, on a free port of this computer."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            cwd=ROOT,
+            env={**environment, "WORKBENCH_DATA_DIR": folder},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            server = Server(Path(folder), port)
+            _wait_for(server.url)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _wait_for(url: str) -> None:
+    end = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A headless Chromium that asks for nothing by itself."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield browser
+        browser.close()
+
+
+class Person:
+    """One tab, and what a person does in it. Everything that the tab sends or receives is kept."""
+
+    def __init__(self, browser: Browser, server: Server, **context: object) -> None:
+        self.server = server
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 800}, "accept_downloads": True, **context}
+        )
+        self.page: Page = self.context.new_page()
+        self.requests: list[str] = []
+        self.scripts: list[str] = []
+        self.received: list[bytes] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("dialog", lambda dialog: (self.scripts.append(dialog.message), dialog.dismiss()))
+        self.page.on("websocket", self._listen)
+
+    def _listen(self, websocket) -> None:
+        websocket.on(
+            "framereceived",
+            lambda frame: self.received.append(frame if isinstance(frame, bytes) else frame.encode()),
+        )
+
+    @property
+    def outside(self) -> list[str]:
+        """Addresses other than the app's own that the tab asked for."""
+        own = (self.server.url, self.server.url.replace("http", "ws", 1), "data:", "blob:")
+        return [url for url in self.requests if not url.startswith(own)]
+
+    def visit(self, path: str = "") -> Person:
+        """Open an address of the app."""
+        self.page.goto(f"{self.server.url}/{path}")
+        self.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
+        return self.rest()
+
+    def rest(self) -> Person:
+        """Wait until no script runs and nothing moves any more."""
+        self.page.wait_for_selector(
+            "[data-testid=stApp][data-test-script-state=notRunning]", timeout=60 * SECOND
+        )
+        self.page.wait_for_timeout(150)
+        self.page.wait_for_selector(
+            "[data-testid=stApp][data-test-script-state=notRunning]", timeout=60 * SECOND
+        )
+        return self
+
+    def sees(self, text: str, seconds: int = 30) -> Person:
+        """Wait for a text on the page."""
+        self.page.get_by_text(text).first.wait_for(timeout=seconds * SECOND)
+        return self
+
+    def button(self, name: str) -> Locator:
+        """A button by the beginning of its label."""
+        return self.page.get_by_role("button", name=name).first
+
+    def press(self, name: str) -> Person:
+        """Press a button."""
+        self.button(name).click()
+        return self.rest()
+
+    def go(self, name: str) -> Person:
+        """Choose a page in the navigation; on a narrow screen it is folded away at first."""
+        opener = self.page.get_by_test_id("stExpandSidebarButton")
+        if opener.is_visible():
+            opener.click()
+        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        return self.rest()
+
+    def upload(self, content: bytes, name: str = "people.csv") -> Person:
+        """Choose a file on the Data page."""
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        self.page.locator("input[type=file]").set_input_files(file)
+        self.sees("What is publicly known?", seconds=60)
+        return self.rest()
+
+    def open(self, content: bytes, name: str = "people.csv") -> Person:
+        """Upload a table and open it as suggested, all of it known from outside."""
+        self.upload(content, name)
+        if self.button("All of this is known").count():
+            self.press("All of this is known")
+        return self.press("Open the data set").sees("The data set is open")
+
+    def release(self) -> Person:
+        """Pay for what the Synthesize page offers, and wait for the result."""
+        self.button("Release for").click()
+        self.button("Pay and release").click()
+        return self.sees("What is promised, and what not", seconds=60).rest()
+
+    def say_epsilon(self, epsilon: str) -> Person:
+        """Type the epsilon to spend."""
+        box = self.page.get_by_label("exactly")
+        box.fill(epsilon)
+        box.press("Enter")
+        return self.rest()
+
+    def close(self) -> None:
+        """Close the tab."""
+        self.context.close()

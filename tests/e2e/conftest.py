@@ -1,0 +1,90 @@
+"""One server and one browser for all tests here; each test opens tabs of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+_numbers = itertools.count()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what drives a browser, and skip it where there is none."""
+    from tests.e2e.browser import CHROMIUM
+
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="no Chromium is installed"))
+
+
+if importlib.util.find_spec("playwright") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[object]:
+    from tests.e2e.browser import serving
+
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    from tests.e2e.browser import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visitor(server, browser) -> Iterator[Callable[..., object]]:
+    """Opens tabs. When the test ends, none of them may have asked for another address or run a script."""
+    from tests.e2e.browser import Person
+
+    people: list[Person] = []
+
+    def come(path: str = "", **context: object) -> Person:
+        people.append(Person(browser, server, **context))
+        return people[-1].visit(path)
+
+    yield come
+    outside = [url for person in people for url in person.outside]
+    scripts = [message for person in people for message in person.scripts]
+    for person in people:
+        person.close()
+    assert outside == []
+    assert scripts == []
+
+
+@pytest.fixture
+def table() -> bytes:
+    """A small table that no other test has, and so a budget of its own."""
+    return _table(next(_numbers), 300)
+
+
+@pytest.fixture
+def adult(request: pytest.FixtureRequest) -> bytes:
+    """The real Adult table; an invented one of its shape where it is not beside the checkout."""
+    from tests.conftest import SHARED
+    from workbench.samples import census
+
+    file = SHARED / "data" / "adult.csv"
+    return file.read_bytes() if file.exists() else census().to_csv(index=False).encode()
+
+
+def _table(number: int, rows: int) -> bytes:
+    lines = [
+        f"{18 + (i * 7 + number) % 60},{'FM'[i % 2]},{'ABCD'[i % 4]},{(i * 37) % 60},{(i * 53) % 40}"
+        for i in range(rows)
+    ]
+    return "\n".join(
+        ["age,sex,city,income,hours", *lines, f"{20 + number},F,A,{number % 60},{number % 40}"]
+    ).encode()

@@ -1,0 +1,184 @@
+"""What people do, in a real browser, from an upload to a release and back."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+
+import pandas as pd
+import pytest
+
+from tests.e2e.browser import SECOND, Person, serving
+
+WAIT = 60
+
+
+def count(server, state: str) -> int:
+    return sum(each == state for _id, each, _units in server.lines())
+
+
+def until(true) -> None:
+    """Wait for the server to get there."""
+    end = time.monotonic() + WAIT
+    while not true():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.2)
+
+
+def open_for_release(person: Person, table: bytes) -> Person:
+    return person.open(table).go("Synthesize").sees("What you would get")
+
+
+def slow_release(person: Person) -> Person:
+    """Choose a table of 290,000 cells, which takes some seconds to add noise to."""
+    person.press("A few columns together")
+    for name in ("age", "income", "hours"):
+        person.page.get_by_label("Columns that should be counted together").click()
+        person.page.get_by_role("option", name=name, exact=True).click()
+    person.page.keyboard.press("Escape")
+    person.page.get_by_text("all together, one table").click()
+    person.rest()
+    person.button("Release for").click()
+    person.button("Pay and release").click()
+    return person
+
+
+def test_adult_from_upload_to_releases(visitor, adult):
+    """The whole point: a real table, a histogram, a marginal and a synthetic table, judged and on file."""
+    person = visitor().open(adult, "adult.csv").go("Synthesize")
+    person.release().sees("in 95 of 100 cases").press("Release something else")
+    person.press("A few columns together")
+    for name in ("age", "sex"):
+        person.page.get_by_label("Columns that should be counted together").click()
+        person.page.get_by_role("option", name=name, exact=True).click()
+    person.page.keyboard.press("Escape")
+    person.rest().release().sees("Marginals: age × sex").press("Release something else")
+    person.press("A whole table")
+    person.page.get_by_text("drop them", exact=False).first.click()
+    person.rest().release().sees("Draw a table")
+    person.press("How good is it?").sees("The column that moved most is", seconds=WAIT)
+    person.go("Ledger").sees("epsilon: spent 1.5 · held 0 · left 1.5")
+
+
+def test_double_click_pays_once(visitor, table, server):
+    """An impatient click would pay twice."""
+    person = open_for_release(visitor(), table)
+    before = count(server, "reserved")
+    person.button("Release for").click()
+    person.button("Pay and release").dblclick()
+    person.sees("What is promised", seconds=WAIT).rest()
+    assert count(server, "reserved") == before + 1
+    person.sees("spent 0.5 · held 0 · left 2.5")
+
+
+def test_two_tabs_cannot_overspend(visitor, table):
+    """Two tabs would spend the same remainder."""
+    first, second = visitor(), visitor()
+    for person in (first, second):
+        open_for_release(person, table).say_epsilon("2")
+        person.button("Release for epsilon 2").click()
+        person.sees("A last look")
+    first.button("Pay and release").click()
+    first.sees("What is promised", seconds=WAIT)
+    second.button("Pay and release").click()
+    second.sees("What to do:")
+    assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
+    second.go("Ledger").sees("spent 2 · held 0 · left 1")
+
+
+def test_reload_keeps_the_ledger(visitor, table):
+    """F5 would give a fresh budget."""
+    person = open_for_release(visitor(), table).release()
+    person.page.reload()
+    person.sees("Open a data set first").rest().go("Data")
+    person.upload(table).sees("was opened before, with a budget of epsilon 3")
+    if person.button("All of this is known").count():
+        person.press("All of this is known")
+    person.press("Open the data set").go("Ledger")
+    person.sees("spent 0.5 · held 0 · left 2.5")
+    person.go("Synthesize").sees("Histogram of age")
+    person.page.get_by_test_id("stButton").filter(has_text="Open").get_by_role("button").click()
+    person.sees("What is promised")
+
+
+@pytest.mark.parametrize("deed", ["other page", "closed tab", "reload"])
+def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server, deed):
+    """A release would be paid for and lost, or stay held for ever."""
+    person = open_for_release(visitor(), table)
+    reserved, committed, releases = count(server, "reserved"), count(server, "committed"), server.releases()
+    slow_release(person)
+    until(lambda: count(server, "reserved") == reserved + 1)
+    if deed == "other page":
+        person.go("Ledger")
+    elif deed == "closed tab":
+        person.page.close()
+    else:
+        person.page.reload()
+    until(lambda: count(server, "committed") == committed + 1)
+    assert server.releases() == releases + 1
+    assert count(server, "reserved") == reserved + 1
+    if deed == "other page":
+        person.go("Synthesize").sees("What is promised", seconds=WAIT)
+
+
+def test_a_slow_run_shows_how_far_it_is_and_ends_by_itself(visitor, table):
+    """People would look at a page that seems to hang."""
+    person = open_for_release(visitor(), table)
+    slow_release(person)
+    person.sees("You may leave this page")
+    person.page.get_by_role("progressbar").wait_for()
+    person.sees("What is promised", seconds=WAIT)
+
+
+def test_downloads_have_content(visitor, table):
+    """What was paid for could not be taken away."""
+    person = open_for_release(visitor(), table).release()
+
+    def download(name: str) -> bytes:
+        with person.page.expect_download(timeout=30 * SECOND) as waiting:
+            person.page.get_by_test_id("stDownloadButton").filter(has_text=name).get_by_role("button").click()
+        return waiting.value.path().read_bytes()
+
+    rows = pd.read_csv(io.BytesIO(download("CSV")))
+    assert list(rows.columns) == ["age"]
+    assert len(rows) > 100
+    assert len(pd.read_parquet(io.BytesIO(download("Parquet")))) == len(rows)
+    guarantee = json.loads(download("Guarantee (JSON)"))
+    assert guarantee["guarantee"]["loss"] == {"epsilon": "1/2"}
+    person.go("Ledger")
+    ledger = json.loads(download("Export the ledger (JSON)"))
+    assert [line["state"] for line in ledger["lines"]] == ["opened", "reserved", "committed"]
+
+
+def test_the_address_of_a_page_works_on_a_new_server(browser):
+    """After a restart, a bookmark of one page would break the navigation for everybody."""
+    with serving() as fresh:
+        person = Person(browser, fresh).visit("ledger")
+        person.sees("Here stands every charge")
+        assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
+        person.press("Open a sample: Census").press("Open the data set").sees("epsilon: spent 0")
+        person.close()
+
+
+def test_the_keyboard_is_enough(visitor, table):
+    """Whoever uses no mouse could not release anything."""
+    person = visitor().open(table)
+
+    def tab_to(text: str) -> None:
+        for _step in range(60):
+            person.page.keyboard.press("Tab")
+            focused = person.page.evaluate("document.activeElement.innerText || ''")
+            if text in focused:
+                return
+        raise AssertionError(f"{text!r} cannot be reached with the Tab key")
+
+    tab_to("Release a histogram")
+    person.page.keyboard.press("Enter")
+    person.sees("What you would get").rest()
+    tab_to("Release for")
+    person.page.keyboard.press("Enter")
+    person.sees("A last look").rest()
+    tab_to("Pay and release")
+    person.page.keyboard.press("Enter")
+    person.sees("What is promised")

@@ -1,0 +1,63 @@
+"""Nothing of the private table reaches the browser where it should not, and nothing leaves the app."""
+
+from __future__ import annotations
+
+HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "<script>alert(1)</script>", "=cmd|' /C calc'!A0")
+PERSON = '<img src="http://127.0.0.1:9/beacon.png" onerror="alert(2)"> person_id'
+
+
+def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
+    """A column name could report who looks at the page, or take it over. The visitor checks both."""
+    quoted = [name.replace('"', '""') for name in (*HOSTILE, PERSON)]
+    header = ",".join(f'"{name}"' for name in quoted)
+    rows = "\n".join(f'{i % 9},"{quoted[i % 3]}",{i % 5},"{quoted[i % 3]} p{i % 60}"' for i in range(240))
+    person = visitor().upload(f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/file).csv")
+    person.page.get_by_text("Look at the first rows").click()
+    person.page.get_by_text("Check against the table").click()
+    person.rest()
+    person.press("All of this is known").press("Open the data set").sees("The data set is open")
+    for page in ("Audit", "Anonymize", "Synthesize"):
+        person.go(page)
+    person.release().page.get_by_text("The same as a table").first.click()
+    person.press("Release something else").press("A few columns together")
+    for name in HOSTILE[:2]:
+        person.page.get_by_label("Columns that should be counted together").click()
+        person.page.get_by_role("option", name=name, exact=True).click()
+    person.page.keyboard.press("Escape")
+    person.rest().release()
+    person.press("How good is it?").sees("The column that moved most is", seconds=60)
+    for tab in ("Pairs", "Questions"):
+        person.page.get_by_text(tab, exact=True).click()
+        person.rest()
+    person.page.get_by_test_id("stVegaLiteChart").first.hover()
+    person.go("Ledger").sees("Charges")
+
+
+def test_private_values_are_not_sent_to_the_pages_that_show_releases(visitor):
+    """The browser would receive rows of the table, hidden in what draws a page."""
+    secret, number = "Xanthippe Quisling", "86753.09"
+    lines = [f"{20 + i % 50},{'FM'[i % 2]},{100 + i % 400}.5,name {i}" for i in range(500)]
+    lines[250] = f"33,F,{number},{secret}"
+    person = visitor().open(("age,sex,cost,name\n" + "\n".join(lines)).encode())
+    assert any(secret.encode() in frame for frame in person.received) is False
+    person.received.clear()
+    person.go("Synthesize").release()
+    person.press("Release something else").press("A whole table").release()
+    person.go("Ledger").sees("Charges")
+    assert sum(map(len, person.received)) > 10_000
+    for frame in person.received:
+        assert secret.encode() not in frame
+        assert number.encode() not in frame
+        assert NUMBER not in frame
+
+
+NUMBER = b"\x8f\xc2\xf5\x28\x11\x2e\xf5\x40"
+"""86753.09 as the eight bytes of a float64, as Arrow sends it."""
+
+
+def test_the_check_would_see_a_value(visitor):
+    """The test above would look in the wrong place: here the owner's own page shows the value."""
+    lines = [f"{20 + i % 50},name {i}" for i in range(100)]
+    lines[3] = "33,Xanthippe Quisling"
+    person = visitor().upload(("age,name\n" + "\n".join(lines)).encode())
+    assert any(b"Xanthippe Quisling" in frame for frame in person.received)
