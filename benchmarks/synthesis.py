@@ -151,8 +151,10 @@ for a, b in sorted(scores, key=scores.get, reverse=True):
     if part[a] is not part[b]:
         edges.append((a, b)); part[a] |= part[b]; part.update({n: part[a] for n in part[b]})
 found = [measure((n,), 0.3 / len(names)) for n in names] + [measure(e, 0.6 / len(edges)) for e in edges]
-model = estimation.mirror_descent(Domain(names, [domain[n] for n in names]), found, iters=1000)
-drawn = model.synthetic_data().df
+shape = Domain(names, [domain[n] for n in names])
+model = estimation.MirrorDescent().estimate(shape, found, iters=1000)
+drawn = model.synthetic_data()
+drawn = pd.DataFrame({n: np.asarray(drawn.to_dict()[n]) for n in names})
 drawn.to_csv(sys.argv[4], index=False)
 print(time.process_time() - began)
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -114,7 +115,7 @@ class Constraints:
                 cells=tree.cells,
             )
         whole = {name: np.arange(domain.size(name)) for name in domain.names}
-        if not State(tree, product_potentials(tree, self.factors(domain, whole))).tables[0].sum() > 0:
+        if State(tree, product_potentials(tree, self.factors(domain, whole))).log_mass == -math.inf:
             raise InfeasibleError("the impossible combinations leave no possible row", remedy="drop one")
 
     def free(self, names: Iterable[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -87,7 +88,8 @@ class GraphicalModel:
         """
         added = tuple(((name,), weight) for name, weight in weights.items())
         chosen = replace(self, factors=self.factors + added)
-        return replace(chosen, total=self.total * chosen._calibrated[0] / self._calibrated[0])
+        share = math.exp(min(0.0, chosen._calibrated[0] - self._calibrated[0]))
+        return replace(chosen, total=self.total * share)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the tree and the factors, not the large tables."""
@@ -111,17 +113,16 @@ class GraphicalModel:
 
     @cached_property
     def _calibrated(self) -> tuple[float, tuple[Values, ...]]:
-        """The sum of the product of the factors, and the tables of the nodes scaled to the total.
+        """Logarithm of the sum of the product of the factors, and the nodes' tables scaled to the total.
 
         Raises: InfeasibleError when the factors leave no possible row.
         """
         state = State(self.tree, product_potentials(self.tree, self.factors))
-        mass = float(state.tables[0].sum())
-        if not mass > 0:
+        if state.log_mass == -math.inf:
             raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
         for table in state.tables:
-            table *= self.total / mass
-        return mass, tuple(state.tables)
+            table *= self.total / table.sum()
+        return state.log_mass, tuple(state.tables)
 
     @cached_property
     def _below(self) -> list[frozenset[str]]:

@@ -86,11 +86,15 @@ class Room:
         self.nodes = nodes
         return True
 
-    def around(self, cliques: Iterable[Clique]) -> tuple[Clique, ...]:
-        """Nodes that cover the cliques, all taken in before: a tree of their own if that is smaller."""
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The nodes by their columns."""
+        return tuple(_names(self.domain, node, range(len(self.domain.names))) for node in self.nodes)
+
+    def keep(self, cliques: Iterable[Clique]) -> None:
+        """Forget all cliques but these, taken in before, if their own tree is smaller."""
         own = eliminate(self.domain.sizes, [_mask(self.domain, clique) for clique in cliques])
-        best = min(own, self.nodes, key=lambda nodes: tree_cells(self.domain.sizes, nodes))
-        return tuple(_names(self.domain, node, range(len(self.domain.names))) for node in best)
+        self.nodes = min(own, self.nodes, key=lambda nodes: tree_cells(self.domain.sizes, nodes))
 
 
 def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:

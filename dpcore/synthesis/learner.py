@@ -11,6 +11,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.columns import Columns, affordable, independent
 from dpcore.synthesis.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
+from dpcore.synthesis.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
 from dpcore.synthesis.workload import choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
@@ -61,10 +62,10 @@ class Learner:
 
     def measure_tree(self, loss: Loss) -> None:
         """Spend `loss` on a spanning tree, and look for what closes its triangles next."""
-        names = self._columns.grouping.domain.names
-        measured = tree_pairs(self._view, names, independent(self._columns, self._candidates), loss)
+        room = Room(self._domain, self._limit, self._nodes)
+        measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, room)
         self.joint += measured
-        self._nodes = (*self._nodes, *(marginal.clique for marginal in measured))
+        self._nodes = room.cliques
         self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
 
     def measure_worst(self, loss: Loss) -> None:

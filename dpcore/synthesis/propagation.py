@@ -10,6 +10,7 @@ Source: Jensen, Lauritzen, Olesen (1990), the HUGIN scheme; Koller, Friedman (20
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -25,6 +26,7 @@ class State:
     Attributes:
         tables: one array a node with the node's shape, changed in place; not normalized.
         separators: one array a node, over the columns it shares with its parent.
+        log_mass: logarithm of the sum of the product of all potentials, minus infinity when it is 0.
     """
 
     def __init__(self, tree: JunctionTree, potentials: Sequence[Values]) -> None:
@@ -41,12 +43,14 @@ class State:
             for parent, part in zip(tree.parents, tree.separators, strict=True)
         ]
         self.separators = [np.ones(domain.shape(part)) for part in tree.separators]
-        self.calibrate()
-
-    def calibrate(self) -> None:
-        """Carry every table's content to all others."""
-        for i in range(len(self.tables) - 1, 0, -1):
-            self.up(i)
+        self.log_mass = 0.0
+        for i in range(len(self.tables) - 1, -1, -1):
+            # Scaled on the way, because a product over many nodes leaves the range of floats.
+            mass = float(self.tables[i].sum())
+            self.log_mass += math.log(mass) if mass > 0 else -math.inf
+            self.tables[i] *= 1 / mass if mass > 0 else 0.0
+            if i:
+                self.up(i)
         for i in range(1, len(self.tables)):
             self.down(i)
 

@@ -8,7 +8,7 @@ its edges measured. Ours asks for all distances in one release where Gaussian no
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -28,6 +28,7 @@ from dpcore.synthesis.columns import (
 )
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.fit import fit
+from dpcore.synthesis.junction_tree import Room
 from dpcore.synthesis.workload import LEFT_NOISE, even_split, expected_error
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
@@ -65,18 +66,17 @@ class Tree:
         """Measure the columns, choose the tree, measure its edges, fit."""
         on_progress("measure columns", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered)
-        coarse = measurer.coarsen(columns.grouping.groups)
-        loss = measurer.loss.share(1 - columns.spent)
-        pairs = affordable(coarse.domain, itertools.combinations(columns.grouping.domain.names, 2), MAX_CELLS)
+        view = measurer.coarsen(columns.grouping.groups)
+        domain = columns.grouping.coarse
+        factors = self.constraints.factors(measurer.domain, columns.grouping.groups)
+        room = Room(domain, MAX_CELLS, [clique for clique, _ in factors])
+        pairs = affordable(domain, itertools.combinations(domain.names, 2), MAX_CELLS)
         on_progress("choose and measure pairs", 0.3)
-        joint = tree_pairs(coarse, columns.grouping.domain.names, independent(columns, pairs), loss)
+        left = measurer.loss.share(1 - columns.spent)
+        joint = tree_pairs(view, independent(columns, pairs), left, room)
         on_progress("fit", 0.6)
-        fitted = fit(
-            columns.grouping.coarse,
-            [*columns.measurements, *joint],
-            start=columns.start,
-            factors=self.constraints.factors(measurer.domain, columns.grouping.groups),
-        )
+        measurements = [*columns.measurements, *joint]
+        fitted = fit(domain, measurements, start=columns.start, factors=factors, nodes=room.cliques)
         return publish(measurer.domain, columns, self.constraints, fitted.model, joint)
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,9 +89,9 @@ class Tree:
 
 
 def tree_pairs(
-    measurer: Measurer, names: Sequence[str], estimates: Mapping[Clique, Values], loss: Loss
+    measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, room: Room
 ) -> tuple[Marginal, ...]:
-    """Choose a spanning tree and measure its edges. Costs `loss`, all of it.
+    """Choose a spanning tree and measure its edges that find room. Costs `loss`, all of it.
 
     A pair that is large for what it tells is held back: what the fit will leave of its noise is taken off
     its distance.
@@ -99,17 +99,19 @@ def tree_pairs(
     Args:
         estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
             columns alone.
+        room: the junction tree as it stands, which takes in the edges; only constraints can fill it.
     """
-    domain = measurer.domain
+    domain = room.domain
     if not estimates:
-        return measurer.measure([(name,) for name in names], loss)
+        return measurer.measure([(name,) for name in domain.names], loss)
     spend = loss.share(1 - SELECTION_SHARE)
     edges = len({name for pair in estimates for name in pair}) - 1
     penalties = {
         pair: LEFT_NOISE * expected_error(domain.cells(pair), spend.share(Fraction(1, edges)), measurer.rows)
         for pair in estimates
     }
-    chosen = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
+    found = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
+    chosen = [edge for edge in found if room.add(edge)] or [(name,) for name in domain.names]
     return measurer.measure(chosen, spend, even_split(domain, chosen, spend))
 
 

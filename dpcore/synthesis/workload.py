@@ -115,7 +115,8 @@ def choose(
             domain, [clique for clique in order if room.add(clique)], errors, weights, loss, rows
         )
         if gain > most:
-            most, best, cover = gain, parts, room.around([*nodes, *parts])
+            room.keep([*nodes, *parts])
+            most, best, cover = gain, parts, room.cliques
     return best, cover
 
 

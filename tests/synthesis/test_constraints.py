@@ -97,3 +97,22 @@ def test_rules_that_need_too_large_a_tree_are_refused() -> None:
 def test_json_keeps_the_rules() -> None:
     """A stored model must keep the rules when rows are drawn again."""
     assert Constraints.from_dict(json.loads(json.dumps(RULES.to_dict()))) == RULES
+
+
+def test_tree_that_constraints_would_make_huge_is_cut() -> None:
+    """Edges that close loops with constraints must find room, or memory has no bound."""
+    names = tuple(f"c{i}" for i in range(8))
+    domain = Domain(names=names, sizes=(60,) * 8)
+    rng = np.random.default_rng(1)
+    base = rng.integers(0, 60, 50_000)
+    table = Table({name: (base + rng.integers(0, 3, 50_000)) % 60 for name in names}, domain)
+    rules = Constraints(
+        impossible=tuple(
+            Impossible(columns=pair, cells=((0,), (30,)))
+            for pair in zip(names, names[1:] + names[:1], strict=True)
+        )
+    )
+    for recipe in (Tree(constraints=rules), Adaptive(constraints=rules)):
+        recipe.check(domain)
+        _, model = recipe.fit(table.measurer(dp.ZCDP(rho=10)), silent)
+        assert model.graph.tree.cells <= 4_000_000

@@ -111,3 +111,15 @@ def test_json_gives_the_same_model() -> None:
     again = GraphicalModel.from_dict(json.loads(json.dumps(model.to_dict())))
     for clique in itertools.combinations(domain.names, 2):
         np.testing.assert_allclose(again.marginal(clique), model.marginal(clique))
+
+
+def test_long_chains_stay_in_the_range_of_floats() -> None:
+    """A product over 300 nodes must not overflow to infinity or vanish to 0."""
+    names = tuple(f"c{i}" for i in range(300))
+    domain = Domain(names=names, sizes=(2,) * 300)
+    links = list(itertools.pairwise(names))
+    for scale in (1e-5, 1e5):
+        factors = tuple((link, scale * np.array([[2.0, 1.0], [1.0, 2.0]])) for link in links)
+        model = GraphicalModel(tree=JunctionTree.over(domain, links), factors=factors, total=12.0)
+        np.testing.assert_allclose(model.marginal(("c0", "c1")), [[4.0, 2.0], [2.0, 4.0]])
+        assert model.restricted({"c7": np.array([1.0, 0.0])}).total == pytest.approx(6.0)
