@@ -9,6 +9,8 @@ where declared.
 from __future__ import annotations
 
 import dataclasses
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -24,6 +26,8 @@ Codes = npt.NDArray[np.int64]
 MISSING_LABEL = "(missing)"
 OTHER_LABEL = "(other)"
 MAX_CELLS = 100_000
+_WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,9 +133,10 @@ class Column:
         missing = values.isna().to_numpy(dtype=bool)
         if not self.missing_tokens:
             return missing
-        tokens = pd.Series([token.strip() for token in self.missing_tokens])
-        if pd.api.types.is_numeric_dtype(values.dtype):
-            found = values.isin(pd.to_numeric(tokens, errors="coerce").dropna())
+        tokens = texts_of(self.missing_tokens)
+        numbers = [float(token) for token in tokens if re.fullmatch(f"{_WHOLE}|{_DECIMAL}", token)]
+        if pd.api.types.is_numeric_dtype(values.dtype) and all(abs(number) < 2**53 for number in numbers):
+            found = values.isin(numbers)
         else:
             found = as_text(values).isin(tokens)
         return missing | found.to_numpy(dtype=bool)
@@ -168,7 +173,7 @@ class Categorical(Column):
         super().__post_init__()
         plain = (int(each) if _is_whole(each) else str(each) for each in self.categories)
         object.__setattr__(self, "categories", tuple(plain))
-        texts = [str(category).strip() for category in self.categories]
+        texts = texts_of(self.categories)
         if not texts and not self.other:
             raise ParameterError(
                 f"column {self.name!r} needs at least one category", remedy="list its categories"
@@ -201,7 +206,7 @@ class Categorical(Column):
 
     @cached_property
     def _index(self) -> pd.Index:
-        return pd.Index([str(category).strip() for category in self.categories], dtype="str")
+        return pd.Index(texts_of(self.categories), dtype="str")
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
         values: list[Any] = [*self.categories, OTHER_LABEL] if self.other else list(self.categories)
@@ -239,8 +244,9 @@ class Boolean(Column):
         if pd.api.types.is_bool_dtype(values.dtype):
             return self._placed(values.fillna(False).to_numpy(np.int64), missing, np.zeros_like(missing), 0)
         texts = as_text(values).str.lower()
-        true = texts.isin([self.true_label.lower(), "true"]).to_numpy(dtype=bool)
-        false = texts.isin([self.false_label.lower(), "false"]).to_numpy(dtype=bool)
+        labels = texts_of([self.true_label.lower(), self.false_label.lower()])
+        true = texts.isin([labels[0], "true"]).to_numpy(dtype=bool)
+        false = texts.isin([labels[1], "false"]).to_numpy(dtype=bool)
         return self._placed(true.astype(np.int64), missing, ~(true | false | missing), 0)
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
@@ -251,17 +257,42 @@ class Boolean(Column):
 
 
 def as_text(values: pd.Series) -> pd.Series:
-    """Every value as trimmed text, whole numbers without a decimal point; missing stays missing."""
+    """Every value as trimmed text; missing stays missing.
+
+    A number has one text, however it was written: 1, 1.0 and "1.00" are "1", but "01" is a code. A time at
+    midnight is a date. The text of a value depends on nothing but that value: were it otherwise, one person
+    could change how the rows of all others are counted.
+    """
     if pd.api.types.is_bool_dtype(values.dtype):
         return values.astype("str")
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return _times_as_text(values)
     if pd.api.types.is_float_dtype(values.dtype):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        if (np.isnan(numbers) | (numbers == np.floor(numbers))).all() and (np.abs(numbers) < 2**53)[
-            ~np.isnan(numbers)
-        ].all():
-            return values.astype("Int64").astype("str").where(~np.isnan(numbers))
+        whole = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
+        texts = values.astype("str").astype(object)
+        texts[whole] = numbers[whole].astype(np.int64).astype("str")
+        return texts.astype("str")
     texts = values.astype("str")
-    return texts if pd.api.types.is_numeric_dtype(values.dtype) else texts.str.strip()
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        return texts
+    texts = texts.str.strip()
+    decimal = texts.str.fullmatch(_DECIMAL).fillna(False).to_numpy(dtype=bool)
+    if decimal.any():
+        texts = texts.where(~decimal, as_text(texts.where(decimal).astype("float64")))
+    return texts
+
+
+def texts_of(labels: Iterable[object]) -> list[str]:
+    """Declared texts or numbers in the form in which `as_text` gives values."""
+    return as_text(pd.Series([str(label) for label in labels], dtype="str")).tolist()
+
+
+def _times_as_text(values: pd.Series) -> pd.Series:
+    local = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
+    stamps = np.datetime_as_string(local.to_numpy(dtype="datetime64[us]"))
+    texts = pd.Series(stamps, index=values.index, dtype="str").str.replace("T", " ", regex=False)
+    return texts.str.removesuffix(".000000").str.removesuffix(" 00:00:00").where(values.notna())
 
 
 def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:

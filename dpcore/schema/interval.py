@@ -17,8 +17,10 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.schema.column import Codes, Column, Outside, as_text, check_cells, whole_numbers
 
-_ZONE = r"(?<=:\d\d)([.]\d+)?(Z| ?[+-]\d\d:?\d\d)$"
+_ZONE = r"(?<=[:T ]\d\d)([.]\d+)?(Z| ?[+-]\d\d(:?\d\d)?)$"
 """A time zone at the end of a time of day: the day is taken as it is written."""
+_NANOSECONDS = r"([.][0-9]{6})[0-9]+$"
+"""One such value would make pandas read the whole column as nanoseconds, which reach from 1677 to 2262."""
 _STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 
 
@@ -270,6 +272,7 @@ class Date(IntervalColumn):
             stamps = values
         else:
             local = as_text(values).str.replace(_ZONE, "", regex=True)
+            local = local.str.replace(_NANOSECONDS, r"\1", regex=True)
             stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
         if getattr(stamps.dt, "tz", None) is not None:
             stamps = stamps.dt.tz_localize(None)

@@ -321,3 +321,58 @@ def test_schema_of_an_unknown_kind() -> None:
         dp.Schema.from_json(schema.replace('"boolean"', '"picture"'))
     with pytest.raises(dp.SchemaError):
         dp.Schema.from_json(schema.replace('"max_rows"', '"rows"'))
+
+
+ODD = [
+    *(
+        "1",
+        "1.0",
+        "1.00",
+        "01",
+        "2.5",
+        "-0",
+        ".5",
+        "1e3",
+        "1e300",
+        "?",
+        "NA",
+        "abc",
+        " abc ",
+        "True",
+        "inf",
+        "nan",
+    ),
+    *("9007199254740993", "2020-01-01", "2020-01-01 10:00", "2020-01-01T10:00:00.123456789", "1500-01-01"),
+    *("2020-01-01T10:00:00Z", "2020-01-01 10:00:00.5+02:00", "2020-01-01T10+01", "9999-12-31", "20200101"),
+    None,
+]
+ELEMENTWISE = [
+    dp.Categorical(
+        "x", categories=("1", "01", "2.50", "abc", "True"), other=True, missing=True, missing_tokens=("?",)
+    ),
+    dp.Boolean("x", true_label="1", false_label="2.5", missing=True, missing_tokens=tuple(map(str, ODD))),
+    dp.Integer("x", low=-5, high=3000, missing=True, missing_tokens=("?", "1.0")),
+    dp.Real("x", low=-5, high=3000, bin_width=0.5, missing=True, missing_tokens=("?", "2.50")),
+    Date("x", low="1400-01-01", high="2300-01-01", step="year", missing=True),
+]
+
+
+@pytest.mark.parametrize("column", ELEMENTWISE, ids=lambda column: column.kind)
+def test_a_cell_depends_on_its_own_value_alone(column: Column) -> None:
+    """One person's odd value would change how the rows of all others are counted: no noise covers that."""
+    alone = [column._encode(pd.Series([value], dtype="str"))[0][0] for value in ODD]
+    for i, value in enumerate(ODD):
+        for j, other in enumerate(ODD):
+            codes = column._encode(pd.Series([value, other], dtype="str"))[0]
+            assert codes.tolist() == [alone[i], alone[j]], (value, other)
+
+
+def test_numbers_and_times_are_the_same_in_any_company() -> None:
+    """One decimal or one time of day would rewrite the categories of all other rows."""
+    numbers = dp.Categorical("x", categories=(1, 2), other=True)
+    assert numbers.encode(pd.Series([1.0, 2.0, 2.5, 1e300])).tolist() == [0, 1, 2, 2]
+    assert numbers.encode(pd.Series(["1.0", "2", "x"])).tolist() == [0, 1, 2]
+    days = dp.Categorical("x", categories=("2020-01-01", "2020-01-02 12:00:00"), other=True)
+    stamps = pd.Series(np.array(["2020-01-01", "2020-01-02T12:00"], dtype="datetime64[s]"))
+    assert days.encode(stamps).tolist() == [0, 1]
+    assert days.encode(stamps[:1]).tolist() == [0]
