@@ -95,7 +95,7 @@ class Comparison:
     tight: float | None
 
 
-def compare(events: Sequence[Event], *, delta: float) -> Comparison:
+def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
     """What `events` cost under basic composition, zCDP and, where installed, a tight accountant.
 
     Args:
