@@ -14,6 +14,7 @@ from workbench.wording import _
 
 MAX_MARKS = 2_000
 ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
+ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
 SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
 
 
@@ -76,7 +77,7 @@ def counts(
             altair.Tooltip("high:Q", format=",.1f"),
         ],
     )
-    rules = chart.mark_rule(color="#222222" if half_width else color, opacity=0.8).encode(
+    rules = chart.mark_rule(color=ERROR_BAR if half_width else color, opacity=0.8).encode(
         x=x, y="low:Q", y2="high:Q"
     )
     alt = _(
@@ -212,7 +213,10 @@ def scales(figures: pd.DataFrame) -> Chart:
         y=altair.Y("figure:N", sort=list(figures["figure"]), title=None, axis=altair.Axis(labelLimit=220)),
         x=altair.X("distance:Q", title=_("total variation distance")),
         color=altair.Color(
-            "of:N", title=None, scale=altair.Scale(domain=list(names), range=list(names.values()))
+            "of:N",
+            title=None,
+            scale=altair.Scale(domain=list(names), range=list(names.values())),
+            legend=altair.Legend(orient="top", columns=2),
         ),
         shape=altair.Shape(
             "of:N",
@@ -224,7 +228,7 @@ def scales(figures: pd.DataFrame) -> Chart:
     alt = _("Distances of the release: ") + "; ".join(
         f"{line.figure} {line.release:.3f}" for line in figures.itertuples()
     )
-    return Chart(spec=spec.properties(height=34 * len(figures)), alt=alt, table=figures)
+    return Chart(spec=spec.properties(height=110 + 26 * len(figures)), alt=alt, table=figures)
 
 
 def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
