@@ -13,7 +13,7 @@ import numpy as np
 from dpcore.errors import InfeasibleError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.junction_tree import JunctionTree
-from dpcore.synthesis.propagation import State, aligned, divide, product_potentials
+from dpcore.synthesis.propagation import State, aligned, product_potentials
 from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, project, unpack
 
@@ -152,5 +152,6 @@ class GraphicalModel:
         joined = np.einsum(*arguments, [axis[name] for name in columns], optimize=len(operands) > 2)
         if part is not None:
             given = np.asarray(project(self.tables[i], node, part))
-            joined = divide(joined, np.broadcast_to(aligned(given, part, columns), joined.shape))
+            below = aligned(np.where(given > 0, given, 1.0), part, columns)
+            joined /= below  # where given is 0, so is joined
         return columns, joined

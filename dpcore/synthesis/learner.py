@@ -103,13 +103,15 @@ class Learner:
 
     def refit(self, *, quick: bool) -> Fit:
         """Fit the model to all that was measured, from where it stands."""
+        warm = self.fitted.potentials if self.fitted else None
+        self.fitted = None  # lets go of its large tables
         self.fitted = fit(
             self._domain,
             [*self._columns.measurements, *self.joint],
             start=self._columns.start,
             factors=self._factors,
             nodes=self._nodes,
-            warm=self.fitted.potentials if self.fitted else None,
+            warm=warm,
             max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
         )
         return self.fitted
