@@ -13,11 +13,13 @@ import pandas as pd
 
 from dpcore.engines.base import Part
 from dpcore.errors import DisclosureError, ParameterError, SchemaError
-from dpcore.schema.column import as_text
+from dpcore.schema.column import as_text, numbers_in
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts, check_cells
 from dpcore.tables.rows import Microdata
+
+_MISSING = np.uint64(0)
 
 
 class FrameEngine:
@@ -149,24 +151,42 @@ def _kept_rows(frame: pd.DataFrame, schema: Schema, key: bytes) -> npt.NDArray[n
             remedy="fill them in or remove these rows",
             column=name,
         )
-    hashes = pd.Series(_row_hashes(frame, key))
-    order = np.lexsort((hashes.to_numpy(), pd.factorize(people)[0]))
-    rank = pd.Series(people.to_numpy()[order]).groupby(people.to_numpy()[order]).cumcount().to_numpy()
+    person = pd.factorize(as_text(people))[0]  # 7, 7.0 and "7" are one person, whoever else is in the table
+    order = np.lexsort((_row_hashes(frame, key), person))
+    rank = pd.Series(person[order]).groupby(person[order]).cumcount().to_numpy()
     return np.sort(order[rank < schema.unit.max_rows])
 
 
 def _row_hashes(frame: pd.DataFrame, key: bytes) -> npt.NDArray[np.uint64]:
-    """One keyed 64-bit hash a row, from column names and values as text, in any order of columns."""
+    """One keyed 64-bit hash a row, from its own values alone, in any order of columns.
+
+    It must not depend on other rows, not even through the types of columns: it decides which rows of a
+    person are kept, and one person must not change which rows of another are.
+    """
     total = np.zeros(len(frame), dtype=np.uint64)
     for name in frame.columns:
         digest = hmac.new(key, str(name).encode(), hashlib.sha256)
         salt = np.uint64(int.from_bytes(digest.digest()[:8], "little"))
-        values = frame[name]
-        if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
-            values = pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0)
-        else:
-            values = values.astype("str").astype(object).where(values.notna(), "\x00")
         # pandas keys the hash of texts only, so the salt goes in between two rounds
-        hashed = pd.util.hash_pandas_object(values, index=False).to_numpy()
-        total += pd.util.hash_array(hashed ^ salt)
+        total += pd.util.hash_array(_value_hashes(frame[name]) ^ salt)
     return total
+
+
+def _value_hashes(values: pd.Series) -> npt.NDArray[np.uint64]:
+    """A hash of each value; the same for 7, 7.0 and "7", so that CSV and Parquet of a table agree."""
+    if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
+        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
+        hashes = pd.util.hash_array(numbers)
+        large = np.abs(numbers) >= 2**53  # a float would take two long numbers for one
+        if large.any():
+            hashes[large] = pd.util.hash_array(as_text(values[large]).to_numpy(dtype=object))
+        return np.where(np.isnan(numbers), _MISSING, hashes)
+    codes, distinct = pd.factorize(values)
+    texts = as_text(pd.Series(distinct))
+    numbers = numbers_in(texts)
+    hashes = np.where(
+        np.abs(numbers) < 2**53,
+        pd.util.hash_array(numbers),
+        pd.util.hash_array(texts.to_numpy(dtype=object)),
+    )
+    return np.append(hashes, _MISSING)[codes]

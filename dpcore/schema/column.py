@@ -288,6 +288,13 @@ def texts_of(labels: Iterable[object]) -> list[str]:
     return as_text(pd.Series([str(label) for label in labels], dtype="str")).tolist()
 
 
+def numbers_in(texts: pd.Series) -> npt.NDArray[np.float64]:
+    """The numbers among texts of `as_text`; NaN for all else, such as the code 01."""
+    return texts.where(texts.str.fullmatch(f"{_WHOLE}|{_DECIMAL}").fillna(False)).to_numpy(
+        np.float64, na_value=np.nan
+    )
+
+
 def _times_as_text(values: pd.Series) -> pd.Series:
     local = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
     stamps = np.datetime_as_string(local.to_numpy(dtype="datetime64[us]"))

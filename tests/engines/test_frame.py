@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections import Counter
 
@@ -11,6 +12,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines.frame import FrameEngine, fingerprint
+from dpcore.io.read import read_table
 
 KEY = b"k" * 32
 COLUMNS = (
@@ -123,6 +125,54 @@ def test_kept_rows_of_numbers_are_keyed() -> None:
     assert len({tuple(counts) for counts in chosen}) > 4
     swapped = frame.rename(columns={"age": "x", "x": "age"})
     assert fingerprint(frame, KEY) != fingerprint(swapped, KEY)
+
+
+@pytest.mark.parametrize("odd", ["x", "1.5", "1e300", "2020-01-01"])
+def test_one_person_does_not_change_which_rows_of_others_are_kept(odd: str) -> None:
+    """One odd cell changes the type of its column; would the choice follow it, all counts would move."""
+    rng = np.random.default_rng(6)
+    own = [(str(i // 20), int(rng.integers(0, 10)), str(rng.integers(0, 10**6))) for i in range(400)]
+    csv = "person,age,y\n" + "".join(f"{person},{age},{y}\n" for person, age, y in own)
+    schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+
+    def ages(text: str) -> np.ndarray:
+        read = read_table(text.encode(), "a.csv").frame
+        return FrameEngine(read, schema, key=KEY).counts([("age",)])[0].values
+
+    changed = ages(csv + f"new,3,{odd}\n") - ages(csv)
+    assert changed.tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+
+
+def test_a_person_is_one_however_the_id_is_written() -> None:
+    """The id 7 as 7.0 or with a blank would be a second person, with rows of its own."""
+    for ids in (["7", "7.0", " 7"], [7, 7.0, "7"], [7.0, 7.0, 7.0]):
+        frame = pd.DataFrame({"person": pd.Series(ids, dtype=object), "age": [1, 2, 3]})
+        schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+        assert FrameEngine(frame, schema, key=KEY).counts([()])[0].values == 1
+
+
+def test_csv_and_parquet_of_a_table_are_one_data_set() -> None:
+    """The same table saved in another format would get a second budget."""
+    frame = pd.DataFrame(
+        {
+            "whole": [1, 2, 3],
+            "long": [2**53 + 1, 2**53 + 2, 2**60],
+            "some": pd.array([1, None, 3], dtype="Int64"),
+            "real": [0.1, 1e300, -0.0],
+            "text": ["a", "01", None],
+            "flag": [True, False, True],
+            "day": np.array(["2020-01-01", "2020-02-01", "2020-03-01"], dtype="datetime64[s]"),
+            "time": np.array(["2020-01-01T08:00", "2020-02-01T12:30", "NaT"], dtype="datetime64[ms]"),
+            "kind": pd.Categorical([1, 2, 1]),
+        }
+    )
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    same = fingerprint(frame, KEY)
+    assert fingerprint(read_table(buffer.getvalue(), "a.parquet").frame, KEY) == same
+    assert fingerprint(read_table(frame.to_csv(index=False).encode(), "a.csv").frame, KEY) == same
+    assert fingerprint(frame.assign(long=[2**53, 2**53 + 2, 2**60]), KEY) != same
+    assert fingerprint(frame.assign(text=["a", "1", None]), KEY) != same
 
 
 def test_missing_people_are_refused() -> None:
