@@ -63,7 +63,7 @@ booleans = st.builds(
 columns = st.one_of(integers(), reals(), dates(), categoricals(), booleans)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(columns, st.integers(0, 2**32))
 def test_every_cell_comes_back(column: Column, seed: int) -> None:
     """A value drawn inside a cell must lie in that cell, or a synthetic table would drift."""
@@ -74,7 +74,7 @@ def test_every_cell_comes_back(column: Column, seed: int) -> None:
     assert column.check(values) == Outside(missing=3 * column.missing, other=3 * getattr(column, "other", 0))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(columns)
 def test_columns_survive_json(column: Column) -> None:
     """A saved schema must be the schema that was saved."""
@@ -93,7 +93,6 @@ def test_integers_stay_integers(column: Integer) -> None:
     assert with_missing.isna().tolist() == [False, True, False]
 
 
-@settings(deadline=None)
 @given(dates())
 def test_dates_stay_dates(column: Date) -> None:
     """A synthetic date must be a day within the bounds, without a time."""

@@ -45,7 +45,7 @@ tables = st.one_of(
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.kind)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(values=tables)
 def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
     """Sensitivity is proved for counts of rows; it holds only if each row has its own cell."""
@@ -56,7 +56,7 @@ def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
         assert getattr(outside, kind) == sum(getattr(each, kind) for _, each in alone)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(values=tables)
 def test_texts_are_given_row_by_row(values: pd.Series) -> None:
     """Texts that are named by a threshold must not change with another person's value."""

@@ -124,7 +124,7 @@ def test_many_texts_are_left_out() -> None:
     assert left_out(schema) == {"t"}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     frames.data_frames(
         [

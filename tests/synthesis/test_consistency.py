@@ -60,7 +60,7 @@ def problems(draw: st.DrawFn) -> tuple[Domain, list[Marginal]]:
     return domain, marginals
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(problems())
 def test_agrees_with_dense_least_squares(problem: tuple[Domain, list[Marginal]]) -> None:
     """The closed form must be the least-squares answer, its variances too: quotes promise them."""
@@ -74,7 +74,7 @@ def test_agrees_with_dense_least_squares(problem: tuple[Domain, list[Marginal]])
         assert ours.variance <= asked.variance * (1 + 1e-9)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(problems())
 def test_common_columns_agree(problem: tuple[Domain, list[Marginal]]) -> None:
     """Two tables of one release must not contradict each other on a column they share."""

@@ -100,7 +100,7 @@ def test_extreme_draws_stay_inside(monkeypatch: pytest.MonkeyPatch) -> None:
 values = st.lists(st.floats(min_value=-100, max_value=100), min_size=1, max_size=6).map(np.array)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(values, st.floats(min_value=0.1, max_value=300))
 def test_nearest_distribution_against_a_solver(noisy: np.ndarray, total: float) -> None:
     """The projection must be the minimum of the squared distance under the constraints."""
