@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -45,7 +46,7 @@ class Outside:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class Column(ABC):
     """What every kind of column has in common.
 
     Attributes:
@@ -71,9 +72,9 @@ class Column:
         object.__setattr__(self, "from_data", tuple(self.from_data))
 
     @property
+    @abstractmethod
     def values_size(self) -> int:
         """Cells without the one for missing."""
-        raise NotImplementedError
 
     @property
     def size(self) -> int:
@@ -117,14 +118,16 @@ class Column:
                 fields[each.name] = list(value) if isinstance(value, tuple) else value
         return fields
 
-    def _value_labels(self) -> tuple[str, ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def _value_labels(self) -> tuple[str, ...]: ...
 
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        raise NotImplementedError
+    @abstractmethod
+    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]: ...
 
-    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
-        raise NotImplementedError
+    @abstractmethod
+    def _decode(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> pd.Series: ...
 
     def _refusal_remedy(self) -> str:
         return "declare a cell for missing values, or change the declared kind"

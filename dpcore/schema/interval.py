@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,10 +29,10 @@ _STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 class IntervalColumn(Column):
     """A column whose cells are half-open intervals between `edges`, the last one closed."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def edges(self) -> npt.NDArray[np.float64]:
         """Bounds of the cells, one more than there are cells."""
-        raise NotImplementedError
 
     @property
     def values_size(self) -> int:
