@@ -24,13 +24,11 @@ from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Release
-from dpcore.schema.domain import Clique
+from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, Release
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
 from dpcore.synthesis.categories import Categories
-from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import Microdata, PublicTable
 
 Part = tuple[str, str]
@@ -145,7 +143,7 @@ class Curator:
         part = self._part(where)
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
-        charge = Charge(units=charge_of(spend, self.rule), part=part)
+        charge = Charge(units=charge_of(spend, self.rule), part=self._charged(part))
         lines = self.lines()
         return Quote(
             charge=extra_units(lines, charge),
@@ -207,6 +205,8 @@ class Curator:
             request_id: minted before the deed, so that a repeated click is the same deed.
         Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; none of them charges.
         """
+        if not isinstance(request_id, str | None):
+            raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
         part = self._part(where)
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
@@ -217,7 +217,9 @@ class Curator:
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta if isinstance(recipe, Categories) else Fraction(0)
         charge = Charge(
-            units=charge_of(spend, self.rule), threshold_units=math.ceil(delta * 10**18), part=part
+            units=charge_of(spend, self.rule),
+            threshold_units=math.ceil(delta * 10**18),
+            part=self._charged(part),
         )
         dataset = self.account.dataset
         asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": _loss_dict(loss)}
@@ -233,11 +235,17 @@ class Curator:
         )
         try:
             marginals, model = recipe.fit(measurer, on_progress)
+            schema = self._published(measurer, model)
             release = Release(
                 request_id=request_id,
                 recipe=recipe.to_dict(),
-                schema=self.schema,
-                guarantee=self._guarantee(loss, marginals),
+                schema=schema,
+                guarantee=Guarantee(
+                    kind="differential privacy",
+                    loss=_loss_dict(loss) | ({"threshold_delta": str(delta)} if delta else {}),
+                    unit=str(schema.unit),
+                    from_data=schema.from_data,
+                ),
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -319,14 +327,24 @@ class Curator:
             raise conflict(request_id)
         return request_id
 
-    def _guarantee(self, loss: AnyLoss, marginals: Mapping[Clique, Marginal]) -> Guarantee:
-        read = {name for clique in marginals for name in clique}
-        return Guarantee(
-            kind="differential privacy",
-            loss=_loss_dict(loss),
-            unit=str(self.schema.unit),
-            from_data={name: facts for name, facts in self.schema.from_data.items() if name in read},
-        )
+    def _charged(self, part: Part | None) -> Part | None:
+        """The part as the ledger keeps it: with a digest of the column's cells.
+
+        Parts of one declaration are disjoint. The same table may be opened under another one, and a part
+        of that may overlap: such charges add up, as those of different columns do.
+        """
+        if part is None:
+            return None
+        cells = self.schema.column(part[0]).to_dict()
+        text = json.dumps({name: cells[name] for name in cells if name != "reason"}, sort_keys=True)
+        return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
+
+    def _published(self, measurer: Measurer, model: Model) -> Schema:
+        """The schema of what was read or is drawn; what is declared of other columns stays here."""
+        names = {name for event in measurer.events for clique in event.reads for name in clique}
+        names.update(model.columns, [measurer.part[0]] if measurer.part else [])
+        columns = [column for column in self.schema.columns if column.name in names]
+        return Schema(columns=tuple(columns or self.schema.columns[:1]), unit=self.schema.unit)
 
 
 def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
@@ -346,8 +364,8 @@ def _events(measurer: Measurer) -> dict[str, Any]:
 
 
 def _loss_dict(loss: AnyLoss) -> dict[str, str]:
-    names = ("epsilon", "delta", "rho")
-    return {name: str(getattr(loss, name)) for name in names if hasattr(loss, name)}
+    names = ("epsilon", "delta", "rho", "threshold_delta")
+    return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}
 
 
 def _loss(pure: bool, exponent: int) -> Loss:

@@ -22,8 +22,9 @@ from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Guarantee
 from dpcore.schema import Domain
-from dpcore.synthesis import Categories
+from dpcore.synthesis import Categories, Tree
 from dpcore.synthesis.base import Recipe
+from dpcore.synthesis.constraints import Constraints, Determines
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -567,3 +568,60 @@ def test_found_categories_are_charged_in_delta() -> None:
     with pytest.raises(dp.BudgetExceeded, match="delta"):
         opened(frame, schema).run(recipe, dp.PureDP(epsilon="0.5"))
     assert "only her" not in release.to_json() + repr(curator.lines())
+
+
+def test_parts_of_another_declaration_add_up() -> None:
+    """Ages 0 to 49 and 25 to 74 overlap: charged as parts of one column, two looks at a person of 30 cost one."""
+    ledger = dp.MemoryLedger()
+    halves = dp.Schema(columns=(dp.Integer("age", low=0, high=99, bin_width=50),), unit=SCHEMA.unit)
+    middle = dp.Schema(columns=(dp.Integer("age", low=0, high=99, cuts=(25, 75)),), unit=SCHEMA.unit)
+    first = opened(schema=halves, budget=ONE, ledger=ledger)
+    second = opened(schema=middle, budget=ONE, ledger=ledger)
+    for half in ("0 to 49", "50 to 99"):
+        first.run(HISTOGRAM, ONE, where={"age": half})
+    assert second.quote(HISTOGRAM, ONE, where={"age": "25 to 74"}).charge == 10**12
+    with pytest.raises(dp.BudgetExceeded):
+        second.run(HISTOGRAM, ONE, where={"age": "25 to 74"})
+    assert first.balance().left == 0
+
+
+def test_a_release_holds_the_declarations_of_what_it_read() -> None:
+    """Categories taken from the data would leave with the release of another column, unmarked."""
+    town = dp.Categorical("town", categories=("Aren", "Canaryville"), from_data=("categories",))
+    schema = dp.Schema(columns=(AGE, SEX, town), unit=SCHEMA.unit)
+    frame = table().assign(town=["Aren"] * 199 + ["Canaryville"])
+    curator = opened(frame, schema)
+    release = curator.run(HISTOGRAM, ONE)
+    assert "Canaryville" not in release.to_json()
+    assert "town" not in release.to_json()
+    assert release.schema.domain.names == ("age",)
+    assert curator.run(dp.Joint(("sex", "town")), ONE).guarantee.from_data == {"town": ("categories",)}
+    part = curator.run(HISTOGRAM, ONE, where={"sex": "Male"})
+    assert part.schema.domain.names == ("age", "sex")
+
+
+def test_facts_of_determined_columns_are_marked() -> None:
+    """A column that follows from another is drawn though it was not read, with its categories."""
+    area = dp.Categorical("area", categories=("north", "south"), from_data=("categories",))
+    schema = dp.Schema(columns=(SEX, area), unit=SCHEMA.unit)
+    frame = table()[["sex"]].assign(area=np.where(table()["sex"] == "Male", "south", "north"))
+    rule = Constraints(determines=(Determines(column="sex", target="area", cells=(0, 1)),))
+    release = opened(frame, schema).run(Tree(constraints=rule), ONE)
+    assert release.guarantee.from_data == {"area": ("categories",)}
+
+
+def test_the_delta_of_a_threshold_is_promised_openly() -> None:
+    """A release of found categories would claim pure epsilon."""
+    budget = dp.ApproxDP(epsilon=50, delta="1e-9", threshold_delta="1e-6")
+    curator = opened(budget=budget)
+    release = curator.run(Categories("sex", delta="1e-7"), ONE)
+    assert release.guarantee.loss == {"epsilon": "1", "threshold_delta": "1/10000000"}
+    assert curator.account.promise["threshold_delta"] == "1/1000000"
+
+
+def test_request_ids_are_texts() -> None:
+    """A number would come back from the database as a text and break the chain of the ledger for good."""
+    curator = opened()
+    with pytest.raises(dp.ParameterError, match="request id"):
+        curator.run(HISTOGRAM, ONE, request_id=7)  # type: ignore[arg-type]
+    assert curator.balance().left == curator.balance().budget

@@ -45,7 +45,10 @@ def charges(curator: Curator) -> pd.DataFrame:
         read = sorted(
             {" × ".join(clique) or _("number of rows") for event in events for clique in event["reads"]}
         )
-        part = f" ({line.charge.part[0]} = {line.charge.part[1]})" if line.charge.part else ""
+        part = ""
+        if line.charge.part:
+            column, category = line.charge.part
+            part = f" ({column.rpartition(' #')[0]} = {category})"
         shown.append(
             _row(
                 line.at,

@@ -130,7 +130,7 @@ def budget_on_file(account: Account) -> AnyLoss:
     if account.rule == "basic":
         return PureDP(epsilon=promise["epsilon"])
     if "epsilon" in promise:
-        return ApproxDP(epsilon=promise["epsilon"], delta=promise["delta"])
+        return ApproxDP(**{name: text for name, text in promise.items() if name != "rho"})
     return ZCDP(rho=promise["rho"])
 
 

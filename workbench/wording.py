@@ -54,13 +54,13 @@ def budget_words(account: Account) -> str:
 def loss_words(loss: Mapping[str, str]) -> str:
     """A stated loss, from the texts of its exact numbers."""
     numbers = {name: float(Fraction(text)) for name, text in loss.items()}
-    if "delta" in numbers:
-        return _("epsilon {epsilon} with delta {delta:g}").format(
-            epsilon=number(numbers["epsilon"]), delta=numbers["delta"]
+    name = "epsilon" if "epsilon" in numbers else "rho"
+    delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
+    if delta:
+        return _("{name} {loss} with delta {delta:g}").format(
+            name=_(name), loss=number(numbers[name]), delta=delta
         )
-    if "epsilon" in numbers:
-        return _("epsilon {epsilon}").format(epsilon=number(numbers["epsilon"]))
-    return _("rho {rho}").format(rho=number(numbers["rho"]))
+    return _("{name} {loss}").format(name=_(name), loss=number(numbers[name]))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:

@@ -60,10 +60,11 @@ def charge_of(loss: Loss, rule: Rule) -> int:
 def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:
     """Total of (units, part) charges under sequential and parallel composition.
 
-    Charges on the whole table add up. Charges on the parts of one column cost the largest sum of a
-    part: a person who is added or removed changes rows of the parts by at most `max_rows` in all, and
-    losses grow at least linearly in the rows that change (McSherry 2009, theorem 4). Different columns
-    add up.
+    A part is (partition, cell): a partition is a column with one declaration of its cells, so that its
+    parts are disjoint. Charges on the whole table add up. Charges on the parts of one partition cost the
+    largest sum of a part: a person who is added or removed changes rows of the parts by at most `max_rows`
+    in all, and losses grow at least linearly in the rows that change (McSherry 2009, theorem 4). Different
+    partitions add up.
     """
     whole = 0
     parts: dict[tuple[str, str], int] = {}

@@ -47,6 +47,7 @@ class Measurer:
         domain: names and sizes of the columns. Public.
         loss: all that was reserved: epsilon buys Laplace noise, rho Gaussian noise.
         rows: rows a person may have. Public.
+        part: (column, category) when only one part of the table is read.
         events: what was paid for so far, in order.
     """
 
@@ -63,7 +64,7 @@ class Measurer:
     ) -> None:
         self._counts = counts
         self._texts = texts
-        self._part = part
+        self.part = part
         self._left = [loss.amount]  # in lists, because coarser views spend from the same
         self._delta_left = [delta]
         self.domain = domain
@@ -180,7 +181,7 @@ class Measurer:
             rows=self.rows,
             noise_scale=scale,
             delta=delta,
-            part=self._part,
+            part=self.part,
         )
         if delta > self._delta_left[0]:
             raise BudgetExceeded(
@@ -196,7 +197,7 @@ class Measurer:
         return "discrete laplace" if self.noise == "laplace" else "discrete gaussian"
 
     def _event(self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float) -> Event:
-        return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self._part)
+        return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self.part)
 
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
         """Take `loss` off what is left, before anything is read."""

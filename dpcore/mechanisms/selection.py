@@ -79,7 +79,9 @@ def thresholded_counts(
         )
         if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
             mechanism = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
-            named = mechanism({name: int(count) for name, count in counts.items()})
-            return dict(sorted(named.items()))
+            # numbers stand for the texts: OpenDP would cut a text at a NUL and take two for one
+            texts = list(counts)
+            named = mechanism({str(i): int(counts[text]) for i, text in enumerate(texts)})
+            return dict(sorted((texts[int(i)], count) for i, count in named.items()))
         threshold += max(1, round(scale / 4))
     raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon or delta")

@@ -60,7 +60,9 @@ class FixedCliques:
         measured = measurer.measure(self.measured, measurer.loss, self.clique_weights)
         on_progress("making the tables agree", 0.8)
         agreed = consistent(measurer.domain, measured)
-        model = ChainModel(domain=measurer.domain, marginals=agreed)
+        held = {name for clique in self.measured for name in clique}
+        names = tuple(name for name in measurer.domain.names if name in held)
+        model = ChainModel(domain=measurer.domain.project(names), marginals=agreed)
         return {marginal.clique: marginal for marginal in agreed}, model
 
     def to_dict(self) -> dict[str, Any]:

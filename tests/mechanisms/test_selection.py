@@ -33,3 +33,11 @@ def test_no_threshold_is_high_enough() -> None:
     """An epsilon too small for any threshold is refused, not waited for."""
     with pytest.raises(dp.InfeasibleError):
         thresholded_counts({"a": 10}, rows=1, epsilon=Fraction(1, 10**12), delta=Fraction(1, 10**9))
+
+
+def test_texts_with_odd_characters_stay_apart() -> None:
+    """A text cut at a NUL would take the place of another, so that one row moves a count by thousands."""
+    counts = {"a": 5_000, "a\0": 3_000, "a\0b": 4_000, "\ud800": 2_000, "é": 1_000}
+    named = thresholded_counts(counts, rows=1, epsilon=Fraction(1), delta=Fraction(1, 10**6))
+    assert named.keys() == counts.keys()
+    assert all(abs(named[text] - counts[text]) < 50 for text in counts)
