@@ -571,7 +571,7 @@ def test_found_categories_are_charged_in_delta() -> None:
 
 
 def test_parts_of_another_declaration_add_up() -> None:
-    """Ages 0 to 49 and 25 to 74 overlap: charged as parts of one column, two looks at a person of 30 cost one."""
+    """Ages 0 to 49 and 25 to 74 overlap: as parts of one column, two looks at a person would cost one."""
     ledger = dp.MemoryLedger()
     halves = dp.Schema(columns=(dp.Integer("age", low=0, high=99, bin_width=50),), unit=SCHEMA.unit)
     middle = dp.Schema(columns=(dp.Integer("age", low=0, high=99, cuts=(25, 75)),), unit=SCHEMA.unit)

@@ -27,6 +27,8 @@ from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
 
 GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
+FARTHEST = 2.0**51
+"""Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row could flip a distance."""
 
 
 Groups = npt.NDArray[np.int64]
@@ -133,7 +135,7 @@ class Measurer:
 
         A person's rows change each distance by at most `rows`. Costs `loss`.
         """
-        cliques = tuple(estimates)
+        cliques = self._estimated(estimates)
         scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)
         self._spend(loss, [self._event(self._additive, cliques, scale)])
         noisy = self._draw(self._distances(estimates), scale * GRAIN)
@@ -154,16 +156,14 @@ class Measurer:
 
         A person's rows change each score by at most `rows`. Costs `loss`.
         """
-        cliques = tuple(estimates)
+        cliques = self._estimated(estimates)
         scale = selection_scale(rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
         self._spend(loss, [self._event(mechanism, cliques, scale)])
         scores = self._distances(estimates)
         if penalties:
-            scores -= np.array(
-                [round(penalties.get(clique, 0.0) * GRAIN) for clique in cliques], dtype=np.int64
-            )
+            scores -= _grains(np.array([penalties.get(clique, 0.0) for clique in cliques]), FARTHEST)
         return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
 
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
@@ -217,16 +217,33 @@ class Measurer:
         draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
         return draw(values, noise_scale=scale)
 
+    def _estimated(self, estimates: Mapping[Clique, Values]) -> tuple[Clique, ...]:
+        """The cliques; refuses an estimate of another shape, against which a row would count many times."""
+        for clique, estimate in estimates.items():
+            if np.shape(estimate) != self.domain.shape(clique):
+                raise ParameterError(
+                    f"the estimate of {clique} must have the shape {self.domain.shape(clique)}",
+                    remedy="estimate every cell once",
+                )
+        return tuple(estimates)
+
     def _distances(self, estimates: Mapping[Clique, Values]) -> npt.NDArray[np.int64]:
         """Exact L1 distances in units of 1 / GRAIN rows. Private."""
         counts = self._counts(tuple(estimates))
         return np.array(
             [
-                np.abs(each.values * GRAIN - np.rint(estimates[each.clique] * GRAIN).astype(np.int64)).sum()
+                np.abs(
+                    each.values * GRAIN - _grains(estimates[each.clique], FARTHEST / each.values.size)
+                ).sum()
                 for each in counts
             ],
             dtype=np.int64,
         )
+
+
+def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:
+    """Public numbers of rows in whole units of 1 / GRAIN, none beyond `limit` rows."""
+    return np.rint(np.nan_to_num(np.clip(rows, -limit, limit)) * GRAIN).astype(np.int64)
 
 
 def _epsilon_below(rho: Fraction) -> Fraction:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.accounting.loss import Loss
-from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.schema import Domain
 from dpcore.tables.counts import Counts
 from tests.statistical import laws
@@ -117,6 +117,33 @@ def test_selection_prefers_large_gaps(loss: Loss) -> None:
     estimates = {("a",): EXACT[("a",)] + 1.0, ("b",): EXACT[("b",)] + 5.0}
     assert measurer(loss).select(estimates, loss) == ("b",)
     assert measurer(loss).select(estimates, loss, penalties={("b",): 18.0}) == ("a",)
+
+
+@pytest.mark.parametrize("estimate", [-(2.0**53) + 1, 2.0**53 - 1, -1e300, 1e300, np.inf, np.nan])
+def test_one_row_moves_a_distance_by_one_row(estimate: float) -> None:
+    """Beyond int64 a distance would wrap, and one row could throw it from one end to the other."""
+    scores = []
+    for row in (0, 1):
+        table = TABLE.sum(1) + np.array([row, 0, 0])
+
+        def exact(cliques: Sequence[tuple[str, ...]], table: np.ndarray = table) -> list[Counts]:
+            return [Counts(clique=clique, values=table) for clique in cliques]
+
+        under = Measurer(exact, domain=DOMAIN, loss=BIG, rows=1)
+        scores.append(int(under._distances({("a",): np.array([estimate, 0, 0])})[0]))
+    assert abs(scores[1] - scores[0]) == GRAIN
+    assert min(scores) >= 0
+
+
+def test_estimates_must_have_the_shape_of_the_counts() -> None:
+    """Counts held against a larger estimate would be repeated, and each row would count many times."""
+    under = measurer(BIG)
+    for estimate in (np.zeros((1000, 3)), np.zeros(()), np.zeros(4)):
+        with pytest.raises(dp.ParameterError, match="shape"):
+            under.gaps({("a",): estimate}, BIG)
+        with pytest.raises(dp.ParameterError, match="shape"):
+            under.select({("a",): estimate}, BIG)
+    assert under.events == []
 
 
 def test_views_share_one_loss() -> None:
