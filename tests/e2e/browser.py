@@ -49,7 +49,7 @@ class Server:
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
+def serving(script: str = "app.py") -> Iterator[Server]:
     """Start the app as `make app` does, on a free port of this computer."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -57,7 +57,7 @@ def serving() -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)],
             cwd=ROOT,
             env={**environment, "WORKBENCH_DATA_DIR": folder},
             stdout=subprocess.DEVNULL,

@@ -1,0 +1,174 @@
+"""How long do people wait? Page, rerun with a chart, and quote, in a real browser.
+
+    python benchmarks/interaction.py --json
+
+Needs Chromium and playwright. Seconds of wall time: median and 95th percentile.
+
+- first page: from starting the server until the title is on the screen; and the same on a server that runs.
+- chart: on the Evaluate page of a data set of 100,000 rows, from choosing another column until its chart is
+  drawn. Beside it a plain page that gives all rows to the chart, as people do; `ratio` is plain / ours.
+- quote: `Curator.quote` alone; and on the Synthesize page, from typing another epsilon until the new cost is
+  on the screen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import dpcore as dp
+from tests.e2e.browser import Person, chromium, serving
+from workbench.samples import census
+
+ROWS = 100_000
+COLUMNS = ("education", "occupation", "hours_per_week", "age")
+REPEATS = 15
+
+PLAIN = """
+import altair, pandas, streamlit as st
+
+altair.data_transformers.disable_max_rows()
+if "frame" not in st.session_state:
+    st.session_state.frame = pandas.read_csv({path!r})
+frame = st.session_state.frame
+column = st.selectbox("Column", {columns!r})
+st.altair_chart(altair.Chart(frame).mark_bar().encode(x=altair.X(column + ":N"), y="count()"), key="chart")
+"""
+
+
+def seconds(deed: Callable[[], object]) -> float:
+    """Wall time of one deed."""
+    began = time.perf_counter()
+    deed()
+    return time.perf_counter() - began
+
+
+def summary(times: list[float]) -> dict[str, float]:
+    """Median and 95th percentile."""
+    ordered = sorted(times)
+    return {"median": statistics.median(ordered), "p95": ordered[round(0.95 * (len(ordered) - 1))]}
+
+
+def first_page(browser) -> tuple[list[float], list[float]]:
+    """From a start of the server, and on a running one, until the title is seen."""
+
+    def visit(server) -> None:
+        person = Person(browser, server)
+        person.page.goto(server.url)
+        person.page.get_by_role("heading", name="Share something").wait_for(timeout=60_000)
+        person.close()
+
+    cold, warm = [], []
+    for _ in range(3):
+        began = time.perf_counter()
+        with serving() as server:
+            visit(server)
+            cold.append(time.perf_counter() - began)
+            warm += [seconds(lambda server=server: visit(server)) for _ in range(3)]
+    return cold, warm
+
+
+def choose(person: Person, column: str) -> float:
+    """Choose a column; seconds until the chart's axis bears its name."""
+    box = person.page.get_by_test_id("stSelectbox").filter(has_text="Column")
+    box.scroll_into_view_if_needed()
+    person.page.wait_for_timeout(500)  # a list closes when the page still moves
+    box.get_by_role("combobox").fill(column)
+    option = person.page.get_by_role("option", name=column, exact=True)
+    option.wait_for()
+    began = time.perf_counter()
+    option.click()
+    title = person.page.get_by_test_id("stVegaLiteChart").last.get_by_text(column, exact=True)
+    title.wait_for(timeout=120_000)
+    found = time.perf_counter() - began
+    person.rest()
+    return found
+
+
+def charts(person: Person) -> list[float]:
+    """Times of one choice after the other; the first column of the plain page is chosen at the start."""
+    order = itertools.cycle([*COLUMNS[1:], COLUMNS[0]])
+    return [choose(person, column) for column in itertools.islice(order, REPEATS)]
+
+
+def quotes_on_the_page(person: Person) -> list[float]:
+    """Times from typing an epsilon until its cost is on the screen."""
+    found = []
+    for i in range(REPEATS):
+        epsilon = f"0.{311 + 2 * i}"
+        box = person.page.get_by_label("exactly")
+        box.fill(epsilon)
+        began = time.perf_counter()
+        box.press("Enter")
+        person.button(f"Release for epsilon {epsilon}").wait_for()
+        found.append(time.perf_counter() - began)
+        person.rest()
+    return found
+
+
+def quotes_alone(table) -> list[float]:
+    """`Curator.quote` of all pairs of 13 columns."""
+    schema = dp.suggest_schema(table)
+    curator = dp.Curator.open(table, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger())
+    recipe = dp.Marginals(cliques=tuple(itertools.combinations(schema.domain.names, 2)))
+    loss = dp.PureDP(epsilon="0.5")
+    return [seconds(lambda: curator.quote(recipe, loss)) for _ in range(30)]
+
+
+def measure() -> dict[str, dict[str, float]]:
+    """All figures, in seconds."""
+    table = census(ROWS)
+    csv = table.to_csv(index=False).encode()
+    with chromium() as browser:
+        cold, warm = first_page(browser)
+        with serving() as server:
+            person = Person(browser, server).visit().open(csv).go("Synthesize")
+            on_page = quotes_on_the_page(person)
+            person.press("A whole table")
+            person.page.get_by_text("drop them", exact=False).first.click()
+            person.rest().release().press("How good is it?").sees("moved most", seconds=120).rest()
+            ours = charts(person)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "people.csv").write_bytes(csv)
+            script = Path(folder) / "plain.py"
+            script.write_text(PLAIN.format(path=str(Path(folder) / "people.csv"), columns=list(COLUMNS)))
+            with serving(str(script)) as server:
+                plain = charts(Person(browser, server).visit().rest())
+    figures = {
+        "first page, server start": summary(cold),
+        "first page, warm server": summary(warm),
+        "quote, alone": summary(quotes_alone(table)),
+        "quote, on the page": summary(on_page),
+        "chart, 100,000 rows": summary(ours),
+        "chart, plain page": summary(plain),
+    }
+    figures["chart, plain / ours"] = {
+        each: figures["chart, plain page"][each] / figures["chart, 100,000 rows"][each]
+        for each in ("median", "p95")
+    }
+    return figures
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--json", action="store_true", help="figures as JSON")
+    as_json = arguments.parse_args().json
+    figures = measure()
+    if as_json:
+        print(json.dumps(figures, indent=1))
+        return
+    for name, figure in figures.items():
+        print(f"{name:28} median {figure['median']:7.3f}   p95 {figure['p95']:7.3f}")
+
+
+if __name__ == "__main__":
+    main()
