@@ -144,7 +144,7 @@ def _marginal(release: Release, marginal: Marginal) -> None:
     if len(clique) == 1:
         column = release.schema.column(clique[0])
         labels, values, variance = charts.fold(column.labels, marginal.values, marginal.variance)
-        shown = Marginal(clique=clique, values=values, variance=variance, noise=marginal.noise)
+        shown = dataclasses.replace(marginal, values=values, variance=variance)
         st.markdown(
             _("**Each count is within {half} rows of the truth in 95 of 100 cases.**").format(
                 half=number(shown.half_width())

@@ -28,16 +28,18 @@ class Expected:
     Attributes:
         cells: how many.
         variance: of the noise of one cell, in rows squared.
+        pooled: whether draws of several tables are averaged.
     """
 
     clique: Clique
     cells: int
     variance: float
     noise: Noise
+    pooled: bool = False
 
     def half_width(self, level: float = 0.95) -> float:
         """Half-width of the interval of one cell, in rows."""
-        return half_width(self.variance, self.noise, level)
+        return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
 
 class Recipe(Protocol):

@@ -199,4 +199,4 @@ def _mean(one: Marginal, other: Marginal) -> Marginal:
     part = other.variance / max(one.variance + other.variance, 1e-12)
     values = part * one.values + (1 - part) * other.values
     variance = part**2 * one.variance + (1 - part) ** 2 * other.variance
-    return Marginal(clique=one.clique, values=values, variance=variance, noise=one.noise)
+    return Marginal(clique=one.clique, values=values, variance=variance, noise=one.noise, pooled=True)

@@ -44,7 +44,13 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
             values[i] += _spread((mean - residual) / rest, shared, cliques[i])
     variances = consistent_variances(domain, cliques, own)
     return tuple(
-        Marginal(clique=marginal.clique, values=table, variance=variance, noise=marginal.noise)
+        Marginal(
+            clique=marginal.clique,
+            values=table,
+            variance=variance,
+            noise=marginal.noise,
+            pooled=len(marginals) > 1,
+        )
         for marginal, table, variance in zip(marginals, values, variances, strict=True)
     )
 

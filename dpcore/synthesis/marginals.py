@@ -50,6 +50,7 @@ class FixedCliques:
                 cells=domain.cells(clique),
                 variance=variance,
                 noise="laplace" if isinstance(loss, PureDP) else "gaussian",
+                pooled=len(self.measured) > 1,
             )
             for clique, variance in zip(self.measured, remaining, strict=True)
         )

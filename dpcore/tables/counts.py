@@ -17,6 +17,7 @@ from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
 MAX_CELLS = 2_000_000
+MAX_CELLS_TOGETHER = 50_000_000
 
 Noise = Literal["laplace", "gaussian"]
 Values = npt.NDArray[np.float64]
@@ -50,6 +51,7 @@ class Marginal:
         values: float64, noisy rows a cell, unbiased; may be negative.
         variance: of the noise of one cell, the same for all, in rows squared.
         noise: the law of the noise that was drawn.
+        pooled: whether draws of several tables were averaged, so that errors are no longer whole numbers.
         columns: the public facts about each axis, where known; a release knows them.
     """
 
@@ -58,10 +60,11 @@ class Marginal:
     variance: float
     noise: Noise
     columns: tuple[Column, ...] = ()
+    pooled: bool = False
 
     def half_width(self, level: float = 0.95) -> float:
         """Half the width of an interval that holds the true count of a cell with chance `level`, in rows."""
-        return half_width(self.variance, self.noise, level)
+        return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
     def interval(self, level: float = 0.95) -> tuple[Values, Values]:
         """Lower and upper bounds, one a cell, each cell's with chance `level` of holding its true count."""
@@ -84,6 +87,7 @@ class Marginal:
             variance=self.variance * summed,
             noise=self.noise,
             columns=kept,
+            pooled=self.pooled,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,6 +96,7 @@ class Marginal:
             "values": pack(self.values),
             "variance": self.variance,
             "noise": self.noise,
+            "pooled": self.pooled,
         }
 
     @classmethod
@@ -102,14 +107,23 @@ class Marginal:
             values=unpack(fields["values"]),
             variance=fields["variance"],
             noise=fields["noise"],
+            pooled=fields.get("pooled", False),
         )
 
 
 def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
-    """Refuse a clique of more than `limit` cells, before anything is allocated.
+    """Refuse a clique of more than `limit` cells, or too many in all, before anything is allocated.
 
-    Raises: LimitError that shows the product.
+    Raises: LimitError that shows the product, or the sum.
     """
+    together = sum(map(domain.cells, cliques))
+    if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
+        raise LimitError(
+            f"the {len(cliques)} tables would have {together} cells in all, more than {MAX_CELLS_TOGETHER}",
+            remedy="ask for fewer tables",
+            cells=together,
+            limit=MAX_CELLS_TOGETHER,
+        )
     for clique in cliques:
         cells = domain.cells(clique)
         if cells > limit:
@@ -123,13 +137,14 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
             )
 
 
-def half_width(variance: float, noise: Noise, level: float = 0.95) -> float:
+def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bool = False) -> float:
     """Half-width w with P(|error| <= w) >= level for noise of this variance, in rows.
 
     In whole rows. Gaussian noise: the normal quantile, rounded up, which holds for the discrete law too
     (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the quantile of the discrete Laplace
     law with that variance, or the normal quantile where that is larger (at levels below 0.91), so that
-    it holds for one draw and for sums of many, whose law lies between the two.
+    it holds for one draw and for sums of many, whose law lies between the two. A pooled error may lie just
+    beyond a whole number that a draw does not pass, so there it is about one row wider.
     """
     if not 0 < level < 1:
         raise ParameterError(f"level ({level}) must be between 0 and 1", remedy="use a level such as 0.95")
@@ -137,11 +152,11 @@ def half_width(variance: float, noise: Noise, level: float = 0.95) -> float:
         return 0.0
     normal = statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
     if noise == "gaussian":
-        return float(math.ceil(normal))
+        return float(math.ceil(normal + pooled / 2))
     # With t = 1 / scale: variance = 1 / (2 sinh(t / 2)^2), P(|X| > w) = 2 exp(-t (w + 1)) / (1 + exp(-t)).
     t = 2 * math.asinh(math.sqrt(0.5 / variance))
     laplace = -math.log((1 - level) * (1 + math.exp(-t)) / 2) / t - 1
-    return float(math.ceil(max(laplace, 0.0 if level >= 0.95 else normal) - 1e-9))
+    return float(math.ceil(max(laplace + pooled, 0.0 if level >= 0.95 else normal) - 1e-9))
 
 
 def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArray[Any]:

@@ -1,0 +1,66 @@
+"""Intervals of tables that were made to agree hold as often as they say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from dpcore.accounting.loss import Loss, split
+from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
+from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.schema import Domain
+from dpcore.synthesis.consistency import consistent
+from dpcore.tables.counts import Marginal, half_width
+
+DOMAIN = Domain(names=("a", "b"), sizes=(3, 4))
+CLIQUES = (("a",), ("a", "b"))
+DRAWS = 3_000
+ALARM = 4.8  # deviations of a normal law that are passed once in a million times
+
+
+def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
+    """Errors of one cell of the first table, one an independent run; and that table of the last run."""
+    draw = discrete_laplace if isinstance(loss, dp.PureDP) else discrete_gaussian
+    parts = split(loss, 2, weights)
+    scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]
+    noise = [
+        draw(np.zeros((DRAWS, *DOMAIN.shape(clique)), dtype=np.int64), noise_scale=scale).astype(float)
+        for clique, scale in zip(CLIQUES, scales, strict=True)
+    ]
+    law = "laplace" if isinstance(loss, dp.PureDP) else "gaussian"
+    runs = []
+    for values in zip(*noise, strict=True):
+        measured = [
+            Marginal(clique=clique, values=table, variance=noise_variance(scale, part), noise=law)
+            for clique, table, scale, part in zip(CLIQUES, values, scales, parts, strict=True)
+        ]
+        runs.append(consistent(DOMAIN, measured)[0])
+    return np.array([run.values[0] for run in runs]), runs[-1]
+
+
+def holds(found: np.ndarray, width: float, level: float) -> bool:
+    """Whether so many errors within the width are no wonder at this level."""
+    share = float((np.abs(found) <= width + 1e-9).mean())
+    return share >= level - ALARM * math.sqrt(level * (1 - level) / DRAWS)
+
+
+@pytest.mark.parametrize("weights", [(1, 1), (10, 1), (1, 20)])
+@pytest.mark.parametrize(
+    "loss",
+    [*(dp.PureDP(epsilon=e) for e in ("0.1", "1", "4", "8")), *(dp.ZCDP(rho=r) for r in ("0.01", "1", "4"))],
+    ids=str,
+)
+def test_intervals_after_agreement_hold(loss: Loss, weights: tuple[int, int]) -> None:
+    """An interval that holds less often than it says would have people trust wrong counts."""
+    found, table = errors(loss, weights)
+    for level in (0.5, 0.9, 0.95, 0.99):
+        assert holds(found, table.half_width(level), level), (level, table.half_width(level))
+
+
+def test_intervals_of_single_draws_do_not_hold_after_agreement() -> None:
+    """The twin: the interval of whole numbers, which pooled errors pass by a fraction, must be rejected."""
+    found, table = errors(dp.PureDP(epsilon=8), (1, 1))
+    assert not holds(found, half_width(table.variance, table.noise), 0.95)
