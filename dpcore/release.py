@@ -166,8 +166,16 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str, *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
-        """Read what `to_json` wrote; `load_model` makes the model from its plain data."""
+        """Read what `to_json` wrote; `load_model` makes the model from its plain data.
+
+        Raises: ParameterError for a release of another version.
+        """
         fields = json.loads(text)
+        if fields["version"] != RELEASE_VERSION:
+            raise ParameterError(
+                f"the release has version {fields['version']}, this program reads {RELEASE_VERSION}",
+                remedy="open it with the program that made it",
+            )
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         return cls(
             request_id=fields["request_id"],

@@ -22,7 +22,7 @@ from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Guarantee
 from dpcore.schema import Domain
-from dpcore.synthesis import Categories, Tree
+from dpcore.synthesis import Categories, Tree, load_model
 from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.constraints import Constraints, Determines
 from dpcore.tables.counts import Counts
@@ -625,3 +625,10 @@ def test_request_ids_are_texts() -> None:
     with pytest.raises(dp.ParameterError, match="request id"):
         curator.run(HISTOGRAM, ONE, request_id=7)  # type: ignore[arg-type]
     assert curator.balance().left == curator.balance().budget
+
+
+def test_releases_of_another_version_are_refused_in_words() -> None:
+    """A later program's release would fail somewhere inside, or be read as what it is not."""
+    text = opened().run(HISTOGRAM, ONE).to_json().replace('"version": 1', '"version": 2', 1)
+    with pytest.raises(dp.ParameterError, match="version 2"):
+        dp.Release.from_json(text, load_model=load_model)

@@ -33,7 +33,8 @@ def report(
     population: int | None,
 ) -> AuditReport:
     """The audit for these columns, computed once a session."""
-    key = ("audit", tuple(columns), tuple(sensitive), threshold, attacker is not None, population)
+    known = None if attacker is None else Curator.dataset_of(attacker, state.ledger())
+    key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
     return state.once(
         curator,
         key,

@@ -150,10 +150,18 @@ def _column(line: dict[str, Any]) -> Column:
 
 
 def _marked(column: Column, suggested: Column | None, *, known: bool) -> Column:
-    if known or suggested is None or type(suggested) is not type(column):
+    """Marks outlast a change of kind, and of some categories of a list: what is left came from the data."""
+    if known or suggested is None:
         return column
-    same = tuple(fact for fact in suggested.from_data if getattr(column, fact) == getattr(suggested, fact))
-    return dataclasses.replace(column, from_data=same)
+    kept = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
+    return dataclasses.replace(column, from_data=kept)
+
+
+def _kept(column: Column, suggested: Column, fact: str) -> bool:
+    now, before = getattr(column, fact, None), getattr(suggested, fact)
+    if isinstance(now, tuple):
+        return bool(set(map(str, now)) & set(map(str, before)))
+    return bool(now == before)
 
 
 def _join(parts: Iterable[str]) -> str:

@@ -63,6 +63,23 @@ def test_a_changed_fact_is_no_longer_from_the_data():
     assert schema.column("cost").from_data == ("low", "bin_width")
 
 
+def test_what_is_left_of_the_data_stays_marked():
+    """Another kind, or one category less, would let the bounds and categories of the table pass as public."""
+    grid = to_grid(SCHEMA, HEADER)
+    grid.loc[line(grid, "cost"), "kind"] = "integer"
+    grid.loc[line(grid, "cost"), ["high", "step"]] = ["13", "1"]
+    categories = [column for column in SCHEMA.columns if column.from_data == ("categories",)][0]
+    left = categories.categories[1:]
+    grid.loc[line(grid, categories.name), "categories"] = " | ".join([*map(str, left), "quite another"])
+    schema, problems = from_grid(grid, SCHEMA, UNIT)
+    assert not problems
+    assert schema.column("cost").from_data == ("low",)
+    assert schema.column(categories.name).from_data == ("categories",)
+    grid.loc[line(grid, categories.name), "categories"] = "quite another | and one more"
+    schema, _ = from_grid(grid, SCHEMA, UNIT)
+    assert schema.column(categories.name).from_data == ()
+
+
 def test_a_tick_says_known_from_outside():
     """Confirmed facts would stay marked in every guarantee."""
     grid = to_grid(SCHEMA, HEADER).assign(**{"known from outside": True})
