@@ -68,7 +68,7 @@ def test_what_is_left_of_the_data_stays_marked():
     grid = to_grid(SCHEMA, HEADER)
     grid.loc[line(grid, "cost"), "kind"] = "integer"
     grid.loc[line(grid, "cost"), ["high", "step"]] = ["13", "1"]
-    categories = [column for column in SCHEMA.columns if column.from_data == ("categories",)][0]
+    categories = next(column for column in SCHEMA.columns if column.from_data == ("categories",))
     left = categories.categories[1:]
     grid.loc[line(grid, categories.name), "categories"] = " | ".join([*map(str, left), "quite another"])
     schema, problems = from_grid(grid, SCHEMA, UNIT)
