@@ -7,7 +7,6 @@ every event in the order in which it was paid.
 from __future__ import annotations
 
 import copy
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -65,6 +64,7 @@ class Measurer:
         delta: Fraction = Fraction(0),
     ) -> None:
         self._counts = counts
+        self._groups: dict[str, Groups] = {}
         self._texts = texts
         self.part = part
         self._left = [loss.amount]  # in lists, because coarser views spend from the same
@@ -95,7 +95,9 @@ class Measurer:
                 sizes.get(name, size) for name, size in zip(self.domain.names, self.domain.sizes, strict=True)
             ),
         )
-        coarse._counts = functools.partial(self._counts, groups=groups)
+        coarse._groups = dict(self._groups)
+        for name, group in groups.items():
+            coarse._groups[name] = group[self._groups[name]] if name in self._groups else group
         return coarse
 
     @property
@@ -127,7 +129,7 @@ class Measurer:
                 variance=noise_variance(scale, self.loss),
                 noise=self.noise,
             )
-            for each, scale in zip(self._counts(cliques), scales, strict=True)
+            for each, scale in zip(self._exact(cliques), scales, strict=True)
         )
 
     def gaps(self, estimates: Mapping[Clique, Values], loss: Loss) -> dict[Clique, float]:
@@ -199,6 +201,10 @@ class Measurer:
     def _event(self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float) -> Event:
         return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self.part)
 
+    def _exact(self, cliques: Sequence[Clique]) -> list[Counts]:
+        """Exact counts of this view. Private."""
+        return self._counts(cliques, groups=self._groups) if self._groups else self._counts(cliques)
+
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
         """Take `loss` off what is left, before anything is read."""
         if type(loss) is not type(self.loss):
@@ -229,7 +235,7 @@ class Measurer:
 
     def _distances(self, estimates: Mapping[Clique, Values]) -> npt.NDArray[np.int64]:
         """Exact L1 distances in units of 1 / GRAIN rows. Private."""
-        counts = self._counts(tuple(estimates))
+        counts = self._exact(tuple(estimates))
         return np.array(
             [
                 np.abs(

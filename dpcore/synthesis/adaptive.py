@@ -10,6 +10,8 @@ Miklau 2022). What differs, and why, is written in docs/decisions/0010.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -101,7 +103,8 @@ class Adaptive:
         return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
+        """Plain data, with `kind`; of an earlier model its digest."""
+        earlier = json.dumps(self.earlier.to_dict(), sort_keys=True).encode() if self.earlier else None
         return {
             "kind": self.kind,
             "degree": self.degree,
@@ -110,5 +113,5 @@ class Adaptive:
             "ordered": sorted(self.ordered),
             "constraints": self.constraints.to_dict(),
             "max_cells": self.max_cells,
-            "earlier": self.earlier.to_dict() if self.earlier else None,
+            "earlier": hashlib.sha256(earlier).hexdigest() if earlier else None,
         }

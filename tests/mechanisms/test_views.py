@@ -1,0 +1,39 @@
+"""Coarser views of a table, and the limit on all cells together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.engines.frame import FrameEngine
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.tables.counts import check_cells
+
+SCHEMA = dp.Schema(columns=(dp.Integer("age", low=0, high=7),), unit=dp.PrivacyUnit(max_rows=1))
+LOSS = dp.PureDP(epsilon=1000)  # the noise is 0 nearly always
+
+
+def test_a_coarser_view_of_a_coarser_view_merges_what_was_merged() -> None:
+    """Cells would be counted in the wrong group once a view is coarsened again."""
+    engine = FrameEngine(pd.DataFrame({"age": [0, 1, 2, 3, 4, 5, 6, 7]}), SCHEMA, key=b"k" * 32)
+    whole = Measurer(engine.counts, domain=SCHEMA.domain, loss=LOSS, rows=1)
+    pairs = whole.coarsen({"age": np.arange(8) // 2})
+    halves = pairs.coarsen({"age": np.array([0, 0, 0, 1])})
+    assert halves.domain.size("age") == 2
+    (marginal,) = halves.measure([("age",)], LOSS.share(0.5))
+    assert marginal.values.tolist() == [6, 2]
+    with pytest.raises(dp.BudgetExceeded):
+        whole.measure([("age",)], LOSS)
+
+
+def test_very_many_tables_are_refused_before_any_is_made() -> None:
+    """Thousands of large tables would run for hours although each alone is allowed."""
+    names = tuple(f"c{i}" for i in range(60))
+    schema = dp.Schema(
+        columns=tuple(dp.Integer(name, low=0, high=999) for name in names), unit=dp.PrivacyUnit(max_rows=1)
+    )
+    cliques = [(a, b) for i, a in enumerate(names) for b in names[:i]]
+    with pytest.raises(dp.LimitError, match="in all"):
+        check_cells(schema.domain, cliques)
