@@ -33,10 +33,7 @@ def open_for_release(person: Person, table: bytes) -> Person:
 def slow_release(person: Person) -> Person:
     """Choose a table of 290,000 cells, which takes some seconds to add noise to."""
     person.press("A few columns together")
-    for name in ("age", "income", "hours"):
-        person.page.get_by_label("Columns that should be counted together").click()
-        person.page.get_by_role("option", name=name, exact=True).click()
-    person.page.keyboard.press("Escape")
+    person.choose_columns("age", "income", "hours")
     person.page.get_by_text("all together, one table").click()
     person.rest()
     person.button("Release for").click()
@@ -49,10 +46,7 @@ def test_adult_from_upload_to_releases(visitor, adult):
     person = visitor().open(adult, "adult.csv").go("Synthesize")
     person.release().sees("in 95 of 100 cases").press("Release something else")
     person.press("A few columns together")
-    for name in ("age", "sex"):
-        person.page.get_by_label("Columns that should be counted together").click()
-        person.page.get_by_role("option", name=name, exact=True).click()
-    person.page.keyboard.press("Escape")
+    person.choose_columns("age", "sex")
     person.rest().release().sees("Marginals: age × sex").press("Release something else")
     person.press("A whole table")
     person.page.get_by_text("drop them", exact=False).first.click()

@@ -20,10 +20,7 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
         person.go(page)
     person.release().page.get_by_text("The same as a table").first.click()
     person.press("Release something else").press("A few columns together")
-    for name in HOSTILE[:2]:
-        person.page.get_by_label("Columns that should be counted together").click()
-        person.page.get_by_role("option", name=name, exact=True).click()
-    person.page.keyboard.press("Escape")
+    person.choose_columns(*HOSTILE[:2])
     person.rest().release()
     person.press("How good is it?").sees("The column that moved most is", seconds=60)
     for tab in ("Pairs", "Questions"):
