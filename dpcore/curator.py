@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import hmac
 import json
 import math
 import uuid
@@ -276,7 +277,7 @@ class Curator:
         """
         text = plan.to_json()
         title = f"anonymized table: {', '.join(map(str, plan.models))} by {plan.method}"
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": title, "anonymized": digest})
         return AnonymizedTable(
             table=PublicTable(apply(self._engine.rows().frame, plan)),

@@ -195,7 +195,8 @@ class AnonymizedTable:
 
     Attributes:
         table: the rows.
-        plan: JSON text of the exact plan that makes the same table again.
+        plan: JSON text of the exact plan that makes the same table again. Private: its hierarchies list the
+            values of the original, those of suppressed rows too.
         guarantee: the syntactic models that hold; it has no epsilon.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pandas as pd
@@ -116,18 +117,19 @@ def result(made: AnonymizedTable) -> None:
         )
         st.download_button(
             "Parquet",
-            lambda: to_parquet(made.table, {"plan": made.plan}),
+            lambda: to_parquet(made.table, {"guarantee": json.dumps(made.guarantee.to_dict())}),
             "anonymized.parquet",
             on_click="ignore",
             icon=":material/download:",
         )
         st.download_button(
-            _("Plan (JSON)"),
+            _("Plan (JSON, internal)"),
             made.plan,
             "plan.json",
             "application/json",
             on_click="ignore",
             icon=":material/description:",
+            help=_("Makes the same table again. It lists values of the original: do not publish it."),
         )
 
 
