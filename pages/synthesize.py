@@ -52,7 +52,9 @@ def buy(recipe, loss, quote) -> None:
             st.button(_("Show the stored release, free"), on_click=releasing.show, args=(stored,))
         if st.button(label.format(cost=cost), type="primary", disabled=not quote.affordable, key="release"):
             release_view.confirm(curator, recipe, loss, quote)
-    if not quote.affordable:
+    if quote.balance.left <= 0:
+        st.caption(_("Nothing is left of the budget. What was released stays free to use."))
+    elif not quote.affordable:
         st.caption(
             _("This costs more than the {left} that is left. Choose less.").format(
                 left=amount(quote.balance.left, curator.account)

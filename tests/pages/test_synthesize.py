@@ -171,7 +171,7 @@ def test_nothing_left(opened):
     opened.go("synthesize").set("select_slider", "Share of the budget", 3.0).release()
     opened.press("Release something else")
     assert opened.errors == ""
-    assert "more than the epsilon 0 that is left" in opened.text
+    assert "Nothing is left of the budget" in opened.text
     opened.set("selectbox", "Column", "sex")
     assert opened.button("Release for").disabled
 
