@@ -248,7 +248,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--reference", type=Path, required=True, help="the ARX table, arx_adult.csv")
+    shared = Path(__file__).resolve().parents[2] / "shared" / "reference" / "arx_adult.csv"
+    parser.add_argument("--reference", type=Path, default=shared, help="the ARX table, arx_adult.csv")
     parser.add_argument("--data", type=Path, help="ARX's example data; beside the reference if not given")
     parser.add_argument("--only", nargs="*", help="sections: " + ", ".join(s.__name__ for s in SECTIONS))
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import os
 import statistics
+import sys
 import tempfile
 import time
 import uuid
@@ -22,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dpcore.accounting.ledger import Account, Charge
 from dpcore.errors import BudgetExceeded, LedgerError
