@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.tables.counts import Marginal, Values, project
+from dpcore.tables.counts import Marginal, Values, aligned, project
 
 MAX_SHARED = 5_000
 
@@ -41,7 +41,7 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
         mean = sum(weight * residual for weight, residual in zip(weights, residuals, strict=True))
         for i, residual in zip(holders, residuals, strict=True):
             rest = domain.cells(cliques[i]) // domain.cells(shared)
-            values[i] += _spread((mean - residual) / rest, shared, cliques[i])
+            values[i] += aligned((mean - residual) / rest, shared, cliques[i])
     variances = consistent_variances(domain, cliques, own)
     return tuple(
         Marginal(
@@ -100,11 +100,3 @@ def _residual(values: Values, clique: Clique, shared: Clique) -> Values:
     for axis in range(len(shared)):
         table = table - table.mean(axis=axis, keepdims=True)
     return table
-
-
-def _spread(table: Values, shared: Clique, clique: Clique) -> Values:
-    """`table` over `shared` with axes in the clique's order, length 1 where the clique has more columns."""
-    inside = [name for name in clique if name in shared]
-    ordered = np.transpose(table, [shared.index(name) for name in inside])
-    shape = iter(ordered.shape)
-    return ordered.reshape([next(shape) if name in shared else 1 for name in clique])

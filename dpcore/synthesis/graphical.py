@@ -13,9 +13,9 @@ import numpy as np
 from dpcore.errors import InfeasibleError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.junction_tree import JunctionTree
-from dpcore.synthesis.propagation import State, aligned, product_potentials
+from dpcore.synthesis.propagation import State, product_potentials
 from dpcore.synthesis.sampling import Integers, sample_cells
-from dpcore.tables.counts import Values, pack, project, unpack
+from dpcore.tables.counts import Values, aligned, pack, project, unpack
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

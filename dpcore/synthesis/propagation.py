@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.junction_tree import JunctionTree
-from dpcore.tables.counts import Values
+from dpcore.tables.counts import Values, aligned
 
 
 class State:
@@ -83,14 +83,6 @@ def product_potentials(tree: JunctionTree, factors: Iterable[tuple[Clique, Value
         assert i is not None
         potentials[i] *= aligned(table, clique, tree.nodes[i])
     return potentials
-
-
-def aligned(table: Values, clique: Clique, node: Clique) -> Values:
-    """The table as a view that multiplies with a table over `node`, which holds the clique."""
-    inside = [name for name in node if name in clique]
-    turned = np.transpose(table, [clique.index(name) for name in inside])
-    sizes = iter(turned.shape)
-    return turned.reshape([next(sizes) if name in clique else 1 for name in node])
 
 
 def divide(above: Values, below: Values) -> Values:

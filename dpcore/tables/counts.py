@@ -171,6 +171,14 @@ def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArr
     return np.transpose(kept, [order.index(name) for name in onto])
 
 
+def aligned(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[Any]:
+    """The table as a view that multiplies with a table over `node`, which holds the clique."""
+    inside = [name for name in node if name in clique]
+    turned = np.transpose(table, [clique.index(name) for name in inside])
+    sizes = iter(turned.shape)
+    return turned.reshape([next(sizes) if name in clique else 1 for name in node])
+
+
 def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
     """An array as JSON: dtype, shape and base64 of its little-endian bytes."""
     array = np.ascontiguousarray(values)

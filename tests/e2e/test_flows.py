@@ -162,8 +162,10 @@ def test_the_keyboard_is_enough(visitor, table):
     def tab_to(text: str) -> None:
         for _step in range(60):
             person.page.keyboard.press("Tab")
-            focused = person.page.evaluate("document.activeElement.innerText || ''")
-            if text in focused:
+            tag, focused = person.page.evaluate(
+                "[document.activeElement.tagName, document.activeElement.innerText || '']"
+            )
+            if tag in ("BUTTON", "A") and text in focused:  # a focused page body holds every text
                 return
         raise AssertionError(f"{text!r} cannot be reached with the Tab key")
 

@@ -11,9 +11,8 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema import Clique, Domain
 from dpcore.synthesis.graphical import GraphicalModel
 from dpcore.synthesis.junction_tree import JunctionTree
-from dpcore.synthesis.propagation import aligned
 from dpcore.synthesis.synthetic import SyntheticModel
-from dpcore.tables.counts import Counts, Marginal, project
+from dpcore.tables.counts import Counts, Marginal, aligned, project
 
 NAMES = tuple("abcdefgh")
 
