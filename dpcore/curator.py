@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import hmac
@@ -273,14 +274,19 @@ class Curator:
     def anonymize(self, plan: Plan) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
 
+        Rows come in the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan.
         """
         text = plan.to_json()
         title = f"anonymized table: {', '.join(map(str, plan.models))} by {plan.method}"
         digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": title, "anonymized": digest})
+        rows = apply(self._engine.rows().frame, plan)
+        rows = rows.sort_values(
+            list(rows.columns), key=lambda column: column.astype("str"), ignore_index=True
+        )
         return AnonymizedTable(
-            table=PublicTable(apply(self._engine.rows().frame, plan)),
+            table=PublicTable(rows),
             plan=text,
             guarantee=Guarantee(kind="syntactic", unit="rows", models=tuple(map(str, plan.models))),
         )
@@ -345,7 +351,12 @@ class Curator:
         names = {name for event in measurer.events for clique in event.reads for name in clique}
         names.update(model.columns, [measurer.part[0]] if measurer.part else [])
         columns = [column for column in self.schema.columns if column.name in names]
-        return Schema(columns=tuple(columns or self.schema.columns[:1]), unit=self.schema.unit)
+        return Schema(
+            columns=tuple(
+                dataclasses.replace(column, reason="") for column in columns or self.schema.columns[:1]
+            ),
+            unit=self.schema.unit,
+        )
 
 
 def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:

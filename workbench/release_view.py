@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
@@ -12,7 +13,7 @@ from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Recipe, SyntheticModel
+from dpcore.synthesis import FoundCategories, Recipe, SyntheticModel
 from dpcore.tables.counts import Marginal
 from workbench import charts, model_view, releasing, state, widgets
 from workbench.wording import _, amount, guarantee_words, number, plain
@@ -36,7 +37,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
             )
         )
-        read = {name for each in quote.expected for name in each.clique}
+        read = {name for each in quote.expected for name in each.clique} | set(releasing.columns_of(recipe))
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
             st.warning(
@@ -101,13 +102,20 @@ def show(curator: Curator, request_id: str) -> None:
         model_view.show(release, release.model)
     else:
         _tables(release)
-    _rows(release)
+    if release.model.columns:
+        _rows(release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
 
 
 def _tables(release: Release) -> None:
+    if isinstance(release.model, FoundCategories):
+        st.dataframe(
+            pd.DataFrame(release.model.counts.items(), columns=[_("category"), _("rows (noisy)")]),
+            hide_index=True,
+        )
+        return
     cliques = list(release.marginals)
     chosen = cliques[0]
     if len(cliques) > 1:

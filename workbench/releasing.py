@@ -184,6 +184,11 @@ def earlier(curator: Curator) -> list[dict[str, str]]:
     ]
 
 
+def columns_of(recipe: Recipe) -> tuple[str, ...]:
+    """The columns of a whole table, also those that others decide; none for other recipes."""
+    return recipe.columns if isinstance(recipe, SomeColumns) else ()
+
+
 def describe(recipe: dict[str, object]) -> str:
     """A recipe in a few words."""
     kind = recipe["kind"]

@@ -140,10 +140,17 @@ def _transaction(engine: sa.Engine, *, writing: bool) -> Iterator[sa.Connection]
         yield connection
 
 
+def _make_private(file: Path) -> None:
+    """The file of the ledger is its owner's alone, whatever the rights of its folder."""
+    file.touch(mode=0o600)
+    file.chmod(0o600)
+
+
 def _engine(settings: Settings) -> sa.Engine:
     url = sa.make_url(settings.database_url)
     if url.get_backend_name() == "sqlite":
         _make_folder(Path(str(url.database)).parent)
+        _make_private(Path(str(url.database)))
         engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": settings.lock_timeout})
 
         def set_up_sqlite(connection: Any, _: Any) -> None:

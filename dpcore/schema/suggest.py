@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from typing import Any
@@ -58,6 +59,10 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             "no column of the table can be released as it is",
             remedy="declare the columns by hand",
         )
+    columns = [
+        dataclasses.replace(column, from_data=(*column.from_data, "missing")) if column.missing else column
+        for column in columns
+    ]
     return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
 
 

@@ -38,7 +38,7 @@ def test_adult(shared: Path) -> None:
     for column in schema.columns:
         assert column.reason
         if isinstance(column, dp.Categorical):
-            assert column.from_data == ("categories",)
+            assert column.from_data == (("categories", "missing") if column.missing else ("categories",))
         elif column.name != "age":
             assert set(column.from_data) >= {"low", "high"}
         assert column.check(frame[column.name]).clipped == 0

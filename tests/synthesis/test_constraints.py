@@ -54,9 +54,14 @@ def test_determined_column_is_never_read() -> None:
 
 def test_without_the_rules_noise_breaks_them() -> None:
     """The twin: the same table without constraints must show rows that break them, or nothing was tested."""
-    _, model = Adaptive().fit(people(500, 1).measurer(dp.PureDP(epsilon="0.05")), silent)
-    codes = model.sample_codes(20_000, np.random.default_rng(2))
-    assert np.any((codes["age"] < 6) & (codes["married"] > 0))
+
+    def breaks_them() -> bool:
+        _, model = Adaptive().fit(people(500, 1).measurer(dp.PureDP(epsilon="0.05")), silent)
+        codes = model.sample_codes(20_000, np.random.default_rng(2))
+        return bool(np.any((codes["age"] < 6) & (codes["married"] > 0)))
+
+    # One fit in four happens to keep them; that sixteen do is rarer than one in a billion.
+    assert any(breaks_them() for _ in range(16))
 
 
 @pytest.mark.parametrize(
