@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import anonymize_view, anonymizing, state, widgets
+from workbench import anonymize_view, anonymizing, hierarchy_form, outcomes, state, widgets
 from workbench.wording import GLOSSARY, _
 
 curator = widgets.need_curator(
@@ -17,8 +17,7 @@ work = anonymizing.work(curator)
 
 
 def ask_demands():
-    k, limit = st.columns(2)
-    rows = k.select_slider(
+    rows = st.select_slider(
         _("Everybody looks like at least … rows (k)"),
         anonymizing.KS,
         5,
@@ -26,7 +25,7 @@ def ask_demands():
         help=GLOSSARY["equivalence class"],
         persist_state="session",
     )
-    share = limit.select_slider(
+    share = st.select_slider(
         _("Rows that may be suppressed, at most"),
         anonymizing.LIMITS,
         0.02,
@@ -63,8 +62,8 @@ def ask_secret():
 def ask_method():
     return st.selectbox(
         _("Method"),
-        list(anonymizing.METHODS),
-        format_func=anonymizing.METHODS.get,
+        [anonymizing.SUGGESTED, *anonymizing.METHODS],
+        format_func=lambda method: anonymizing.METHODS.get(method, _("as suggested for this table")),
         key="anonymize-method",
         persist_state="session",
     )
@@ -77,7 +76,8 @@ with left:
     k, limit, model = ask_demands()
     method = ask_method()
     try:
-        plan = anonymizing.plan_of(work, k=k, limit=limit, method=method, model=model)
+        plan = anonymizing.plan_of(curator, work, k=k, limit=limit, method=method, model=model)
+        st.caption(anonymizing.method_words(curator, work, plan))
     except DpcoreError as error:
         widgets.error_box(error)
         plan = None
@@ -85,19 +85,20 @@ with left:
         _("Make the anonymized table"),
         type="primary",
         disabled=plan is None,
-        on_click=anonymizing.make,
+        on_click=outcomes.make,
         args=(curator, work, plan),
     )
 with right:
     if plan is not None:
-        anonymize_view.frontier(curator, work, plan)
+        anonymize_view.frontier(curator, work, plan, k)
 if held.notice is not None:
     widgets.error_box(held.notice)
     held.notice = None
 if work.made is not None:
     anonymize_view.result(work.made)
+hierarchy_form.roles(curator, work)
+hierarchy_form.hierarchies(work)
 if plan is not None:
     anonymize_view.before_and_after(curator, work, plan)
-anonymize_view.roles(curator, work)
-anonymize_view.hierarchies(work)
+    anonymize_view.comparison(curator, work, plan)
 anonymize_view.guided_example()

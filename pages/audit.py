@@ -1,9 +1,11 @@
 """Audit: how re-identifiable the table is as it stands. Internal: it reads the rows."""
 
+import functools
+
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import auditing, widgets
+from workbench import anonymizing, auditing, state, widgets
 from workbench.wording import GLOSSARY, _, plain
 
 curator = widgets.need_curator(
@@ -18,6 +20,7 @@ roles = {each.column: each for each in auditing.roles(curator)}
 def ask():
     proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
     secret = [name for name, each in roles.items() if each.role == "sensitive"]
+    known = state.widget("audit-columns", proposed)
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
@@ -26,11 +29,12 @@ def ask():
         key="audit-columns",
         help=GLOSSARY["quasi-identifier"],
         persist_state="session",
+        wrap=True,
     )
     sensitive = right.multiselect(
         _("What should stay unknown"),
-        [name for name in roles if name not in columns],
-        [name for name in secret if name not in columns],
+        [name for name in roles if name not in known],
+        [name for name in secret if name not in known],
         key="audit-sensitive",
         help=GLOSSARY["sensitive attribute"],
         persist_state="session",
@@ -43,7 +47,7 @@ def figures(found) -> None:
     unique.metric(_("Unique people"), auditing.percent(found.risk.uniques))
     worst = found.sets[0]
     riskiest.metric(
-        _("Unique by the riskiest {columns} columns").format(columns=len(worst.columns)),
+        _("Unique by three columns at most"),
         auditing.percent(worst.uniques),
     )
     riskiest.caption(plain(", ".join(worst.columns)))
@@ -52,29 +56,36 @@ def figures(found) -> None:
     naming.caption(plain(", ".join(each.column for each in names), at_most=120))
 
 
-def details(found) -> None:
+def details(found, columns) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(_("Risk by set of columns"))
-        widgets.show_chart(auditing.chart(found), key="audit-sets")
-        st.caption(
-            _("Up to three columns at a time, riskiest first. Change the columns above to try others.")
-        )
-    with right:
-        st.subheader(_("What somebody with a list would find"))
-        if found.linkage is None:
-            st.write(_("No list was given, or it shares no column with this table."))
+        if found.sets[0].uniques:
+            widgets.show_chart(auditing.sets_chart(found), key="audit-sets")
+            st.caption(_("Up to three columns at a time, riskiest first."))
         else:
-            st.write(auditing.linkage_words(found))
-        st.dataframe(auditing.attackers(found), hide_index=True)
-        if found.population is not None:
-            st.write(
-                _(
-                    "Estimated share of the population that is unique: {pitman} (Pitman), {zayatz} (Zayatz)."
-                ).format(
-                    pitman=auditing.percent(found.population[0]), zayatz=auditing.percent(found.population[1])
-                )
+            st.write(_("No set of up to three of these columns makes anybody unique."))
+    with right:
+        st.subheader(_("One column less, or one more"))
+        chart, labels = auditing.changes_chart(found, columns)
+        key = "audit-changes-" + "-".join(columns)  # another choice is another chart, with no bar clicked
+        toggle = functools.partial(auditing.toggle, key, labels, columns)
+        st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=toggle, selection_mode="clicked")
+        st.caption(
+            _("Now {share} are unique. Click a bar to leave its column out, or to take it in.").format(
+                share=auditing.percent(found.risk.uniques)
             )
+        )
+        with st.expander(_("The same as a table")):
+            st.dataframe(chart.table, hide_index=True)
+    left, right = st.columns(2)
+    with left:
+        st.subheader(_("What somebody with a list would find"))
+        st.write(auditing.linkage_words(found) or _("No list was given, or it shares no column."))
+        st.markdown("\n".join(f"- {sentence}" for sentence in auditing.attackers(found)))
+    with right:
+        st.subheader(_("Columns that look like identifiers"))
+        st.markdown(auditing.identifier_words(found) or _("None."))
     if found.secrets:
         st.subheader(_("What groups give away"))
         st.write(
@@ -103,14 +114,15 @@ with st.expander(_("Attacker, population and threshold")):
     )
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
-    found = auditing.report(
-        curator,
-        columns,
-        sensitive,
-        threshold=1 / size,
-        attacker=attacker,
-        population=int(people) or None,
-    )
+    with st.spinner(_("Counting who is unique")):
+        found = auditing.report(
+            curator,
+            columns,
+            sensitive,
+            threshold=1 / size,
+            attacker=attacker,
+            population=int(people) or None,
+        )
 except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
@@ -118,6 +130,7 @@ st.markdown(f"### {plain(auditing.verdict(found, columns), at_most=400)}")
 figures(found)
 with st.container(horizontal=True):
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
+        anonymizing.take_columns(curator, columns, sensitive)
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Print: one HTML file"),
@@ -127,4 +140,4 @@ with st.container(horizontal=True):
         on_click="ignore",
         icon=":material/print:",
     )
-details(found)
+details(found, columns)

@@ -1,38 +1,29 @@
-"""What the Anonymize page keeps and asks: roles, hierarchies with undo, the frontier, and trials."""
+"""What the Anonymize page keeps and asks: roles, hierarchies with undo, and the plan that they make."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchy import Hierarchy
-from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, Model, TCloseness
+from dpcore.anonymize.hierarchy import MISSING, SUPPRESSED, Hierarchy
+from dpcore.anonymize.models import DistinctL, EntropyL, Model, TCloseness
 from dpcore.anonymize.plan import ROLES, Plan
+from dpcore.anonymize.size import Prediction
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
-from dpcore.evaluation.anonymization import (
-    Choices,
-    FrontierOf,
-    SuggestedHierarchies,
-    SuggestedRoles,
-    Trial,
-    TrialReport,
-    default_plan,
-)
+from dpcore.evaluation.anonymization import SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
 from dpcore.release import AnonymizedTable
-from workbench import charts, state
-from workbench.auditing import percent
-from workbench.charts import Chart
-from workbench.wording import _, number, plain
+from workbench import state
+from workbench.wording import _, number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
-LIMITS = (0.0, 0.02, 0.05, 0.1)
-QUICK_SECONDS = 3.0
-LONG_SECONDS = 120.0
+LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)
+SEARCH_SECONDS = 30.0
+"""Predicted for a pass over all nodes; a search for one k looks at a part of them."""
+LOCAL_COLUMNS = 12
+SUGGESTED = "suggested"
 METHODS = {
     "full-domain": _("full-domain: one level a column, the same for everybody"),
     "local recoding": _("local recoding: levels differ from group to group"),
@@ -58,6 +49,7 @@ class Work:
         version: rises with each edit, so that the grids are drawn anew.
         made: the table that was made, if any.
         wants_frontier: whether a long frontier was asked for.
+        wants_comparison: whether the methods were to be compared.
     """
 
     roles: dict[str, str]
@@ -66,6 +58,7 @@ class Work:
     version: int = 0
     made: AnonymizedTable | None = None
     wants_frontier: bool = False
+    wants_comparison: bool = False
 
 
 def work(curator: Curator) -> Work:
@@ -79,17 +72,33 @@ def work(curator: Curator) -> Work:
     return current
 
 
-def roles_grid(curator: Curator) -> pd.DataFrame:
-    """One line a column: its proposed role and why."""
+def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
+    """One line a column: its role, and why another one was or is proposed."""
     proposed = state.once(curator, ("roles",), SuggestedRoles)
-    return pd.DataFrame([{"column": each.column, "role": each.role, "why": each.reason} for each in proposed])
+    return pd.DataFrame(
+        [{"column": each.column, "role": current.roles[each.column], "why": each.reason} for each in proposed]
+    )
 
 
-def set_roles(current: Work, grid: pd.DataFrame) -> None:
-    """Take the roles that a person chose."""
-    roles = dict(zip(grid["column"], grid["role"], strict=True))
-    if roles != current.roles and set(roles.values()) <= set(ROLES):
-        current.roles, current.made, current.wants_frontier = roles, None, False
+def set_roles(current: Work, roles: dict[str, str]) -> bool:
+    """Take the roles that a person chose; whether that changed anything."""
+    if roles == current.roles or not set(roles.values()) <= set(ROLES):
+        return False
+    current.roles, current.made = roles, None
+    current.wants_frontier = current.wants_comparison = False
+    current.version += 1
+    return True
+
+
+def take_columns(curator: Curator, columns: list[str], secret: list[str]) -> None:
+    """Take what the Audit page asked about: what others may know, and what should stay unknown."""
+    current = work(curator)
+    asked = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
+    kept = {
+        name: "insensitive" if role in ("quasi-identifier", "sensitive") else role
+        for name, role in current.roles.items()
+    }
+    set_roles(current, kept | asked)
 
 
 def _complete(curator: Curator, current: Work) -> None:
@@ -115,6 +124,23 @@ def sensitive(current: Work) -> list[str]:
     return [name for name, role in current.roles.items() if role == "sensitive"]
 
 
+def table_values(current: Work, name: str) -> set[str]:
+    """The values of a column that a hierarchy must have a path for."""
+    suggested = (current.before.get(name) or [current.hierarchies[name]])[0]
+    return set(suggested.values) - {MISSING, SUPPRESSED}
+
+
+def of_file(current: Work, name: str, hierarchy: Hierarchy) -> Hierarchy:
+    """A hierarchy from a file, which says so, and how many of its values the table lacks."""
+    unused = len(set(hierarchy.values) - table_values(current, name))
+    reason = _("From a file.")
+    if unused:
+        reason += " " + _(
+            "{unused:,} of its {all:,} values do not occur in the table; information loss counts them too."
+        ).format(unused=unused, all=len(hierarchy.values))
+    return dataclasses.replace(hierarchy, reason=reason)
+
+
 def replace_hierarchy(current: Work, name: str, hierarchy: Hierarchy) -> None:
     """Put another hierarchy in place; the one before can be brought back."""
     current.before.setdefault(name, []).append(current.hierarchies[name])
@@ -129,6 +155,16 @@ def undo(current: Work, name: str) -> None:
         current.hierarchies[name] = current.before[name].pop()
         current.version += 1
         current.made = None
+
+
+def want_frontier(current: Work) -> None:
+    """Compute the frontier although it takes long."""
+    current.wants_frontier = True
+
+
+def want_comparison(current: Work) -> None:
+    """Compare the methods from now on."""
+    current.wants_comparison = True
 
 
 def hierarchy_grid(hierarchy: Hierarchy) -> pd.DataFrame:
@@ -154,152 +190,53 @@ def secret_model(kind: str, column: str, value: float) -> Model | None:
     return None
 
 
-def plan_of(current: Work, *, k: int, limit: float, method: str, model: Model | None) -> Plan:
-    """The plan that the page says. Raises: the errors of a plan."""
+def plan_of(
+    curator: Curator, current: Work, *, k: int, limit: float, method: str, model: Model | None
+) -> Plan:
+    """The plan that the page says, by the suggested method or by another. Raises: the errors of a plan."""
     used = {name: current.hierarchies[name] for name in quasi_identifiers(current)}
     plan = default_plan(current.roles, used, k=k, limit=limit)
-    models: tuple[Model, ...] = (KAnonymity(k=k),) if model is None else (KAnonymity(k=k), model)
-    return dataclasses.replace(plan, models=models, method=method)  # type: ignore[arg-type]
+    if model is not None:
+        plan = dataclasses.replace(plan, models=(*plan.models, model))
+    if method == SUGGESTED:
+        method = suggested_method(size(curator, current, plan), len(used))
+    return dataclasses.replace(plan, method=method)  # type: ignore[arg-type]
 
 
-def frontier(curator: Curator, current: Work, plan: Plan) -> Choices | DpcoreError:
-    """Every k and limit at once; or why not, such as that it takes long."""
-    most = LONG_SECONDS if current.wants_frontier else QUICK_SECONDS
-    key = ("frontier", current.version, tuple(current.roles.items()), plan.models[1:], most)
-    try:
-        return state.once(
-            curator,
-            key,
-            lambda: FrontierOf(
-                plan=dataclasses.replace(
-                    plan, method="full-domain", models=(KAnonymity(k=2), *plan.models[1:])
-                ),
-                ks=KS,
-                limits=LIMITS,
-                most_seconds=most,
-            ),
+def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
+    """How large full-domain search would be."""
+    key = ("size", current.version, plan.models[1:])
+    full = dataclasses.replace(plan, method="full-domain")
+    return state.once(curator, key, lambda: SizeOf(plan=full))
+
+
+def suggested_method(predicted: Prediction, columns: int) -> str:
+    """Full-domain search while it is quick enough, then what is."""
+    if predicted.is_feasible and predicted.seconds <= SEARCH_SECONDS:
+        return "full-domain"
+    return "local recoding" if columns <= LOCAL_COLUMNS else "mondrian"
+
+
+def method_words(curator: Curator, current: Work, plan: Plan) -> str:
+    """How large the search is, and what is suggested instead where that is too large."""
+    predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
+    if predicted.is_feasible:
+        found = _("Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all.").format(
+            nodes=predicted.nodes, seconds=number(max(0.1, round(predicted.seconds, 1)))
         )
-    except DpcoreError as error:
-        return error
-
-
-def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
-    """A plan tried out, once. Raises: the errors of a plan."""
-    key = ("trial", current.version, tuple(current.roles.items()), plan.models, plan.limit, plan.method)
-    return state.once(curator, key, lambda: Trial(plan=plan))
-
-
-def make(curator: Curator, current: Work, plan: Plan) -> None:
-    """Make the table; it leaves a line in the ledger."""
-    try:
-        current.made = curator.anonymize(plan)
-    except DpcoreError as error:
-        state.session().notice = error
-
-
-def frontier_chart(choices: Choices) -> Chart:
-    """k against information loss, one line a suppression limit; a click chooses a point."""
-    frame = pd.DataFrame(
-        [
-            {
-                "k": point.k,
-                "limit": f"{point.limit:.0%}",
-                "loss": point.score,
-                "levels": "-".join(map(str, point.node)),
-                "suppressed rows": point.suppressed,
-            }
-            for point in choices.points
-        ],
-        columns=["k", "limit", "loss", "levels", "suppressed rows"],
+    else:
+        found = _("Full-domain: {nodes:,} combinations of levels are too many to search.").format(
+            nodes=predicted.nodes
+        )
+    suggested = suggested_method(predicted, columns)
+    if suggested == "full-domain":
+        return found
+    if suggested == "local recoding":
+        return found + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
+    return (
+        found
+        + " "
+        + _(
+            "Mondrian is suggested: with more than {columns} columns local recoding is slow and keeps less."
+        ).format(columns=LOCAL_COLUMNS)
     )
-    return charts.frontier(frame)
-
-
-def sizes_chart(report: TrialReport) -> Chart:
-    """Share of rows by the size of the group they hide in, before and after."""
-    labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
-    edges = np.array([2, 5, 10, 25, 100])
-    frame = []
-    for side, found in ((_("before"), report.before), (_("after"), report.after)):
-        rows = np.bincount(
-            np.searchsorted(edges, found.class_sizes, side="right"), found.class_sizes, minlength=len(labels)
-        )
-        frame += [
-            {"group size": label, "of": side, "share": float(share)}
-            for label, share in zip(labels, rows / max(1, rows.sum()), strict=True)
-        ]
-    return charts.grouped(
-        pd.DataFrame(frame),
-        x="group size",
-        x_title=_("rows in the group"),
-        y_title=_("share of rows"),
-        alt=_("Share of rows by the size of their group, before and after."),
-    )
-
-
-def columns_table(report: TrialReport) -> pd.DataFrame:
-    """What each column lost."""
-    levels: dict[str, Any] = dict(report.plan.node or {})
-    return pd.DataFrame(
-        [
-            {
-                _("column"): name,
-                _("level"): str(levels.get(name, "")),
-                _("generalized (NCP)"): percent(ncp),
-                _("distribution moved by"): percent(report.quality.column_change[name]),
-            }
-            for name, ncp in report.quality.column_ncp.items()
-        ]
-    )
-
-
-def warnings(curator: Curator, report: TrialReport) -> list[str]:
-    """What this does not promise, with numbers from this very table."""
-    found = []
-    for name, risk in report.after.secrets.items():
-        if risk.homogeneous_classes:
-            found.append(
-                _(
-                    "{classes:,} groups, {share} of the rows, reveal {column} although k holds. "
-                    "Ask for l-diversity."
-                ).format(
-                    classes=risk.homogeneous_classes, share=percent(risk.homogeneous_rows), column=plain(name)
-                )
-            )
-        else:
-            found.append(
-                _(
-                    "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
-                ).format(column=plain(name), times=number(risk.posterior_ratio), t=number(risk.t_equal))
-            )
-    if report.after.people is not None:
-        found.append(
-            _("k counts rows, and a person may have several. People in the smallest group: {people}.").format(
-                people=report.after.people
-            )
-        )
-    if report.after.with_others > 0.001:
-        found.append(
-            _(
-                "{share} of the rows become unique again for somebody who also knows the columns "
-                "left as they are."
-            ).format(share=percent(report.after.with_others))
-        )
-    earlier = sum("anonymized" in line.content for line in curator.lines())
-    if earlier:
-        found.append(
-            _(
-                "This table was anonymized {times} times before. Two versions together can reveal more "
-                "than each alone, and no budget counts that."
-            ).format(times=earlier)
-        )
-    if report.plan.method in ("local recoding", "mondrian"):
-        found.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
-    found.append(
-        _(
-            "Loss was minimized, and an attacker who knows that can sometimes undo a part of it. "
-            "k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for "
-            "the public."
-        )
-    )
-    return found

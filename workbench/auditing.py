@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -13,9 +15,14 @@ from dpcore.evaluation.anonymization import SuggestedRoles
 from dpcore.evaluation.audit import Audit, AuditReport
 from workbench import charts, samples, state
 from workbench.charts import Chart
-from workbench.wording import _
+from workbench.wording import _, plain
 
 SHOWN_SETS = 12
+STYLE = (
+    "body{font:15px/1.5 sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "table{border-collapse:collapse;width:100%}.v{font-size:1.4rem}.i{color:#a33f00}"
+    "td,th{border:1px solid #bbb;padding:.3rem .5rem;text-align:left;overflow-wrap:anywhere}"
+)
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
@@ -34,6 +41,11 @@ def report(
 ) -> AuditReport:
     """The audit for these columns, computed once a session."""
     known = None if attacker is None else Curator.dataset_of(attacker, state.ledger())
+    others = tuple(
+        each.column
+        for each in roles(curator)
+        if each.role != "identifier" and each.column not in (*columns, *sensitive)
+    )
     key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
     return state.once(
         curator,
@@ -41,6 +53,7 @@ def report(
         lambda: Audit(
             quasi_identifiers=tuple(columns),
             sensitive=tuple(sensitive),
+            others=others,
             threshold=threshold,
             attacker=attacker,
             population=population,
@@ -58,49 +71,112 @@ def sample_list(curator: Curator) -> pd.DataFrame | None:
 def verdict(found: AuditReport, columns: list[str]) -> str:
     """One sentence that answers "is this anonymous?"."""
     known = _join(columns)
-    if found.risk.uniques >= 0.0005:
+    if found.risk.uniques:
+        share = percent(found.risk.uniques)
         return _("{share} of the people in this table are unique by {columns}.").format(
-            share=percent(found.risk.uniques), columns=known
+            share=share[0].upper() + share[1:], columns=known
         )
     return _("Nobody in this table is unique by {columns}; the smallest group has {k} people.").format(
         columns=known, k=found.risk.k
     )
 
 
-def chart(found: AuditReport) -> Chart:
-    """The riskiest sets of columns."""
-    shown = [each for each in found.sets if each.uniques > 0][:SHOWN_SETS] or list(found.sets[:SHOWN_SETS])
+def sets_chart(found: AuditReport) -> Chart:
+    """The riskiest sets of columns, where any makes somebody unique."""
+    shown = [each for each in found.sets if each.uniques > 0][:SHOWN_SETS]
     labels = [" + ".join(each.columns) for each in shown]
     return charts.bars(
         labels,
         [each.uniques for each in shown],
         x_title=_("share of people who are unique"),
         alt=_("Share of people who are unique by sets of columns; the riskiest is {columns}.").format(
-            columns=labels[0] if labels else ""
+            columns=labels[0]
         ),
     )
 
 
-def attackers(found: AuditReport) -> pd.DataFrame:
-    """What three attackers can expect."""
+def changes_chart(found: AuditReport, columns: list[str]) -> tuple[Chart, dict[str, str]]:
+    """How many are unique with one column less or more; a click selects a bar. With each bar's column."""
+    import altair
+
+    ranked = sorted(found.changes, key=lambda name: (name not in columns, found.changes[name]))
+    labels = {_label(name, columns): name for name in ranked}
+    drawn = charts.bars(
+        list(labels),
+        [found.changes[name] for name in labels.values()],
+        x_title=_("share of people who are unique"),
+        alt=_("Share of people who are unique once one column less, or one more, is known."),
+    )
+    clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
+    whole_line = (  # a bar of length 0 could not be hit
+        altair.Chart(drawn.table)
+        .mark_bar(opacity=0)
+        .encode(y=altair.Y("of:N", sort=None), x=altair.datum(max(found.changes.values())), tooltip=["of"])
+        .add_params(clicked)
+    )
+    return dataclasses.replace(drawn, spec=drawn.spec + whole_line), labels
+
+
+def toggle(chart: str, labels: dict[str, str], columns: list[str]) -> None:
+    """Leave the column of the clicked bar out, or take it in; called with the key of the chart."""
+    clicked = state.widget(chart)["selection"].get("clicked") or [{}]
+    name = labels.get(clicked[0].get("of", ""))
+    if name is not None:
+        kept = [each for each in columns if each != name]
+        state.set_widget("audit-columns", kept if name in columns else [*columns, name])
+
+
+def _label(name: str, columns: list[str]) -> str:
+    return (_("without {column}") if name in columns else _("with {column}")).format(column=name)
+
+
+def attackers(found: AuditReport) -> list[str]:
+    """What three attackers can expect, a sentence each, and how many are exposed."""
     risk = found.risk
+    sentences = [
+        _("A prosecutor, who knows that a person is in the table, guesses right in {share}.").format(
+            share=percent(risk.average)
+        ),
+        _("A journalist, who wants anybody at all, is right with a chance of {share}.").format(
+            share=percent(risk.journalist)
+        ),
+        _("A marketer, who wants as many as possible, names {share} of the people.").format(
+            share=percent(risk.marketer)
+        ),
+        _("{share} of the people hide in a group of fewer than {size}.").format(
+            share=percent(risk.above), size=round(1 / risk.threshold)
+        ),
+    ]
+    if found.population is not None:
+        pitman, zayatz = map(percent, found.population)
+        sentences.append(
+            _("Of the whole population, {pitman} (Pitman) or {zayatz} (Zayatz) are estimated unique.").format(
+                pitman=pitman, zayatz=zayatz
+            )
+        )
+    if found.suppressed:
+        sentences.append(
+            _("{share} of the rows are suppressed already (*) and count nowhere.").format(
+                share=percent(found.suppressed)
+            )
+        )
+    return sentences
+
+
+def identifier_words(found: AuditReport) -> str:
+    """The columns that look like identifiers, and why, a line each."""
+    return "\n".join(
+        f"- **{plain(each.column)}**: {plain(each.kind)}. {plain(each.reason, at_most=200)}"
+        for each in found.identifiers
+    )
+
+
+def identifiers(found: AuditReport) -> pd.DataFrame:
+    """The columns that look like identifiers, and why."""
     return pd.DataFrame(
         [
-            {
-                _("attacker"): _("prosecutor: knows that a person is in the table"),
-                _("highest risk"): percent(risk.highest),
-                _("on average"): percent(risk.average),
-            },
-            {
-                _("attacker"): _("journalist: wants anybody"),
-                _("highest risk"): percent(risk.journalist),
-                _("on average"): "",
-            },
-            {
-                _("attacker"): _("marketer: wants as many as possible"),
-                _("highest risk"): "",
-                _("on average"): percent(risk.marketer),
-            },
+            {_("column"): each.column, _("looks like"): each.kind, _("why"): each.reason}
+            for each in found.identifiers
         ]
     )
 
@@ -113,8 +189,8 @@ def secrets(found: AuditReport) -> pd.DataFrame:
                 _("column"): name,
                 _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
                 _("people in them"): percent(risk.homogeneous_rows),
-                _("different values in a group, at least"): risk.distinct_l,
-                _("largest distance from the whole table (t)"): f"{risk.t_equal:.2f}",
+                _("different values, at least (l)"): risk.distinct_l,
+                _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }
             for name, risk in found.secrets.items()
         ]
@@ -145,32 +221,24 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
             for each in found.sets[:SHOWN_SETS]
         ]
     )
-    named = pd.DataFrame(
-        [
-            {_("column"): each.column, _("looks like"): each.kind, _("why"): each.reason}
-            for each in found.identifiers
-        ]
-    )
     parts = [
-        (_("Columns that look like identifiers"), named),
-        (_("Risk by set of columns"), sets),
-        (_("Three attackers"), attackers(found)),
-        (_("What groups give away"), secrets(found)),
+        (_("Columns that look like identifiers"), _table(identifiers(found))),
+        (_("Risk by set of columns"), _table(sets)),
+        (_("What attackers can expect"), _list([linkage_words(found), *attackers(found)])),
+        (_("What groups give away"), _table(secrets(found))),
     ]
-    body = "".join(
-        f"<h2>{html.escape(title)}</h2>{_table(frame)}" for title, frame in parts if not frame.empty
-    )
+    body = "".join(f"<h2>{html.escape(title)}</h2>{part}" for title, part in parts if part)
     name, text = html.escape(curator.name), html.escape(verdict(found, columns))
     internal = html.escape(_("Internal: this report reads the original. Do not publish it."))
-    linked = f"<p>{html.escape(linkage_words(found))}</p>"
+    terms = html.escape(
+        _("Distinction: groups per row. Separation: share of pairs of rows that the columns tell apart.")
+    )
     return (
         "<!doctype html><html lang='en'><meta charset='utf-8'>"
         "<meta http-equiv='Content-Security-Policy' "
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{name}</title><style>body{{font:15px/1.5 sans-serif;max-width:50rem;margin:2rem auto;"
-        "padding:0 1rem;color:#222}table{border-collapse:collapse;width:100%}td,th{border:1px solid #bbb;"
-        "padding:.3rem .5rem;text-align:left}.v{font-size:1.4rem}.i{color:#a33f00}</style>"
-        f"<h1>{name}</h1><p class='i'>{internal}</p><p class='v'>{text}</p>{linked}{body}</html>"
+        f"<title>{name}</title><style>{STYLE}</style>"
+        f"<h1>{name}</h1><p class='i'>{internal}</p><p class='v'>{text}</p>{body}<p>{terms}</p></html>"
     )
 
 
@@ -178,13 +246,26 @@ def percent(share: float) -> str:
     """A share with the digits that mean something."""
     if 0 < share < 0.001:
         return _("under 0.1 %")
+    if 0.995 <= share < 1:
+        return _("over 99 %")
     if share == 0:
         return "0 %"
     return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
 def _table(frame: pd.DataFrame) -> str:
-    return str(frame.to_html(index=False, border=0, escape=True))
+    if frame.empty:
+        return ""
+    head = _cells("th", frame.columns)
+    return f"<table>{head}{''.join(_cells('td', row) for row in frame.to_numpy())}</table>"
+
+
+def _cells(tag: str, cells: Iterable[object]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(str(cell))}</{tag}>' for cell in cells)}</tr>"
+
+
+def _list(sentences: list[str]) -> str:
+    return f"<ul>{''.join(f'<li>{html.escape(each)}</li>' for each in sentences if each)}</ul>"
 
 
 def _join(names: list[Any]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,18 +13,21 @@ import pandas as pd
 
 from dpcore.anonymize.apply import chosen, recoded, tuples
 from dpcore.anonymize.disclosure import AttributeRisk, attribute_risk
-from dpcore.anonymize.encoding import IntArray, class_index, equivalence_classes, leaves_of
+from dpcore.anonymize.encoding import BoolArray, IntArray, class_index, equivalence_classes, leaves_of
 from dpcore.anonymize.frontier import Frontier, Point
 from dpcore.anonymize.hierarchy import Hierarchy
 from dpcore.anonymize.metrics import Loss
-from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.models import KAnonymity, Model
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.risk import ReidentificationRisk, reidentification_risk
 from dpcore.anonymize.roles import SuggestedRole, suggest_roles
+from dpcore.anonymize.search import search
 from dpcore.anonymize.size import Prediction, predict
 from dpcore.anonymize.suggest import suggest
-from dpcore.errors import LimitError
+from dpcore.anonymize.tuples import Tuples
+from dpcore.errors import InfeasibleError, LimitError
+from dpcore.evaluation.audit import visible_rows
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
 
@@ -58,16 +63,28 @@ class SuggestedHierarchies:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
-    """The frontier of one set of roles, hierarchies and models.
+class SizeOf:
+    """The evaluation that tells how large full-domain search would be, before it runs."""
 
-    Attributes:
-        points: the best node for every k and limit that has one.
-        prediction: size of the lattice, and roughly the seconds of one pass.
-    """
+    plan: Plan
 
-    points: tuple[Point, ...]
-    prediction: Prediction
+    @property
+    def title(self) -> str:
+        """What it answers, for the ledger."""
+        return f"size of the search over {', '.join(self.plan.quasi_identifiers)}"
+
+    def compute(self, original: Microdata, schema: Schema) -> Prediction:
+        """The size; infinitely many seconds where the columns have too many values together."""
+        names = self.plan.quasi_identifiers
+        prediction = predict(
+            (self.plan.hierarchies[name] for name in names),
+            int(equivalence_classes(original.frame, names).max()) + 1,
+        )
+        try:
+            tuples(original.frame, self.plan)
+        except LimitError:
+            return dataclasses.replace(prediction, seconds=math.inf)
+        return prediction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,34 +92,63 @@ class FrontierOf:
     """The evaluation that answers every k and suppression limit at once, for one plan's other choices.
 
     Attributes:
-        most_seconds: refuse with LimitError when one pass would take longer.
+        limits: with several of them, one pass over all combinations of levels answers all; with one, each k
+            is a search of its own, which looks at fewer. Mondrian suppresses nothing and needs none.
     """
 
     plan: Plan
     ks: tuple[int, ...]
-    limits: tuple[float, ...]
-    most_seconds: float
+    limits: tuple[float, ...] = ()
 
     @property
     def title(self) -> str:
         """What it answers, for the ledger."""
-        return f"anonymization frontier of {', '.join(self.plan.quasi_identifiers)}"
+        return f"anonymization frontier of {', '.join(self.plan.quasi_identifiers)} by {self.plan.method}"
 
-    def compute(self, original: Microdata, schema: Schema) -> Choices:
-        """The points. Raises: LimitError when it would take too long; errors of the plan."""
-        table = tuples(original.frame, self.plan)
-        prediction = predict(table.hierarchies, len(table.keys))
-        if prediction.seconds > self.most_seconds:
-            raise LimitError(
-                f"{prediction.nodes:,} combinations of levels would take about {prediction.seconds:.0f} s",
-                remedy="take local recoding, fewer columns or fewer levels",
-                nodes=prediction.nodes,
-                seconds=prediction.seconds,
-            )
-        others = [model for model in self.plan.models if not isinstance(model, KAnonymity)]
-        ks = [k for k in self.ks if k <= table.rows]
-        points = Frontier(table, ks, others).points(self.limits, [self.plan.metric])
-        return Choices(points=tuple(points), prediction=prediction)
+    def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
+        """The points that are feasible, all with the loss of the same scale.
+
+        Raises: LimitError when it would take too long; errors of the plan.
+        """
+        plan, frame = self.plan, original.frame
+        others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
+        ks = [k for k in self.ks if k <= len(frame)]
+        if plan.method != "full-domain":
+            points = (_local_point(frame, plan, k, others) for k in ks)
+        elif len(self.limits) > 1:
+            return tuple(Frontier(tuples(frame, plan), ks, others).points(self.limits, [plan.metric]))
+        else:
+            table = tuples(frame, plan)
+            points = (_searched_point(table, plan, k, others, limit) for k in ks for limit in self.limits)
+        return tuple(point for point in points if point is not None)
+
+
+def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[Model, ...]) -> Point | None:
+    try:
+        found = quality(recoded(frame, dataclasses.replace(plan, models=(KAnonymity(k=k), *others))))
+    except InfeasibleError:
+        return None
+    return Point(
+        k=k, limit=0.0, metric=Loss(), node=(), score=found.loss, suppressed=0, classes=found.classes
+    )
+
+
+def _searched_point(
+    table: Tuples, plan: Plan, k: int, others: tuple[Model, ...], limit: float
+) -> Point | None:
+    try:
+        found = search(table, (KAnonymity(k=k), *others), limit=limit, metric=plan.metric)
+    except InfeasibleError:
+        return None
+    return Point(
+        k=k,
+        limit=limit,
+        metric=plan.metric,
+        node=found.node,
+        score=found.score,
+        suppressed=found.suppressed,
+        classes=found.classes,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,12 +176,14 @@ class TrialReport:
 
     Attributes:
         plan: with its node filled in.
+        seconds: CPU time that making the table took.
     """
 
     plan: Plan
     before: Side
     after: Side
     quality: Quality
+    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,19 +198,29 @@ class Trial:
         return f"trial of {self.plan.method} with {', '.join(map(str, self.plan.models))}"
 
     def compute(self, original: Microdata, schema: Schema) -> TrialReport:
-        """Both sides. Raises: InfeasibleError and the other errors of a plan."""
+        """Both sides; rows that are suppressed, before or after, are left out of each.
+
+        Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
+        """
         frame, plan = original.frame, self.plan
+        visible = visible_rows(frame, plan.quasi_identifiers)
+        start = time.thread_time()
         if plan.method == "full-domain" and plan.node is None:
             plan = chosen(frame, plan)
         published = recoded(frame, plan)
+        seconds = time.thread_time() - start
         kept = ~suppressed_classes(published)[published.classes]
+        if not kept.any():
+            raise InfeasibleError(
+                "these demands suppress every row", remedy="lower k, ask for less, or take another method"
+            )
         raw = equivalence_classes(frame, plan.quasi_identifiers)
-        everyone = np.ones(len(frame), dtype=bool)
         return TrialReport(
             plan=plan,
-            before=_side(frame, plan, schema, raw, everyone),
+            before=_side(frame, plan, schema, raw, visible),
             after=_side(frame, plan, schema, published.classes, kept),
             quality=quality(published),
+            seconds=seconds,
         )
 
 
@@ -179,32 +237,18 @@ def default_plan(
     )
 
 
-def with_method(plan: Plan, method: str) -> Plan:
-    """The same demands by another method."""
-    return dataclasses.replace(plan, method=method, node=None)  # type: ignore[arg-type]
-
-
-def _side(
-    frame: pd.DataFrame,
-    plan: Plan,
-    schema: Schema,
-    classes: IntArray,
-    kept: np.ndarray[tuple[int], np.dtype[np.bool_]],
-) -> Side:
-    rows = frame[kept]
-    own = class_index([classes[kept]]) if kept.any() else np.zeros(1, dtype=np.int64)
+def _side(frame: pd.DataFrame, plan: Plan, schema: Schema, classes: IntArray, kept: BoolArray) -> Side:
+    rows, own = frame[kept], class_index([classes[kept]])
     others = [name for name, role in plan.roles.items() if role == "insensitive"]
     sensitive = [name for name, role in plan.roles.items() if role == "sensitive"]
-    known = class_index([own, *(leaves_of(rows, name).codes for name in others)]) if kept.any() else own
+    known = class_index([own, *(leaves_of(rows, name).codes for name in others)])
     person = schema.unit.id_column
     return Side(
         risk=reidentification_risk(own, threshold=THRESHOLD),
-        people=_fewest_people(own, rows[person]) if person and kept.any() else None,
-        secrets={name: attribute_risk(own, leaves_of(rows, name).codes) for name in sensitive}
-        if kept.any()
-        else {},
+        people=_fewest_people(own, rows[person]) if person else None,
+        secrets={name: attribute_risk(own, leaves_of(rows, name).codes) for name in sensitive},
         class_sizes=np.bincount(own),
-        with_others=float((np.bincount(known) == 1).sum() / max(1, len(known))),
+        with_others=float((np.bincount(known) == 1).sum() / len(known)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,13 @@ import pandas as pd
 
 from dpcore.anonymize.column_sets import ColumnSet, column_sets
 from dpcore.anonymize.disclosure import AttributeRisk, attribute_risk
-from dpcore.anonymize.encoding import equivalence_classes, leaves_of
+from dpcore.anonymize.encoding import BoolArray, check_columns, class_index, equivalence_classes, leaves_of
+from dpcore.anonymize.hierarchy import SUPPRESSED
 from dpcore.anonymize.identifiers import Finding, find_identifiers
 from dpcore.anonymize.linkage import Linkage, link
 from dpcore.anonymize.risk import ReidentificationRisk, reidentification_risk
 from dpcore.anonymize.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.errors import SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
 
@@ -26,9 +29,12 @@ class AuditReport:
     """What an attacker could do with the table.
 
     Attributes:
-        people: persons, or rows where the schema names no person.
+        people: persons, or rows where the schema names no person. Suppressed rows count nowhere.
+        suppressed: share of rows that have `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
         sets: every set of up to three quasi-identifiers, riskiest first.
+        changes: column -> share of people who are unique once it is taken from the quasi-identifiers, or, for
+            a column that is none of them, once it is known too.
         identifiers: columns that look like identifiers.
         secrets: sensitive column -> what the classes give away about it.
         linkage: what the attacker's list finds; None without a list.
@@ -37,8 +43,10 @@ class AuditReport:
     """
 
     people: int
+    suppressed: float
     risk: ReidentificationRisk
     sets: tuple[ColumnSet, ...]
+    changes: Mapping[str, float]
     identifiers: tuple[Finding, ...]
     secrets: dict[str, AttributeRisk]
     linkage: Linkage | None
@@ -51,7 +59,8 @@ class Audit:
 
     Attributes:
         quasi_identifiers: what an attacker may know, at least one column.
-        sensitive: what should stay unknown.
+        sensitive: what should stay unknown; none of the quasi-identifiers.
+        others: columns that an attacker may turn out to know too.
         threshold: risk above which a person counts as exposed.
         attacker: a list of known people, to be joined on the quasi-identifiers that it holds.
         population: people that the table was drawn from, for the estimates of population uniqueness.
@@ -59,6 +68,7 @@ class Audit:
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     threshold: float = 0.2
     attacker: pd.DataFrame | None = None
     population: int | None = None
@@ -68,24 +78,40 @@ class Audit:
         """What it answers, for the ledger."""
         return f"re-identification risk by {', '.join(self.quasi_identifiers)}"
 
+    def __post_init__(self) -> None:
+        both = [name for name in self.sensitive if name in self.quasi_identifiers]
+        if both:
+            raise SchemaError(
+                f"{both[0]} is sensitive and a quasi-identifier at once",
+                remedy="give the column one of the two roles",
+                column=both[0],
+            )
+
     def compute(self, original: Microdata, schema: Schema) -> AuditReport:
         """The report. A person with several rows counts once for each way in which they appear.
 
-        Raises: ParameterError without quasi-identifiers; SchemaError for an unknown column.
+        Raises: ParameterError without quasi-identifiers; SchemaError for an unknown column, or when every
+            row is suppressed.
         """
-        columns = list(self.quasi_identifiers)
-        people = _people(original.frame, schema.unit.id_column, [*columns, *self.sensitive])
-        classes = equivalence_classes(people, columns)
-        persons = _people(original.frame, schema.unit.id_column, columns)
-        own = equivalence_classes(persons, columns)
-        sets = column_sets(persons, columns, largest=LARGEST_SET)
+        columns, person = list(self.quasi_identifiers), schema.unit.id_column
+        visible = visible_rows(original.frame, columns)
+        frame = original.frame[visible]
+        with_secrets = _people(frame, person, [*columns, *self.sensitive])
+        classes = equivalence_classes(with_secrets, columns)
+        people = _people(frame, person, columns)
+        own = equivalence_classes(people, columns)
+        sets = column_sets(people, columns, largest=LARGEST_SET)
         return AuditReport(
-            people=len(persons),
+            people=len(people),
+            suppressed=float(1 - visible.mean()),
             risk=reidentification_risk(own, threshold=self.threshold),
             sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
+            changes=self._changes(frame, person),
             identifiers=tuple(find_identifiers(original.frame)),
-            secrets={name: attribute_risk(classes, leaves_of(people, name).codes) for name in self.sensitive},
-            linkage=self._linkage(original.frame, schema.unit.id_column),
+            secrets={
+                name: attribute_risk(classes, leaves_of(with_secrets, name).codes) for name in self.sensitive
+            },
+            linkage=self._linkage(frame, person),
             population=None
             if self.population is None
             else (
@@ -94,18 +120,42 @@ class Audit:
             ),
         )
 
-    def _linkage(self, frame: pd.DataFrame, id_column: str | None) -> Linkage | None:
+    def _changes(self, frame: pd.DataFrame, person: str | None) -> dict[str, float]:
+        known = self.quasi_identifiers
+        sets = {name: [each for each in known if each != name] for name in known if len(known) > 1}
+        sets |= {name: [*known, name] for name in self.others}
+        return {name: _uniques(_people(frame, person, columns), columns) for name, columns in sets.items()}
+
+    def _linkage(self, frame: pd.DataFrame, person: str | None) -> Linkage | None:
         if self.attacker is None:
             return None
         shared = [name for name in self.quasi_identifiers if name in self.attacker.columns]
-        return link(_people(frame, id_column, shared), self.attacker, shared) if shared else None
+        return link(_people(frame, person, shared), self.attacker, shared) if shared else None
 
 
-def _people(frame: pd.DataFrame, id_column: str | None, columns: list[str]) -> pd.DataFrame:
+def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
+    """(rows,) whether the row says anything in these columns; one that was suppressed has `*` in all of them.
+
+    Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
+    """
+    check_columns(columns)
+    leaves = [leaves_of(frame, name) for name in columns]
+    visible: BoolArray = np.any([(each.labels != SUPPRESSED)[each.codes] for each in leaves], axis=0)
+    if not visible.any():
+        raise SchemaError(
+            "every row is suppressed in these columns", remedy="choose other columns, or the original table"
+        )
+    return visible
+
+
+def _uniques(people: pd.DataFrame, columns: Sequence[str]) -> float:
+    return float((np.bincount(equivalence_classes(people, columns)) == 1).sum() / len(people))
+
+
+def _people(frame: pd.DataFrame, person: str | None, columns: Sequence[str]) -> pd.DataFrame:
     """One row for each person and way in which they appear in `columns`."""
-    wanted = list(dict.fromkeys(columns))
-    if id_column is None:
+    if person is None:
         return frame
-    codes = [leaves_of(frame, name).codes for name in [id_column, *wanted]]
-    _, first = np.unique(np.stack(codes, axis=1), axis=0, return_index=True)
+    codes = [leaves_of(frame, name).codes for name in dict.fromkeys([person, *columns])]
+    _, first = np.unique(class_index(codes), return_index=True)
     return frame.iloc[np.sort(first)]

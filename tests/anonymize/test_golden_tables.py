@@ -1,7 +1,11 @@
-"""The worked tables of the book, SEEDS B5 to B11 and B13, with the working beside them."""
+"""The worked tables of the book, SEEDS B5 to B11 and B13, with the working beside them.
+
+The rows are those of the guided example on the Anonymize page.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +20,7 @@ from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.search import search
 from dpcore.anonymize.tuples import Tuples
+from workbench.examples import TABLES
 
 ZIPS = ["33617", "23620", "23622", "19352", "33620", "33613"]
 ZIP = mask(ZIPS, (2, 5))
@@ -33,13 +38,13 @@ def classes_of(frame: pd.DataFrame, node: dict[str, int], secret: str | None = N
 
 def test_table_6_1() -> None:
     """SEEDS B5: five rows in classes of 2 and 3 by (zip, age), so k = 2."""
-    frame = pd.DataFrame({"zip": ["33617"] * 2 + ["23620"] * 3, "age": [24] * 2 + [41] * 3})
-    assert sorted(classes_of(frame, {"zip": 0, "age": 0}).sizes) == [2, 3]
+    assert sorted(classes_of(TABLES["6.1"], {"zip": 0, "age": 0}).sizes) == [2, 3]
 
 
 def test_table_6_2_to_6_3() -> None:
-    """SEEDS B6: k = 1 as it stands; (336**, 20-29) x 2 and (236**, 40-49) x 2, recoded globally, is k = 2."""
-    frame = pd.DataFrame({"zip": ["33617", "23620", "23622", "33617"], "age": [24, 41, 43, 29]})
+    """SEEDS B6: k = 1 as it stands; (336**, 20-29) x 2 and (236**, 40-49) x 2, recoded globally, is k = 2;
+    recoded locally, 33617 stays as it is."""
+    frame = TABLES["6.2"]
     assert classes_of(frame, {"zip": 0, "age": 0}).sizes.min() == 1
     plan = Plan(
         roles={"zip": "quasi-identifier", "age": "quasi-identifier"},
@@ -51,12 +56,12 @@ def test_table_6_2_to_6_3() -> None:
         "zip": ["336**", "236**", "236**", "336**"],
         "age": ["20-29", "40-49", "40-49", "20-29"],
     }
+    pd.testing.assert_frame_equal(apply(frame, replace(plan, method="local recoding")), TABLES["6.3"])
 
 
 def test_table_6_4() -> None:
     """SEEDS B7: without the outlier (19352, 12), 6.3 is reached; else the zip is lost."""
-    frame = pd.DataFrame({"zip": ["33617", "23620", "23622", "33617", "19352"], "age": [24, 41, 43, 29, 12]})
-    table = Tuples.build(frame, {"zip": ZIP, "age": AGE})
+    table = Tuples.build(TABLES["6.4"], {"zip": ZIP, "age": AGE})
     assert Grouper(table).classes((0, 0)).sizes.min() == 1
     allowed = search(table, [KAnonymity(k=2)], limit=0.2)
     assert (allowed.node, allowed.suppressed) == ((1, 1), 1)
@@ -77,30 +82,10 @@ def test_twenty_people_a_zip() -> None:
 
 def test_table_6_5() -> None:
     """SEEDS B9: k = 2 and yet distinct l = 1: all neighbours in 33620 have heart disease."""
-    frame = pd.DataFrame(
-        {
-            "zip": ["33617", "33617", "33620", "33620"],
-            "age": [24, 24, 41, 41],
-            "disease": ["flu", "cancer", "heart disease", "heart disease"],
-        }
-    )
-    classes = classes_of(frame, {"zip": 0, "age": 0}, "disease")
+    classes = classes_of(TABLES["6.5"], {"zip": 0, "age": 0}, "disease")
     assert classes.sizes.min() == 2
     assert np.count_nonzero(classes.histogram("disease"), axis=0).min() == 1
     assert DistinctL(column="disease", l=2).violations(classes).sum() == 1
-
-
-TABLE_6_6 = pd.DataFrame(
-    {
-        "zip": ["33617"] * 4 + ["33620"] * 4,
-        "age": [24, 24, 45, 45, 27, 27, 48, 48],
-        "disease": [
-            *("heart disease", "cancer", "infectious disease", "infectious disease"),
-            *("heart disease", "infectious disease", "cancer", "cancer"),
-        ],
-    }
-)
-"""Two zips of four rows with three diseases each, one of them twice; one (zip, age) has a single disease."""
 
 
 def test_table_6_6() -> None:
@@ -108,10 +93,10 @@ def test_table_6_6() -> None:
 
     Counts (1, 1, 2) of 4: entropy = 2 x 1/4 ln 4 + 1/2 ln 2 = 1.5 ln 2, and exp of that is 2^1.5 = 2.828.
     """
-    both = classes_of(TABLE_6_6, {"zip": 0, "age": 0}, "disease")
+    both = classes_of(TABLES["6.6"], {"zip": 0, "age": 0}, "disease")
     assert both.sizes.min() == 2
     assert np.count_nonzero(both.histogram("disease"), axis=0).min() == 1
-    zips = classes_of(TABLE_6_6, {"zip": 0}, "disease")
+    zips = classes_of(TABLES["6.6"], {"zip": 0}, "disease")
     assert zips.sizes.min() == 4
     assert np.count_nonzero(zips.histogram("disease"), axis=0).min() == 3
     assert not EntropyL(column="disease", l=2.828).violations(zips).any()
@@ -120,9 +105,8 @@ def test_table_6_6() -> None:
 
 def test_table_6_6_repaired() -> None:
     """SEEDS B11: with ages as 20-49, QI (zip, age): k = 4, l = 3."""
-    repaired = TABLE_6_6.assign(age="20-49")
     ages = Hierarchy(values=("20-49",), levels=(("20-49",), ("*",)))
-    table = Tuples.build(repaired, {"zip": ZIP, "age": ages}, sensitive=["disease"])
+    table = Tuples.build(TABLES["6.6, repaired"], {"zip": ZIP, "age": ages}, sensitive=["disease"])
     classes = Grouper(table).classes((0, 0))
     assert classes.sizes.min() == 4
     assert np.count_nonzero(classes.histogram("disease"), axis=0).min() == 3
