@@ -21,6 +21,7 @@ from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
 from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
 from dpcore.anonymize.apply import apply
+from dpcore.anonymize.hierarchy import SUPPRESSED
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code
@@ -283,7 +284,9 @@ class Curator:
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": title, "anonymized": digest})
         rows = apply(self._engine.rows().frame, plan)
         rows = rows.sort_values(
-            list(rows.columns), key=lambda column: column.astype("str"), ignore_index=True
+            list(rows.columns),
+            key=lambda column: column.astype("str").replace(SUPPRESSED, "\U0010ffff"),  # suppressed rows last
+            ignore_index=True,
         )
         return AnonymizedTable(
             table=PublicTable(rows),
