@@ -85,8 +85,10 @@ def comparison(curator: Curator, work: Work, plan: Plan) -> None:
             st.button(_("Compare the methods"), on_click=anonymizing.want_comparison, args=(work,))
             return
         with st.spinner(_("Trying each method")):
-            lines = outcomes.comparison(curator, work, plan)
+            lines, reasons = outcomes.comparison(curator, work, plan)
         st.dataframe(lines, hide_index=True)
+        for reason in reasons:
+            st.caption(reason)
         st.caption(
             _(
                 "0 is the table as it was, 1 or 100 % says nothing any more. Local recoding and Mondrian "

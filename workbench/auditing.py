@@ -134,7 +134,7 @@ def attackers(found: AuditReport) -> list[str]:
     """What three attackers can expect, a sentence each, and how many are exposed."""
     risk = found.risk
     sentences = [
-        _("A prosecutor, who knows that a person is in the table, guesses right in {share}.").format(
+        _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
             share=percent(risk.average)
         ),
         _("A journalist, who wants anybody at all, is right with a chance of {share}.").format(

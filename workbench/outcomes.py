@@ -21,13 +21,6 @@ from workbench.wording import _, number, plain
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
-COMPARED = (
-    _("generalized (NCP)"),
-    _("information loss"),
-    _("suppressed"),
-    _("smallest group"),
-    _("seconds"),
-)
 
 
 def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[str, tuple[Point, ...] | DpcoreError]:
@@ -54,18 +47,20 @@ def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
     return state.once(curator, key, lambda: Trial(plan=plan))
 
 
-def comparison(curator: Curator, current: Work, plan: Plan) -> pd.DataFrame:
-    """The same demands by every method, on the same scales; why not, where a method cannot."""
-    lines = []
+def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+    """The same demands by every method, on the same scales; and why not, where a method cannot."""
+    lines, reasons = [], []
     for method, label in METHODS.items():
+        name = label.partition(":")[0]
         try:
             why = _too_long(curator, current, plan, method)
-            shown = _compared(curator, current, plan, method) if not why else ()
+            if not why:
+                lines.append({_("method"): name} | _figures(curator, current, plan, method))
         except DpcoreError as error:
-            why, shown = error.problem, ()
-        figures = dict(zip(COMPARED, shown or [""] * len(COMPARED), strict=True))
-        lines.append({_("method"): label.partition(":")[0], **figures, _("remark"): why})
-    return pd.DataFrame(lines)
+            why = error.problem
+        if why:
+            reasons.append(_("{method}: {why}.").format(method=plain(name), why=plain(why, at_most=300)))
+    return pd.DataFrame(lines), reasons
 
 
 def _too_long(curator: Curator, current: Work, plan: Plan, method: str) -> str:
@@ -79,16 +74,16 @@ def _too_long(curator: Curator, current: Work, plan: Plan, method: str) -> str:
     return ""
 
 
-def _compared(curator: Curator, current: Work, plan: Plan, method: str) -> tuple[str, ...]:
+def _figures(curator: Curator, current: Work, plan: Plan, method: str) -> dict[str, str]:
     report = trial(curator, current, dataclasses.replace(plan, method=method))  # type: ignore[arg-type]
     found = report.quality
-    return (
-        percent(found.ncp),
-        number(found.loss),
-        percent(found.suppressed),
-        f"{found.k:,}",
-        f"{report.seconds:.1f}",
-    )
+    return {
+        _("generalized (NCP)"): percent(found.ncp),
+        _("information loss"): number(found.loss),
+        _("suppressed"): percent(found.suppressed),
+        _("smallest group"): f"{found.k:,}",
+        _("seconds"): f"{report.seconds:.1f}",
+    }
 
 
 def make(curator: Curator, current: Work, plan: Plan) -> None:

@@ -113,6 +113,8 @@ class FrontierOf:
         plan, frame = self.plan, original.frame
         others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
         ks = [k for k in self.ks if k <= len(frame)]
+        if not ks:
+            return ()
         if plan.method != "full-domain":
             points = (_local_point(frame, plan, k, others) for k in ks)
         elif len(self.limits) > 1:

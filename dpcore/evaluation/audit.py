@@ -103,7 +103,7 @@ class Audit:
         sets = column_sets(people, columns, largest=LARGEST_SET)
         return AuditReport(
             people=len(people),
-            suppressed=float(1 - visible.mean()),
+            suppressed=float((~visible).mean()),
             risk=reidentification_risk(own, threshold=self.threshold),
             sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
             changes=self._changes(frame, person),

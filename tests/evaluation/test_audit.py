@@ -1,0 +1,137 @@
+"""The audit: figures by brute force, people with several rows, suppressed rows, and what it refuses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.evaluation.audit import Audit, AuditReport
+from dpcore.schema import Integer, PrivacyUnit, Schema
+from dpcore.tables.rows import Microdata
+
+NAMES = ("age", "sex", "zip")
+
+
+def people(rows: int = 60) -> pd.DataFrame:
+    """Invented people."""
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "id": [f"p{i // 2}" for i in range(rows)],
+            "age": rng.integers(20, 30, rows),
+            "sex": rng.choice(["F", "M"], rows),
+            "zip": rng.choice(["33617", "33620", None], rows),
+            "disease": rng.choice(["flu", "cold"], rows),
+        }
+    )
+
+
+def audit(frame: pd.DataFrame, *, person: str | None = None, **asked: object) -> AuditReport:
+    unit = PrivacyUnit(max_rows=2, id_column=person)
+    schema = Schema(columns=(Integer("age", low=0, high=99, bin_width=1),), unit=unit)
+    return Audit(**{"quasi_identifiers": NAMES, **asked}).compute(Microdata(frame), schema)
+
+
+def uniques(frame: pd.DataFrame, names: tuple[str, ...]) -> float:
+    """Share of rows that no other row is like, counted one by one."""
+    rows = list(frame[list(names)].astype(object).fillna("?").itertuples(index=False, name=None))
+    seen = Counter(rows)
+    return sum(seen[row] == 1 for row in rows) / len(rows)
+
+
+def test_figures_are_those_of_a_count_by_hand() -> None:
+    """The verdict would be about another table."""
+    frame = people()
+    found = audit(frame, sensitive=("disease",), others=("id",))
+    assert found.people == 60
+    assert found.risk.uniques == pytest.approx(uniques(frame, NAMES))
+    sets = {each.columns: each.uniques for each in found.sets}
+    for size in (1, 2, 3):
+        for names in combinations(NAMES, size):
+            assert sets[names] == pytest.approx(uniques(frame, names))
+    assert [each.uniques for each in found.sets] == sorted(sets.values(), reverse=True)
+    for name in NAMES:
+        rest = tuple(each for each in NAMES if each != name)
+        assert found.changes[name] == pytest.approx(uniques(frame, rest))
+    assert found.changes["id"] == pytest.approx(uniques(frame, (*NAMES, "id")))
+    assert found.secrets["disease"].distinct_l == 1
+    assert found.suppressed == 0
+
+
+def test_a_person_with_several_rows_is_one_person() -> None:
+    """Two visits of one patient would hide each other, and nobody would look unique."""
+    frame = pd.DataFrame({"id": ["a", "a", "b"], "age": [30, 30, 40], "sex": "F", "zip": "1"})
+    found = audit(frame, person="id")
+    assert (found.people, found.risk.uniques) == (2, 1.0)
+    assert found.changes["age"] == 0
+    assert audit(frame).risk.uniques == pytest.approx(1 / 3)
+
+
+def test_people_of_changed_columns_are_counted_anew() -> None:
+    """A person who moved would count twice where the zip is not known."""
+    frame = pd.DataFrame(
+        {"id": ["a", "a", "b"], "age": [30, 30, 30], "sex": ["F", "F", "M"], "zip": list("123")}
+    )
+    assert audit(frame, person="id").changes["zip"] == 1.0
+
+
+def test_suppressed_rows_say_nothing() -> None:
+    """In a file that was anonymized before, one suppressed row would be reported as a unique person."""
+    frame = pd.DataFrame({"age": ["20-29"] * 4 + ["*"], "sex": list("FFFF*"), "zip": ["1"] * 4 + ["*"]})
+    found = audit(frame)
+    assert (found.people, found.risk.k, found.risk.uniques) == (4, 4, 0.0)
+    assert found.suppressed == pytest.approx(0.2)
+
+
+def test_a_row_with_some_stars_still_counts() -> None:
+    """A row of which only the zip is hidden would be taken for a suppressed one."""
+    frame = pd.DataFrame({"age": [20, 20, 30], "sex": list("FFM"), "zip": ["1", "1", "*"]})
+    found = audit(frame)
+    assert (found.people, found.suppressed) == (3, 0.0)
+    assert found.risk.uniques == pytest.approx(1 / 3)
+
+
+def test_linkage_and_population_are_there_when_asked_for() -> None:
+    """An attacker's list would be read and ignored."""
+    frame = people()
+    listed = frame[["age", "sex"]].head(10).assign(name="n")
+    found = audit(frame, attacker=listed, population=10_000)
+    assert found.linkage.people == 10
+    assert found.linkage.matched == 10
+    assert all(0 <= share <= 1 for share in found.population)
+    assert audit(frame).linkage is None
+    assert audit(frame, attacker=pd.DataFrame({"other": [1]})).linkage is None
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_one_row_and_constant_columns(rows: int) -> None:
+    """The smallest tables would end in a division by zero."""
+    found = audit(pd.DataFrame({"age": [30] * rows, "sex": "F", "zip": [None] * rows, "disease": "flu"}))
+    assert (found.risk.k, found.risk.uniques) == (rows, float(rows == 1))
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"quasi_identifiers": ()}, ParameterError, "no quasi-identifier"),
+        ({"quasi_identifiers": ("height",)}, SchemaError, "no column height"),
+        ({"sensitive": ("height",)}, SchemaError, "no column height"),
+        ({"sensitive": ("age",)}, SchemaError, "age is sensitive and a quasi-identifier at once"),
+        ({"threshold": 0.0}, ParameterError, "threshold"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(asked: dict, error: type[Exception], message: str) -> None:
+    """A wrong question would get an answer."""
+    with pytest.raises(error, match=message):
+        audit(people(), **asked)
+
+
+def test_a_table_without_a_visible_row_is_refused() -> None:
+    """Shares of nobody would be shown as 0 %: perfectly safe."""
+    with pytest.raises(SchemaError, match="every row is suppressed"):
+        audit(pd.DataFrame({"age": ["*"], "sex": ["*"], "zip": ["*"]}))
