@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import html
 from collections.abc import Iterable
 from typing import Any
@@ -97,24 +96,15 @@ def sets_chart(found: AuditReport) -> Chart:
 
 def changes_chart(found: AuditReport, columns: list[str]) -> tuple[Chart, dict[str, str]]:
     """How many are unique with one column less or more; a click selects a bar. With each bar's column."""
-    import altair
-
     ranked = sorted(found.changes, key=lambda name: (name not in columns, found.changes[name]))
     labels = {_label(name, columns): name for name in ranked}
-    drawn = charts.bars(
+    drawn = charts.clickable_bars(
         list(labels),
         [found.changes[name] for name in labels.values()],
         x_title=_("share of people who are unique"),
         alt=_("Share of people who are unique once one column less, or one more, is known."),
     )
-    clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
-    whole_line = (  # a bar of length 0 could not be hit
-        altair.Chart(drawn.table)
-        .mark_bar(opacity=0)
-        .encode(y=altair.Y("of:N", sort=None), x=altair.datum(max(found.changes.values())), tooltip=["of"])
-        .add_params(clicked)
-    )
-    return dataclasses.replace(drawn, spec=drawn.spec + whole_line), labels
+    return drawn, labels
 
 
 def toggle(chart: str, labels: dict[str, str], columns: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -241,6 +242,26 @@ def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: s
         tooltip=["of", altair.Tooltip("share:Q", format=".2%")],
     )
     return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=frame)
+
+
+def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+    """`bars` whose whole lines can be clicked, for a bar of length 0 could not be hit."""
+    drawn = bars(labels, shares, x_title=x_title, alt=alt)
+    altair, chart = _altair(drawn.table)
+    clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
+    lines_of = (
+        chart.mark_bar(opacity=0)
+        .encode(y=altair.Y("of:N", sort=None), x=altair.datum(max(shares)), tooltip=["of"])
+        .add_params(clicked)
+    )
+    return dataclasses.replace(drawn, spec=drawn.spec + lines_of)
+
+
+def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
+    """The frontier with a ring around the chosen point."""
+    _module, chart = _altair(here)
+    ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(x="k:Q", y="loss:Q")
+    return dataclasses.replace(drawn, spec=drawn.spec + ring)
 
 
 def frontier(frame: pd.DataFrame) -> Chart:

@@ -110,16 +110,7 @@ def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
     )
     drawn = charts.frontier(frame)
     here = frame[(frame["k"] == k) & (frame["limit"] == f"{limit:.0%}")]
-    if here.empty:
-        return drawn
-    import altair
-
-    ring = (
-        altair.Chart(here)
-        .mark_point(size=420, strokeWidth=3, color=charts.WARNING)
-        .encode(x="k:Q", y="loss:Q")
-    )
-    return dataclasses.replace(drawn, spec=drawn.spec + ring)
+    return drawn if here.empty else charts.ringed(drawn, here)
 
 
 def chosen_words(points: tuple[Point, ...], k: int, limit: float) -> str:
