@@ -1,0 +1,410 @@
+"""The Anonymize page: a first result with one click, everything editable, bad input said in place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.pages.tab import Tab
+from workbench import anonymizing, outcomes
+from workbench.examples import STEPS
+
+K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
+MAKE, USE = "Make the anonymized table", "Use the edited levels"
+ZIPS = ("33617", "33620", "23620", "23622")
+
+
+def people(rows: int = 300, **cells: object) -> bytes:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "name": [f"Person {chr(65 + i % 26)}{'abcdefghij'[i // 26 % 10]}" for i in range(rows)],
+            "age": rng.integers(20, 80, rows),
+            "sex": rng.choice(["F", "M"], rows),
+            "zip": rng.choice(ZIPS, rows),
+            "diagnosis": rng.choice(["flu", "cold", "cancer"], rows),
+            "visits": rng.integers(1, 5, rows),
+        }
+    )
+    return frame.assign(**cells).to_csv(index=False).encode()
+
+
+def page(app: Tab, table: bytes | None = None) -> Tab:
+    app.open(people() if table is None else table).go("anonymize")
+    return app
+
+
+def edit(app: Tab, key: str, row: int, **cells: object) -> Tab:
+    """Change cells of one line of a grid, as a person would."""
+    app.at.session_state[key] = {"edited_rows": {row: cells}, "added_rows": [], "deleted_rows": []}
+    app.at.run()
+    return app
+
+
+def role(app: Tab, column: str, value: str) -> Tab:
+    work = app.session.anonymization
+    return edit(app, f"roles-{work.version}", list(work.roles).index(column), role=value)
+
+
+def hierarchy_key(app: Tab, column: str) -> str:
+    return f"hierarchy-{column}-{app.session.anonymization.version}"
+
+
+def offer(app: Tab, content: bytes) -> Tab:
+    """Import a hierarchy file."""
+    app.at.file_uploader[0].upload("zip.csv", content, "text/csv").run()
+    return app
+
+
+def made(app: Tab) -> pd.DataFrame:
+    assert app.session.anonymization.made is not None, app.errors
+    return app.session.anonymization.made.table.frame
+
+
+def smallest(table: pd.DataFrame, *names: str) -> int:
+    """Rows of the smallest group that is not suppressed."""
+    known = list(names or ("age", "sex", "zip"))
+    kept = table[(table[known] != "*").any(axis=1)]
+    return kept.groupby(known, dropna=False).size().min()
+
+
+def test_without_a_table_the_page_says_what_it_would_do(app: Tab) -> None:
+    """A newcomer would meet an empty form."""
+    app.go("anonymize")
+    assert app.errors == ""
+    assert "everybody looks like at least k - 1 others" in app.text
+    assert app.button("Open a sample: Census")
+
+
+def test_a_first_result_takes_one_click(app: Tab) -> None:
+    """People would have to read before anything happens."""
+    page(app).press(MAKE)
+    assert app.errors == ""
+    assert "The anonymized table is ready: 5\\-anonymity" in app.text
+    table = made(app)
+    assert list(table.columns) == ["age", "sex", "zip", "diagnosis", "visits"]
+    assert smallest(table) >= 5
+    assert [each.label for each in app.at.get("download_button")][:3] == [
+        "CSV",
+        "Parquet",
+        "Plan (JSON, internal)",
+    ]
+    assert app.curator.balance().spent == 0
+    assert "anonymized" in app.curator.lines()[-1].content
+
+
+def test_no_epsilon_stands_on_the_page_but_in_the_header(app: Tab) -> None:
+    """k would be read on the scale of differential privacy."""
+    page(app).press(MAKE)
+    said = [each.value for each in [*app.at.markdown, *app.at.caption, *app.at.header]]
+    assert [line for line in said if "epsilon" in line and "no epsilon" not in line] == []
+
+
+def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
+    """A decision would be made without seeing what it costs and leaves open."""
+    page(app)
+    figures = {each.label: each.value for each in app.at.metric}
+    assert set(figures) == {"Unique rows", "Highest risk", "Generalized (NCP)", "Suppressed rows"}
+    assert figures["Unique rows"] == "0 %"
+    assert "What this does not promise" in app.text
+    assert "no guarantee against a determined attacker" in app.text
+    app.set("select_slider", K, 100)
+    assert "The smallest group has 1" in app.text
+
+
+def test_choices_outlast_a_visit_to_another_page(app: Tab) -> None:
+    """Roles, hierarchies and demands would be lost by a look at the ledger."""
+    role(page(app), "visits", "quasi-identifier")
+    app.set("select_slider", K, 10)
+    app.go("ledger").go("anonymize")
+    assert app.session.anonymization.roles["visits"] == "quasi-identifier"
+    assert app.at.get("select_slider")[0].value == 10
+    assert "4 that others may know" in [each.label for each in app.at.expander][1]
+
+
+def test_a_role_is_changed_in_the_grid(app: Tab) -> None:
+    """A wrong proposal could not be corrected."""
+    role(page(app), "visits", "quasi-identifier")
+    assert app.errors == ""
+    role(app, "name", "insensitive").press(MAKE)
+    assert "name" in made(app).columns
+    assert smallest(made(app), "age", "sex", "zip", "visits") >= 5
+
+
+def test_no_quasi_identifier(app: Tab) -> None:
+    """Taking all roles away would end in a traceback, with no way back."""
+    page(app)
+    for name in ("age", "sex", "zip"):
+        role(app, name, "insensitive")
+    assert "no quasi\\-identifier" in app.errors
+    assert app.button(MAKE).disabled
+    role(app, "age", "quasi-identifier")
+    assert app.errors == ""
+    assert not app.button(MAKE).disabled
+
+
+def test_a_secret_that_becomes_known(app: Tab) -> None:
+    """A model on a column would go on although the column is generalized, or break the page."""
+    page(app).set("selectbox", "And about what", "distinct")
+    assert app.errors == ""
+    role(app, "diagnosis", "quasi-identifier")
+    assert app.errors == ""
+    assert not any(each.label == "Column" for each in app.at.selectbox)
+    role(app, "diagnosis", "sensitive").press(MAKE)
+    assert app.errors == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "slider", "value"), [("distinct", "l", 3), ("entropy", "l", 2), ("t", "t", 0.3)]
+)
+def test_models_on_a_secret(app: Tab, kind: str, slider: str, value: float) -> None:
+    """l-diversity and t-closeness would be offered and not kept."""
+    page(app).set("selectbox", "And about what", kind)
+    app.set("slider", slider, value).press(MAKE)
+    assert app.errors == ""
+    assert len(app.session.anonymization.made.guarantee.models) == 2
+    kept = made(app).query("age != '*' or sex != '*' or zip != '*'")
+    values = kept.groupby(["age", "sex", "zip"])["diagnosis"].nunique()
+    assert kind == "t" or values.min() >= value
+
+
+def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
+    """Ten different diseases where there are three would end in an empty page."""
+    page(app).set("selectbox", "And about what", "distinct")
+    app.set("slider", "l", 10)
+    assert "No k meets these demands" in app.text
+    assert "What to do" in app.errors
+    app.press(MAKE)
+    assert app.session.anonymization.made is None
+    app.set("slider", "l", 2).press(MAKE)
+    assert app.errors == ""
+
+
+def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) -> None:
+    """A person would have to guess how much must be suppressed."""
+    table = people(
+        200,
+        zip=["33617"] * 130 + ["33620"] * 70,
+        diagnosis=["flu", "cold"] * 65 + ["flu"] * 70,
+        sex="F",
+        age=30,
+    )
+    page(app, table).set("selectbox", "And about what", "entropy")
+    assert "allow 35\\.0%" in app.errors.lower()
+    nearest = min(limit for limit in anonymizing.LIMITS if limit >= 0.35)
+    app.set("select_slider", LIMIT, nearest)
+    assert app.errors == ""
+
+
+def test_levels_that_do_not_nest(app: Tab) -> None:
+    """A slip in the grid would be taken, or the typed levels would be gone."""
+    page(app).set("selectbox", "Column to look at", "zip")
+    key = hierarchy_key(app, "zip")
+    before = app.session.anonymization.hierarchies["zip"]
+    edit(app, key, 0, **{"level 2": "elsewhere"}).press(USE)
+    assert "does not nest" in app.errors
+    assert app.session.anonymization.hierarchies["zip"] == before
+    assert app.at.session_state[key]["edited_rows"] == {0: {"level 2": "elsewhere"}}
+
+
+def test_an_edited_hierarchy_and_undo(app: Tab) -> None:
+    """Other labels could not be chosen, or not be taken back."""
+    page(app).set("selectbox", "Column to look at", "sex")
+    before = app.session.anonymization.hierarchies["sex"]
+    edit(app, hierarchy_key(app, "sex"), 0, **{"level 1": "anybody"})
+    app.press(USE)
+    assert "more than one label" in app.errors
+    key = hierarchy_key(app, "sex")
+    app.at.session_state[key] = {
+        "edited_rows": {0: {"level 1": "anybody"}, 1: {"level 1": "anybody"}},
+        "added_rows": [],
+        "deleted_rows": [],
+    }
+    app.at.run()
+    app.press(USE)
+    assert app.errors == ""
+    assert app.session.anonymization.hierarchies["sex"].labels(1) == ("anybody",)
+    assert app.at.selectbox[-1].value == "sex"
+    app.press("Undo")
+    assert app.session.anonymization.hierarchies["sex"] == before
+
+
+LINES = [f"{zip_code};{zip_code[:2]}***;*" for zip_code in ZIPS]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "\n".join(LINES),
+        "\ufeff" + "\n".join(LINES),
+        "\n".join(LINES).replace(";", ","),
+        "\r\n".join(LINES).replace(";", "\t"),
+        "\n".join(LINES + LINES),
+        "\n".join([*LINES, "99999;99***;*", ""]),
+    ],
+    ids=["plain", "byte order mark", "comma", "tab", "repeated lines", "more values"],
+)
+def test_hierarchy_files_as_people_have_them(app: Tab, file: str) -> None:
+    """A file that is right would be refused for its form."""
+    page(app).set("selectbox", "Column to look at", "zip")
+    offer(app, file.encode())
+    assert app.errors == ""
+    taken = app.session.anonymization.hierarchies["zip"]
+    assert set(taken.labels(1)) - {"99***"} == {"33***", "23***"}
+    assert "From a file" in app.text
+    app.press(MAKE)
+    assert app.errors == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("\n".join(LINES[:3]).encode(), "no line for some values"),
+        (b"33617;a\n33620;a\n23620;b\n23622;b\n", "more than one label"),
+        (b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n", "level 2 does not nest"),
+        (b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n", "two different paths"),
+        (b"33617;a;*\n33620;*\n", "number of fields"),
+        (b"", "empty"),
+        (b"\xff\xfe3\x00", "not UTF\\-8"),
+    ],
+    ids=["missing path", "no top", "not nested", "two paths", "ragged", "empty", "encoding"],
+)
+def test_hierarchy_files_that_are_wrong(app: Tab, file: bytes, said: str) -> None:
+    """A wrong file would be taken, or the hierarchy before it would be lost."""
+    page(app).set("selectbox", "Column to look at", "zip")
+    before = app.session.anonymization.hierarchies["zip"]
+    offer(app, file)
+    assert said.lower() in app.errors.lower()
+    assert app.session.anonymization.hierarchies["zip"] == before
+    assert not app.button(MAKE).disabled
+
+
+def test_the_values_without_a_line_are_listed(app: Tab) -> None:
+    """A person would have to find out which line is missing."""
+    page(app).set("selectbox", "Column to look at", "zip")
+    offer(app, "\n".join(LINES[:3]).encode())
+    assert [each.value["value"].tolist() for each in app.at.dataframe if list(each.value) == ["value"]] == [
+        ["23622"]
+    ]
+
+
+@pytest.mark.parametrize("method", ["local recoding", "mondrian"])
+def test_other_methods(app: Tab, method: str) -> None:
+    """A method would be offered that does not work."""
+    page(app).set("selectbox", METHOD, method)
+    assert app.errors == ""
+    assert "more exposed" in app.text
+    app.press(MAKE)
+    assert smallest(made(app)) >= 5
+
+
+def test_microaggregation_needs_numbers(app: Tab) -> None:
+    """MDAV on names would end in a traceback."""
+    page(app).set("selectbox", METHOD, "microaggregation")
+    assert "microaggregation needs numbers, sex has none" in app.errors.lower()
+    app.press(MAKE)
+    assert app.session.anonymization.made is None
+    for name in ("sex", "zip"):
+        role(app, name, "insensitive")
+    app.press(MAKE)
+    assert app.errors == ""
+    assert made(app).groupby("age").size().min() >= 5
+
+
+def test_methods_are_compared_on_demand(app: Tab) -> None:
+    """A person could not see what another method keeps, or would wait for it unasked."""
+    page(app)
+    reads = len(app.curator.lines())
+    app.press("Compare the methods")
+    assert len(app.curator.lines()) > reads
+    table = next(each.value for each in app.at.dataframe if "method" in each.value)
+    assert table["method"].tolist() == ["full-domain", "local recoding", "Mondrian"]
+    assert "microaggregation needs numbers" in app.text
+
+
+def test_a_long_frontier_is_computed_when_asked_for(app: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page would hang at first sight of a wide table."""
+    monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
+    page(app)
+    assert "combinations of levels, about" in app.text
+    app.press("Look at every suppression limit")
+    assert app.errors == ""
+    assert not any(each.label.startswith("Look at every") for each in app.at.button)
+
+
+def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
+    """Too many columns would make the page hang, as in other tools."""
+    rng = np.random.default_rng(1)
+    wide = pd.DataFrame({f"age {i:02}": rng.integers(0, 100, 300) for i in range(15)})
+    page(app, wide.to_csv(index=False).encode())
+    assert app.errors == ""
+    assert "30,517,578,125 combinations of levels are too many" in app.text
+    assert "Mondrian is suggested" in app.text
+    app.press(MAKE)
+    assert made(app).groupby(list(wide)).size().min() >= 5
+    app.set("selectbox", METHOD, "full-domain")
+    assert "too many values together" in app.errors
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (people(1), "above the number of rows"),
+        (people(4), "above the number of rows"),
+        (people(zip="33617"), ""),
+        (people(zip=None), ""),
+        (people(zip=[None, "33617"] * 150), ""),
+        (people(age=["*"] * 6 + ["20-39", "40-59"] * 147, sex=["*"] * 6 + ["F"] * 294, zip="*"), ""),
+        (people(age="*", sex="*", zip="*"), "suppressed already"),
+    ],
+    ids=["one row", "fewer than k", "constant", "empty column", "missing", "again", "all suppressed"],
+)
+def test_odd_tables(app: Tab, table: bytes, said: str) -> None:
+    """Tables as people have them would end in a traceback."""
+    page(app, table)
+    for name in ("age", "sex", "zip"):
+        if app.session.anonymization.roles[name] != "quasi-identifier":
+            role(app, name, "quasi-identifier")
+    if said:
+        assert said in app.errors.lower()
+        assert app.button(MAKE).disabled
+    else:
+        app.press(MAKE)
+        assert app.errors == ""
+        assert smallest(made(app)) >= 5
+
+
+def test_30000_values(app: Tab) -> None:
+    """A column of codes that somebody calls a quasi-identifier would take the page down."""
+    page(app, people(30_000, zip=[f"{i:05}" for i in range(30_000)]))
+    assert app.errors == ""
+    app.set("selectbox", "Column to look at", "zip").press(MAKE)
+    assert app.errors == ""
+    assert smallest(made(app)) >= 5
+
+
+def test_k_above_the_rows(app: Tab) -> None:
+    """k = 100 for fifty people would end in a traceback."""
+    page(app, people(50)).set("select_slider", K, 100)
+    assert "k \\(100\\) is above the number of rows" in app.errors.lower()
+    app.set("select_slider", K, 5)
+    assert app.errors == ""
+
+
+def test_the_guided_example_stands_in_order(app: Tab) -> None:
+    """A learner would not find the tables, or find wrong counts beside them."""
+    page(app)
+    said = app.text
+    places = [said.index(f"(table {step.table})") for step in STEPS]
+    assert places == sorted(places)
+    assert "entropy l = 2.83" in said
+
+
+def test_the_same_choices_are_tried_once(app: Tab) -> None:
+    """Every rerun would read the rows again and fill the ledger."""
+    page(app)
+    lines = len(app.curator.lines())
+    app.at.run()
+    app.set("select_slider", K, 10).set("select_slider", K, 5)
+    assert len(app.curator.lines()) == lines + 1

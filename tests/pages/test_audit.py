@@ -1,0 +1,144 @@
+"""The Audit page: one screen from a table to a verdict, and nothing that breaks it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.pages.tab import Tab
+
+KNOWN, SECRET = "What others may know", "What should stay unknown"
+
+
+def people(rows: int = 300, **cells: object) -> bytes:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 80, rows),
+            "sex": rng.choice(["F", "M"], rows),
+            "zip": rng.choice(["33617", "33620", "23620"], rows),
+            "diagnosis": rng.choice(["flu", "cold", "cancer"], rows),
+            "visits": rng.integers(1, 5, rows),
+        }
+    )
+    return frame.assign(**cells).to_csv(index=False).encode()
+
+
+def test_without_a_table_the_page_says_what_it_would_do(app: Tab) -> None:
+    """An auditor would meet an empty form."""
+    app.go("audit")
+    assert app.errors == ""
+    assert "how re-identifiable a table is" in app.text
+    assert app.button("Open a sample: Hospital visits")
+
+
+def test_the_verdict_needs_no_click(app: Tab) -> None:
+    """Ten minutes would go by with settings."""
+    app.open(people()).go("audit")
+    assert app.errors == ""
+    assert app.at.multiselect[0].value == ["age", "sex", "zip"]
+    assert app.at.multiselect[1].value == ["diagnosis"]
+    assert "of the people in this table are unique by age, sex and zip." in app.text.replace("\\", "")
+    assert [each.label for each in app.at.metric] == [
+        "Unique people",
+        "Unique by three columns at most",
+        "Columns that name people",
+    ]
+    assert app.curator.balance().spent == 0
+
+
+def test_the_sample_meets_its_voter_list(app: Tab) -> None:
+    """The attack that made this famous could not be seen."""
+    app.at.button[1].click().run()
+    app.press("Open the data set").go("audit")
+    assert "are found with certainty" in app.text
+    assert app.at.metric[2].value == "2"
+    app.set("toggle", "The attacker holds", False)
+    assert "No list was given" in app.text
+
+
+def test_an_uploaded_list_is_joined(app: Tab) -> None:
+    """An attacker's real list could not be tried."""
+    app.open(people()).go("audit")
+    app.upload(b"age,sex\n33,F\n", "list.csv")
+    assert "Of 1 people on the list" in app.text
+    app.upload(b"", "list.csv")
+    assert "empty" in app.errors
+    assert "are unique by" in app.text
+
+
+def test_other_columns_other_verdict(app: Tab) -> None:
+    """A change of the question would keep the old answer."""
+    app.open(people()).go("audit")
+    app.set("multiselect", KNOWN, ["sex"])
+    assert "Nobody in this table is unique by sex" in app.text
+    assert "No set of up to three of these columns makes anybody unique" in app.text
+    app.set("multiselect", KNOWN, [])
+    assert "Choose at least one column" in app.text
+    app.go("ledger").go("audit")
+    assert app.at.multiselect[0].value == []
+
+
+def test_a_secret_that_others_know_is_no_secret_any_more(app: Tab) -> None:
+    """A column in both lists would end in a traceback, or be judged as secret although it is known."""
+    app.open(people()).go("audit")
+    app.set("multiselect", KNOWN, ["age", "diagnosis"])
+    assert app.errors == ""
+    assert app.at.multiselect[1].value == []
+    assert "unique by age and diagnosis" in app.text
+    app.set("multiselect", KNOWN, ["age"])
+    app.set("multiselect", SECRET, ["diagnosis"])
+    assert "What groups give away" in app.text
+
+
+def test_population_and_threshold(app: Tab) -> None:
+    """Settings would be there to look at."""
+    app.open(people()).go("audit")
+    app.set("number_input", "People in the population", 1_000_000)
+    assert "(Pitman)" in app.text
+    app.set("slider", "A person is exposed", 10)
+    assert "in a group of fewer than 10" in app.text
+    app.set("number_input", "People in the population", 10)
+    assert "Population" in app.errors
+
+
+def test_make_it_safer_takes_the_columns_along(app: Tab) -> None:
+    """The next page would protect other columns than those that were just judged."""
+    app.open(people()).go("audit")
+    app.set("multiselect", KNOWN, ["age", "visits"])
+    app.press("Make it safer")
+    assert app.errors == ""
+    assert app.at.title[0].value == "Anonymize"
+    roles = app.session.anonymization.roles
+    assert [name for name, role in roles.items() if role == "quasi-identifier"] == ["age", "visits"]
+    assert roles["diagnosis"] == "sensitive"
+    assert roles["sex"] == "insensitive"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (people(1), "100 % of the people"),
+        (people(zip="33617"), "are unique by"),
+        (people(zip=[None] * 299 + ["33617"]), "are unique by"),
+        (people(age="*", sex="*", zip="*"), "Every row is suppressed"),
+        (people(zip=[f"z{i}" for i in range(300)]), "100 % of the people"),
+        (people(30_000, zip=[f"z{i}" for i in range(30_000)]), "100 % of the people"),
+    ],
+    ids=["one row", "constant", "missing", "suppressed", "all different", "30,000 values"],
+)
+def test_odd_tables_get_a_verdict_or_a_reason(app: Tab, table: bytes, said: str) -> None:
+    """Tables as people have them would end in a traceback."""
+    app.open(table).go("audit")
+    app.set("multiselect", KNOWN, ["age", "sex", "zip"])
+    assert said in f"{app.text}\n{app.errors}"
+
+
+def test_hostile_names_are_shown_to_the_letter(app: Tab) -> None:
+    """A column name would load a picture into the verdict."""
+    table = people().replace(b"zip", b"![zip](http://127.0.0.1:9/x)")
+    app.open(table).go("audit")
+    assert app.errors == ""
+    app.set("multiselect", KNOWN, ["age", "![zip](http://127.0.0.1:9/x)"])
+    assert "![zip](" not in app.text
