@@ -1,0 +1,99 @@
+"""From an upload to an anonymized table, in a real browser."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pandas as pd
+
+from tests.e2e.browser import SECOND, Person
+from tests.e2e.test_audit import sample
+
+
+def sliders(person: Person) -> list[str]:
+    """What the sliders for k and the suppression limit stand at."""
+    return person.page.get_by_role("slider").evaluate_all(
+        "all => all.map(each => each.getAttribute('aria-valuetext'))"
+    )[:2]
+
+
+def point(person: Person, k: int, limit: str):
+    """A point of the frontier, drawn large enough to be hit."""
+    return person.page.locator(
+        f"path[aria-roledescription=point][aria-label^='k: {k};'][aria-label*='limit: {limit};']"
+    ).first
+
+
+def download(person: Person, name: str) -> bytes:
+    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+        person.page.get_by_test_id("stDownloadButton").filter(has_text=name).get_by_role("button").click()
+    return waiting.value.path().read_bytes()
+
+
+def test_a_click_on_the_frontier_chooses_a_point(visitor):
+    """The frontier would be a picture, and the figures below would be about another k."""
+    person = sample(visitor(), 1).go("Anonymize").sees("Click a point to choose it.")
+    assert sliders(person) == ["5", "2%"]
+    for k, limit in ((10, "0%"), (3, "0%"), (50, "0%")):
+        point(person, k, limit).click(force=True)
+        person.rest().sees("Chosen: information loss")
+        assert sliders(person) == [str(k), limit]
+    person.sees("The smallest group has")
+    person.page.get_by_text("birth_date").first.wait_for(state="attached")
+
+
+def test_the_first_screen_has_the_frontier_and_the_deed(visitor):
+    """What a k costs, or the button, would stand below the edge of the screen."""
+    person = sample(visitor(), 0).go("Anonymize")
+    for text in ("What each k costs", "Make the anonymized table", "Method"):
+        place = person.sees(text).page.get_by_text(text).first.bounding_box()
+        assert place["y"] + place["height"] < 800
+
+
+def test_the_real_table_is_made_and_taken_away(visitor, adult):
+    """A steward could not leave with a table that keeps its promise and the plan that makes it."""
+    person = visitor().open(adult, "adult.csv").go("Anonymize").sees("The smallest group has", seconds=60)
+    person.sees("combinations of levels, about")
+    person.press("Make the anonymized table").sees("The anonymized table is ready", seconds=60)
+    plan = json.loads(download(person, "Plan (JSON, internal)"))
+    known = [name for name, role in plan["roles"].items() if role == "quasi-identifier"]
+    assert set(plan["node"]) == set(known)
+    table = pd.read_csv(io.BytesIO(download(person, "CSV")), dtype=str, keep_default_na=False)
+    assert len(pd.read_parquet(io.BytesIO(download(person, "Parquet")))) == len(table)
+    kept = table[(table[known] != "*").any(axis=1)]
+    assert len(kept) >= 0.98 * len(table)
+    assert kept.groupby(known).size().min() >= 5
+
+
+def test_methods_stand_side_by_side(visitor):
+    """Nobody would see that another method keeps more."""
+    person = sample(visitor(), 0).go("Anonymize").sees("The smallest group has", seconds=60)
+    person.page.get_by_text("Other methods beside it").click()
+    person.press("Compare the methods").sees("microaggregation needs numbers", seconds=60)
+
+
+def test_a_hierarchy_is_exported_and_imported_again(visitor):
+    """A hierarchy that was made with work could not be kept for the next table."""
+    person = sample(visitor(), 1).go("Anonymize").sees("The smallest group has")
+    person.page.get_by_text("How values become coarser").click()
+    person.sees("Codes of one length")
+    file = download(person, "Export").decode()
+    assert file.splitlines()[0].count(";") >= 2
+    assert all(line.endswith(";*") for line in file.splitlines())
+    offer = {"name": "zip.csv", "mimeType": "text/csv"}
+    upload = person.page.locator("input[type=file]")
+    upload.set_input_files({**offer, "buffer": file.splitlines()[0].encode()})
+    person.rest().sees("The file has no line for some values of the column")
+    coarse = "\n".join(f"{line.split(';')[0]};010**;*" for line in file.splitlines())
+    person.page.locator("input[type=file]").set_input_files({**offer, "buffer": coarse.encode()})
+    person.rest().sees("From a file")
+    person.press("Undo").sees("Codes of one length")
+
+
+def test_the_guided_example_can_be_read(visitor):
+    """A learner would find an empty fold."""
+    person = sample(visitor(), 1).go("Anonymize").sees("The smallest group has")
+    person.page.get_by_text("A guided example").click()
+    for text in ("(table 6.1)", "By zip: k = 4, l = 3, entropy l = 2.83.", "(table 6.6, repaired)"):
+        person.sees(text)

@@ -1,0 +1,62 @@
+"""From an upload to a verdict, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+from tests.e2e.browser import PHONE, SECOND, Person
+
+
+def sample(person: Person, number: int) -> Person:
+    """Open one of the two samples."""
+    person.page.get_by_role("button", name="Open this sample").nth(number).click()
+    return person.rest().press("Open the data set")
+
+
+def bar(person: Person, label: str):
+    """The line of a chart that can be clicked."""
+    return person.page.locator(f"path[aria-roledescription=bar][aria-label='of: {label}']")
+
+
+def test_the_verdict_stands_on_one_screen(visitor):
+    """An auditor who has ten minutes would have to scroll for the answer."""
+    person = sample(visitor(), 1).go("Audit")
+    for text in (
+        "Over 99 % of the people in this table are unique",
+        "Columns that name people",
+        "Make it safer",
+    ):
+        place = person.sees(text).page.get_by_text(text).first.bounding_box()
+        assert place["y"] + place["height"] < 800
+    person.sees("are found with certainty")
+
+
+def test_a_click_on_a_bar_takes_a_column_out_and_in(visitor):
+    """The chart would be a picture: nobody would find out which column makes people unique."""
+    person = sample(visitor(), 1).go("Audit").sees("One column less")
+    bar(person, "without birth_date").click()
+    person.rest().sees("Nobody in this table is unique by zip and sex")
+    bar(person, "with birth_date").click()
+    person.rest().sees("are unique by zip, sex and birth_date")
+
+
+def test_the_real_table_is_audited_and_printed(visitor, adult):
+    """The report would lack the verdict, or carry something that a browser runs or fetches."""
+    person = visitor().open(adult, "adult.csv").go("Audit").sees("of the people in this table are unique")
+    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+        person.page.get_by_role("button", name="Print: one HTML file").click()
+    page = waiting.value.path().read_text(encoding="utf-8")
+    assert "of the people in this table are unique by age" in page
+    assert not re.search(r"<(script|img|link|iframe)|https?://|\son\w+=", page)
+    report = person.context.new_page()
+    report.set_content(page)
+    report.get_by_text("What attackers can expect").wait_for()
+
+
+def test_the_columns_go_along_to_what_makes_it_safer(visitor):
+    """The next page would ask again."""
+    person = sample(visitor(**PHONE), 1).go("Audit").sees("One column less")
+    bar(person, "without birth_date").click()
+    person.rest().press("Make it safer").sees(
+        "Roles of the columns: 2 that others may know, 2 to stay unknown"
+    )
