@@ -22,16 +22,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pandas as pd
 
-from benchmarks.arx import METRICS, SETUPS, Adult, models_of, reference
+from benchmarks import peers, plain
+from benchmarks.arx import METRICS, SECRET, SETUPS, Adult, models_of, reference
 from dpcore.anonymize.admission import Admission
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.classes import Grouper
 from dpcore.anonymize.column_sets import column_sets
-from dpcore.anonymize.disclosure import AttributeRisk, attribute_risk
+from dpcore.anonymize.disclosure import attribute_risk
 from dpcore.anonymize.encoding import equivalence_classes, leaves_of
 from dpcore.anonymize.frontier import Frontier
 from dpcore.anonymize.local_recoding import local_recoding
-from dpcore.anonymize.microaggregation import microaggregate
+from dpcore.anonymize.microaggregation import information_loss, microaggregate
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.mondrian import mondrian
+from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.risk import reidentification_risk
 from dpcore.anonymize.search import Solution, search
 from dpcore.anonymize.size import predict
@@ -189,15 +193,80 @@ def risk(data: Data) -> Table:
         names = ("average", "uniques", "above 5 %", f"separation, {len(sets)} sets", "Pitman", "Zayatz")
         for name, value, bar, spent in zip(names, found, expected, seconds, strict=True):
             rows.append([setup, name, value, abs(value - bar), spent])
-    spent, found = timed(lambda: _models_of_the_file(data.adult.frame, list(SETUPS["qi7"])))
-    rows.append(["qi7", "t of k, l, entropy l, recursive, t", found.t_equal, "", spent])
+    spent, figures = timed(lambda: _models(data.adult.frame, list(SETUPS["qi7"])))
+    rows.append(["qi7", "t, with k, l and entropy l", figures["t"], "", spent])
     return Table("Risk of the file as it stands", ["setup", "figure", "value", "off ARX by", "s"], rows)
 
 
-def _models_of_the_file(frame: pd.DataFrame, columns: list[str]) -> AttributeRisk:
-    classes = equivalence_classes(frame, columns)
-    reidentification_risk(classes, threshold=0.05)
-    return attribute_risk(classes, leaves_of(frame, "occupation").codes)
+def plain_versions(data: Data) -> Table:
+    """The same answers by pandas and plain loops, in this very run."""
+    trees = {name: data.adult.hierarchies[name] for name in SETUPS["qi7"]}
+    table = data.adult.tuples("qi7", [])
+    grouper, nodes = Grouper(table), [table.lattice.node(index) for index in range(0, 2_160, 216)]
+    names, generalized = list(trees), _generalized(data)
+    points = np.random.default_rng(0).normal(size=(3_000, 4))
+    scaled = (points - points.mean(axis=0)) / points.std(axis=0)
+    frame = pd.DataFrame(points, columns=list("abcd"))
+    tasks: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
+        (
+            "group 10 nodes, 30,162 rows",
+            lambda: [sorted(grouper.classes(node).sizes) for node in nodes],
+            lambda: [sorted(plain.class_sizes(data.adult.frame, trees, node)) for node in nodes],
+        ),
+        (
+            "k, l, entropy l, t of the file",
+            lambda: np.round([*_models(generalized, names).values()], 9).tolist(),
+            lambda: np.round([*plain.models_of(generalized, names, SECRET).values()], 9).tolist(),
+        ),
+        (
+            "MDAV, 3,000 x 4, k = 5",
+            lambda: round(microaggregate(frame, list(frame), k=5).information_loss, 9),
+            lambda: round(information_loss(scaled.T, plain.mdav(scaled, 5)), 9),
+        ),
+    ]
+    rows = []
+    for name, ours, theirs in tasks:
+        ours_s, answer = timed(ours)
+        plain_s, other = timed(theirs)
+        rows.append([name, ours_s, plain_s, ours_s / plain_s, answer == other])
+    return Table("Against a plain version", ["task", "s", "plain s", "ratio", "same answer"], rows)
+
+
+def others(data: Data) -> Table:
+    """pycanon and anonypy on the same table, each in an environment of its own (--peers)."""
+    names, generalized, raw = list(SETUPS["qi7"]), _generalized(data), data.adult.frame
+    rows: list[list[Any]] = []
+    for figure, (spent, answer) in (peers.pycanon(generalized, names, SECRET) or {}).items():
+        ours_s, found = timed(lambda: _models(generalized, names))
+        rows.append([figure, "pycanon", ours_s, spent, ours_s / spent, found[figure], answer])
+    for task, (spent, answer) in (peers.anonypy(raw, names, SECRET) or {}).items():
+        ours_s, cut = timed(lambda: mondrian(raw, names, admission=Admission(k=5)))
+        rows.append([f"{task}, k = 5", "anonypy", ours_s, spent, ours_s / spent, len(cut.sizes), answer])
+    columns = ["task", "peer", "s (all figures)", "peer s", "ratio", "answer", "peer's answer"]
+    return Table(
+        "Against other libraries, on qi7 (k, l, entropy l, t of the 5-anonymous file)", columns, rows
+    )
+
+
+def _generalized(data: Data) -> pd.DataFrame:
+    """Adult, 5-anonymous on qi7, without the suppressed rows."""
+    names = SETUPS["qi7"]
+    plan = Plan(
+        roles={n: "quasi-identifier" if n in names else "insensitive" for n in data.adult.frame.columns},
+        hierarchies={name: data.adult.hierarchies[name] for name in names},
+        models=(KAnonymity(k=5),),
+        limit=0.02,
+    )
+    made = apply(data.adult.frame, plan)
+    return made[(made[list(names)] != "*").any(axis=1)].astype(str)
+
+
+def _models(frame: pd.DataFrame, names: list[str]) -> dict[str, float]:
+    """k, l, entropy l and t, all from one grouping."""
+    classes = equivalence_classes(frame, names)
+    secret = attribute_risk(classes, leaves_of(frame, SECRET).codes)
+    k = reidentification_risk(classes, threshold=0.05).k
+    return {"k": k, "l": secret.distinct_l, "entropy l": secret.entropy_l, "t": secret.t_equal}
 
 
 SECTIONS: list[Callable[[Data], Table]] = [
@@ -207,6 +276,7 @@ SECTIONS: list[Callable[[Data], Table]] = [
     recoding,
     microaggregation,
     risk,
+    plain_versions,
 ]
 
 
@@ -252,6 +322,9 @@ def main() -> None:
     parser.add_argument("--reference", type=Path, default=shared, help="the ARX table, arx_adult.csv")
     parser.add_argument("--data", type=Path, help="ARX's example data; beside the reference if not given")
     parser.add_argument("--only", nargs="*", help="sections: " + ", ".join(s.__name__ for s in SECTIONS))
+    parser.add_argument(
+        "--peers", action="store_true", help="measure pycanon and anonypy too (downloads them)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     folder = options.data or options.reference.resolve().parents[1] / "data" / "arx"
@@ -259,6 +332,8 @@ def main() -> None:
     tables = [
         section(data) for section in SECTIONS if options.only is None or section.__name__ in options.only
     ]
+    if options.peers:
+        tables.append(others(data))
     if options.json:
         print(json.dumps([asdict(table) for table in tables], indent=1, default=float))
     else:
