@@ -133,7 +133,7 @@ def attackers(found: AuditReport) -> list[str]:
         _("A marketer, who wants as many as possible, names {share} of the people.").format(
             share=percent(risk.marketer)
         ),
-        _("{share} of the people hide in a group of fewer than {size}.").format(
+        _("In a group of fewer than {size} hide {share} of the people.").format(
             share=percent(risk.above), size=round(1 / risk.threshold)
         ),
     ]
@@ -146,7 +146,7 @@ def attackers(found: AuditReport) -> list[str]:
         )
     if found.suppressed:
         sentences.append(
-            _("{share} of the rows are suppressed already (*) and count nowhere.").format(
+            _("Suppressed already (*), and counted nowhere, are {share} of the rows.").format(
                 share=percent(found.suppressed)
             )
         )

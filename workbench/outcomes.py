@@ -160,7 +160,7 @@ def columns_table(report: TrialReport) -> pd.DataFrame:
             line
             | {
                 _("generalized (NCP)"): percent(ncp),
-                _("distribution moved"): percent(report.quality.column_change[name]),
+                _("moved"): percent(report.quality.column_change[name]),
             }
         )
     return pd.DataFrame(lines)
@@ -194,8 +194,8 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
     if report.after.with_others > 0.001:
         found.append(
             _(
-                "{share} of the rows become unique again for somebody who also knows the columns "
-                "left as they are."
+                "For somebody who also knows the columns left as they are, {share} of the rows become "
+                "unique again."
             ).format(share=percent(report.after.with_others))
         )
     made = {line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content}
