@@ -160,14 +160,6 @@ def back() -> None:
     held.shown, held.job = None, None
 
 
-def finished() -> Release | Exception | None:
-    """What the job of this tab came to, if it has ended."""
-    held = state.session()
-    if held.job is None or not held.job.done.is_set():
-        return None
-    return held.job.release or held.job.error
-
-
 def earlier(curator: Curator) -> list[dict[str, str]]:
     """Releases of this data set, newest first: request id, when, what, at which cost."""
     lines = curator.lines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -18,15 +19,15 @@ from dpcore.synthesis.consistency import consistent, consistent_variances
 from dpcore.tables.counts import Marginal, check_cells
 
 
-class FixedCliques:
+class FixedCliques(ABC):
     """What the recipes of this module share: the cliques are known before anything is read."""
 
     kind: ClassVar[str]
 
     @property
+    @abstractmethod
     def measured(self) -> tuple[Clique, ...]:
         """The cliques that are measured, in order."""
-        raise NotImplementedError
 
     @property
     def clique_weights(self) -> tuple[Fraction, ...] | None:
