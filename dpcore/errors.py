@@ -25,12 +25,18 @@ from typing import Any
 
 
 class DpcoreError(Exception):
-    """What is wrong (`problem`) and what to do next (`remedy`); numbers and names are in `details`."""
+    """What is wrong (`problem`) and what to do next (`remedy`), as sentences made from two templates.
+
+    The templates (`problem_template`, `remedy_template`) name their fields in braces; the fields are in `details`.
+    An interface translates the templates and fills them in again.
+    """
 
     def __init__(self, problem: str, *, remedy: str = "", **details: Any) -> None:
-        self.problem = problem.rstrip(".")
-        self.remedy = remedy.rstrip(".")
+        self.problem_template = problem.rstrip(".")
+        self.remedy_template = remedy.rstrip(".")
         self.details = details
+        self.problem = self.problem_template.format(**details) if details else self.problem_template
+        self.remedy = self.remedy_template.format(**details) if details else self.remedy_template
         super().__init__(f"{self.problem}; {self.remedy}." if self.remedy else f"{self.problem}.")
 
 
