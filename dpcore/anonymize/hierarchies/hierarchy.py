@@ -89,6 +89,17 @@ class Hierarchy:
         leaves = [position.get(text, -1) for text in texts(unique)]
         return np.array([*leaves, position.get(MISSING, -1)], dtype=np.int64)[rows]
 
+    def placed(self, series: pd.Series) -> NDArray[np.int64]:
+        """The leaf of every row, as `encode`. Raises: HierarchyError for a value without a path."""
+        leaves = self.encode(series)
+        if len(leaves) and leaves.min() < 0:
+            raise HierarchyError(
+                "the hierarchy of {column} has no path for some values of the column",
+                remedy="give every value of the column a line, or take the suggested hierarchy",
+                column=str(series.name),
+            )
+        return leaves
+
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
         """Read `value;level 1;...;*`, a line a leaf, no header; skips a byte order mark and repeated lines.
