@@ -287,7 +287,11 @@ class Curator:
         return AnonymizedTable(
             table=PublicTable(rows),
             plan=text,
-            guarantee=Guarantee(kind="syntactic", unit="people" if plan.person else "rows", models=tuple(map(str, plan.models))),
+            guarantee=Guarantee(
+                kind="syntactic",
+                unit="people" if plan.person else "rows",
+                models=tuple(map(str, plan.models)),
+            ),
         )
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:

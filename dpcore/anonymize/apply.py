@@ -31,7 +31,9 @@ def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     kept = np.ones(len(rows), dtype=bool)
     if hidden.any() and plan.suppressed != "kept":
         if plan.suppressed == "blanked":
-            rows = rows.assign(**{name: rows[name].astype(object).mask(hidden, SUPPRESSED) for name in secrets})
+            rows = rows.assign(
+                **{name: rows[name].astype(object).mask(hidden, SUPPRESSED) for name in secrets}
+            )
         elif plan.suppressed == "dropped" or not _hides(frame, plan, hidden):
             kept = ~hidden
     dropped = {name for name, role in plan.roles.items() if role == "identifier"}

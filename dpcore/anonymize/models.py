@@ -258,8 +258,8 @@ def violations(models: Sequence[Model], classes: ClassStatistics) -> BoolArray:
     return result
 
 
-# The distances of a class of n from a table of N, times n N, so that they are whole numbers: classes exactly at
-# the threshold are common, and rounding must not decide them.
+# The distances of a class of n from a table of N, times n N, so that they are whole numbers: classes exactly
+# at the threshold are common, and rounding must not decide them.
 
 
 def _apart(found: Histogram, table: IntArray) -> IntArray:
@@ -268,7 +268,7 @@ def _apart(found: Histogram, table: IntArray) -> IntArray:
     expected = size[found.group] * table[found.value]
     # a value that the class lacks adds n times its count in the table: all of them, less those it has
     present = np.abs(found.count * whole - expected) - expected
-    return _summed(found, present) + size * whole
+    return np.asarray(_summed(found, present) + size * whole)
 
 
 def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:

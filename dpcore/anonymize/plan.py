@@ -1,7 +1,7 @@
 """A plan: everything that decides an anonymized table. The same plan on the same table gives the same result.
 
-It holds what a person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the result
-as JSON.
+It holds what a person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the
+result as JSON.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ class AuditReport:
     """What an attacker could do with the table.
 
     Attributes:
-        people: persons, or rows where the schema names no person. Suppressed rows count nowhere. In all shares a
-            person with several rows counts once for each way in which they appear.
+        people: persons, or rows where the schema names no person. Suppressed rows count nowhere. In all
+            shares a person with several rows counts once for each way in which they appear.
         suppressed: share of rows that have `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
         sets: every set of up to three quasi-identifiers, riskiest first.

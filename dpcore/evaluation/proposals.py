@@ -128,7 +128,14 @@ def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[Model, .
     except InfeasibleError:
         return None
     return Point(
-        k=k, limit=0.0, metric=Loss(), node=(), score=found.loss, suppressed=0, people=0, classes=found.classes
+        k=k,
+        limit=0.0,
+        metric=Loss(),
+        node=(),
+        score=found.loss,
+        suppressed=0,
+        people=0,
+        classes=found.classes,
     )
 
 

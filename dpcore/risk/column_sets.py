@@ -1,8 +1,9 @@
 """Which sets of columns single people out: distinction, separation and minimal unique sets.
 
 Distinction of a set of columns is the number of its classes over the rows, separation the share of pairs of
-rows that it tells apart (Motwani, Xu, 2007). Where people have several rows, a person counts once in each class. A minimal unique set of a row is a set of columns that makes
-the row unique while no smaller part of it does (Elliot, Manning, Ford, 2002).
+rows that it tells apart (Motwani, Xu, 2007). Where people have several rows, a person counts once in each
+class. A minimal unique set of a row is a set of columns that makes the row unique while no smaller part of it
+does (Elliot, Manning, Ford, 2002).
 """
 
 from __future__ import annotations

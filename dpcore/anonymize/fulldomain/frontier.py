@@ -1,9 +1,10 @@
 """The frontier: one pass over the lattice that answers every k, suppression limit and metric at once.
 
-Every node is grouped once and counted: classes, rows, people and squared sizes between neighboring values of k.
-Whether a node is feasible, its discernibility and its average class size follow from these numbers. (Somebody may
-have rows in several suppressed classes; where that decides, people are counted again at the node.) Nodes are then
-looked at in the order of their lower bounds, until the next bound is no better than the best score.
+Every node is grouped once and counted: classes, rows, people and squared sizes between neighboring values of
+k. Whether a node is feasible, its discernibility and its average class size follow from these numbers.
+(Somebody may have rows in several suppressed classes; where that decides, people are counted again at the
+node.) Nodes are then looked at in the order of their lower bounds, until the next bound is no better than the
+best score.
 """
 
 from __future__ import annotations

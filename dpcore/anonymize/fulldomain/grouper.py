@@ -121,9 +121,7 @@ class Grouper:
         self._size = 0
         self._count_bits = int(table.counts.sum()).bit_length()
         top = table.columns[0]
-        self._packs = table.members is None and (
-            top.shift + top.mask.bit_length() + self._count_bits <= WORD
-        )
+        self._packs = table.members is None and (top.shift + top.mask.bit_length() + self._count_bits <= WORD)
 
     def _finest(self) -> Classes:
         table, folded = self.table, self.table.folded
@@ -199,7 +197,7 @@ class Grouper:
         if len(now):
             of_entries = table.generalize(table.keys[folded.entry[now]], self._bottom, node)
             np.add.at(views, (folded.view[now], np.searchsorted(keys, of_entries)), folded.count[now])
-        return pending[~begins]
+        return np.asarray(pending[~begins])
 
     def _remember(self, classes: Classes) -> None:
         size = len(classes.keys) + (0 if classes.pending is None else len(classes.pending))

@@ -31,7 +31,7 @@ class Neighborhoods:
         members = np.arange(len(table.keys))
         for column in table.priority:
             labels = table.codes[column][node[column]]
-            code = table.columns[column].of(np.int64(key))
+            code = table.columns[column].of(np.array(key))
             members = members[labels[self._leaves[column][members]] == code]
         meeting = np.zeros(len(table.keys), dtype=np.int64)
         for codes, leaves, stride in zip(table.codes, self._leaves, table.lattice.strides, strict=True):
@@ -86,8 +86,8 @@ class Neighborhood:
             entry = folded.entry[these]
             met = lattice.levels(self._meeting[entry])
             node = np.zeros(len(these), dtype=np.int64)
-            for levels, own, stride in zip(met, folded.levels, lattice.strides, strict=True):
-                node += np.maximum(levels, own[these]) * stride
+            for own, other, step in zip(met, folded.levels, lattice.strides, strict=True):
+                node += np.maximum(own, other[these]) * step
             cells = np.concatenate([cells, value[entry] * lattice.size + node])
             figures = np.concatenate([folded.counts[view], folded.count[these]])
         counts = np.asarray(np.bincount(cells, figures, values * lattice.size), dtype=np.float64)

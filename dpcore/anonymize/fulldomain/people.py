@@ -1,9 +1,9 @@
 """People who have several rows, folded once, so that a search still works on tuples.
 
-How many people a class holds is no sum over its tuples: somebody may be in two of them. But from the node on at
-which two rows of a person meet, and only there, one too many is counted. So each person adds 1 for each of
-their tuples, and a correction of -1 that begins at the node where two of them meet; where three meet, +1 again,
-and so on (inclusion and exclusion). Corrections are numbers that add up as rows do; equal ones are folded.
+How many people a class holds is no sum over its tuples: somebody may be in two of them. But only from the
+node on at which two rows of a person meet, one too many is counted. So each person adds 1 for each of their
+tuples, and a correction of -1 that begins at the node where two of them meet; where three meet, +1 again, and
+so on (inclusion and exclusion). Corrections are numbers that add up as rows do; equal ones are folded.
 """
 
 from __future__ import annotations
@@ -31,6 +31,11 @@ class Members:
     person: IntArray
     entry: IntArray
 
+    @classmethod
+    def of(cls, pairs: IntArray, entries: int) -> Members:
+        """From distinct numbers, ascending: person times entries plus entry."""
+        return cls(person=pairs // entries, entry=pairs % entries)
+
     def among(self, entries: BoolArray) -> Members:
         """The pairs of the marked entries."""
         here = entries[self.entry]
@@ -51,7 +56,7 @@ class Folded:
     Attributes:
         counts: (views, entries) people, each in every tuple of theirs.
         view, entry, count: (corrections,) what to add to a view's classes that hold the entry, and
-        levels: (columns, corrections) from which node on; int8.
+        levels: (columns, corrections) from which node on.
         begin: (corrections,) the last column, by its place in the table's priority, of a level above 0.
     """
 
@@ -92,7 +97,7 @@ class Folded:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Terms:
-    """Numbers (terms,) that count for an owner in the classes of an entry, from a node (columns, terms) on."""
+    """Numbers (terms,) that count in the classes of an entry, from a node (columns, terms) on."""
 
     owner: IntArray
     entry: IntArray
@@ -144,7 +149,7 @@ def _view(table: Tuples, owner: IntArray, entry: IntArray) -> tuple[IntArray, _T
             owner=owner[places],
             entry=entry[places],
             count=np.ones(number, dtype=np.int64),
-            levels=np.zeros((columns, number), dtype=np.int8),
+            levels=np.zeros((columns, number), dtype=np.int64),
         )
 
     terms, corrections = single(rank == 0), [single(rank < 0)]
@@ -154,9 +159,9 @@ def _view(table: Tuples, owner: IntArray, entry: IntArray) -> tuple[IntArray, _T
         with_more[further.owner] = further.entry
         terms = terms.taken(with_more[terms.owner] >= 0)
         other = with_more[terms.owner]
-        met = np.maximum(terms.levels, _meeting(table, terms.entry, other)).astype(np.int8)
+        met = np.maximum(terms.levels, _meeting(table, terms.entry, other))
         met_terms = _Terms(owner=terms.owner, entry=other, count=-terms.count, levels=met)
-        node = strides @ met.astype(np.int64)
+        node = strides @ met
         met_terms = met_terms.folded(class_index([met_terms.owner, node]))
         corrections.append(met_terms)
         terms = _Terms.joined([terms, further, met_terms])
@@ -168,7 +173,7 @@ def _view(table: Tuples, owner: IntArray, entry: IntArray) -> tuple[IntArray, _T
     found = _Terms.joined(corrections)
     if not len(found.entry):
         return counts, found
-    same = [strides @ found.levels.astype(np.int64), table.keys[found.entry] & ((1 << table.tail) - 1)]
+    same = [strides @ found.levels, table.keys[found.entry] & ((1 << table.tail) - 1)]
     for column, codes in enumerate(table.codes):
         same.append(codes[found.levels[column], table.digits(table.keys[found.entry], column)])
     return counts, found.folded(class_index(same))
@@ -176,7 +181,7 @@ def _view(table: Tuples, owner: IntArray, entry: IntArray) -> tuple[IntArray, _T
 
 def _meeting(table: Tuples, left: IntArray, right: IntArray) -> IntArray:
     """(columns, pairs) the lowest levels at which the tuples of two entries have one label."""
-    result = np.empty((len(table.names), len(left)), dtype=np.int8)
+    result = np.empty((len(table.names), len(left)), dtype=np.int64)
     for column, codes in enumerate(table.codes):
         a, b = (table.digits(table.keys[entry], column) for entry in (left, right))
         result[column] = (codes[:, a] != codes[:, b]).sum(axis=0)

@@ -215,8 +215,8 @@ class Tuples:
             occurs = np.bincount(placed[name][rows], minlength=len(hierarchy.values)) > 0
             used.append(occurs.nonzero()[0])
             numbers.append((np.cumsum(occurs) - 1)[placed[name]])
-        for name, hierarchy in extra.items():
-            secrets[name], codes = secret_of(frame, name, hierarchy, person=whose, published=seen)
+        for name, tree in extra.items():
+            secrets[name], codes = secret_of(frame, name, tree, person=whose, published=seen)
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
         bits = _side_by_side(sizes, below=int(subset is not None))
@@ -227,8 +227,7 @@ class Tuples:
         members = None
         if whose is not None:
             pairs = np.sort(whose[rows] * len(found) + np.searchsorted(found, keys))
-            person, entry = np.divmod(pairs[run_starts(pairs)], len(found))
-            members = Members(person=person, entry=entry)
+            members = Members.of(pairs[run_starts(pairs)], len(found))
         return cls(
             names=tuple(covering),
             hierarchies=tuple(covering.values()),

@@ -1,9 +1,9 @@
 """Microaggregation: similar rows form clusters of k to 2k - 1, and each number becomes its cluster's mean.
 
 The clusters are those of MDAV: around the row farthest from the mean of what is left, and around the row
-farthest from that one, again and again. Where a person has several rows, people are clustered by the means of
-their rows, and a person's rows stay together. Ties are decided by the content of the rows, never by their order.
-Source: Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14;
+farthest from that one, again and again. Where a person has several rows, people are clustered by the means
+of their rows, and a person's rows stay together. Ties are decided by the content of the rows, never by their
+order. Source: Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14;
 Domingo-Ferrer, Torra (2005), Algorithm MDAV-generic. Distances are Euclidean on columns scaled to variance 1.
 """
 

@@ -120,9 +120,7 @@ class _People:
         return begun - np.append(0, begun[end])[owner], ended[end][owner] - ended
 
 
-def _best_cut(
-    column: Leaves, active: IntArray, part: IntArray, k: int, people: _People | None
-) -> _Cut:
+def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int, people: _People | None) -> _Cut:
     """For every part, the cut along this column that saves most NCP with k people on both sides."""
     codes = column.codes[active]
     owner, value, count = counted_pairs(part, codes)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.errors import InfeasibleError, ParameterError

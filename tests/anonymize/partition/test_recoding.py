@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.models import DistinctL, TCloseness
 from dpcore.anonymize.partition import recoding as module
 from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian
@@ -143,9 +144,7 @@ def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
 def test_a_rule_always_sees_every_sensitive_value(table: pd.DataFrame) -> None:
     """Broken: t-closeness compares with the wrong value once the rows that wait lack the last one."""
     table = table.assign(secret=np.arange(len(table)) % 3)
-    rule = Admission(
-        k=2, models=(TCloseness(column="secret", t=0.4),), secrets={"secret": None}
-    )
+    rule = Admission(k=2, models=(TCloseness(column="secret", t=0.4),), secrets={"secret": None})
     for result in (
         local_recoding(table, TREES, admission=rule),
         mondrian(table, list(TREES), admission=rule),
