@@ -114,21 +114,21 @@ def cases(draw: st.DrawFn, *, with_subset: bool = False, with_people: bool = Fal
 
 def classes_at(case: Case, node: tuple[int, ...]) -> dict[tuple[str, ...], list[int]]:
     """The rows of every class of a node."""
+    columns = []
+    for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
+        label = dict(zip(hierarchy.values, hierarchy.levels[level], strict=True))
+        columns.append([label[value] for value in case.frame[name].tolist()])
     classes = defaultdict(list)
-    for row in range(len(case.frame)):
-        label = []
-        for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
-            label.append(hierarchy.levels[level][hierarchy.values.index(case.frame[name].iloc[row])])
-        classes[tuple(label)].append(row)
+    for row, labels in enumerate(zip(*columns, strict=True)):
+        classes[labels].append(row)
     return classes
 
 
 def held(case: Case, rows: list[int]) -> Counter[str]:
     """How many people hold each sensitive value in these rows; somebody with two values counts for both."""
-    values = case.frame[SECRET]
-    return Counter(
-        values.iloc[row] for row in {(*case.whose([row]), values.iloc[row]): row for row in rows}.values()
-    )
+    values = case.frame[SECRET].tolist()
+    pairs = {(*case.whose([row]), values[row]) for row in rows}
+    return Counter(value for _, value in pairs)
 
 
 def holds(model: object, case: Case, rows: list[int]) -> bool:
@@ -194,7 +194,8 @@ def score(case: Case, node: tuple[int, ...], suppressed: list[int], metric: obje
         return n / (len(kept) + bool(suppressed))
     values, weights = [], []
     for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
-        cells = [hierarchy.values.index(case.frame[name].iloc[row]) for row in published]
+        values_of = case.frame[name].tolist()
+        cells = [hierarchy.values.index(values_of[row]) for row in published]
         labels = hierarchy.levels[level]
         below = Counter(labels)
         weights.append(metric.weights.get(name, 1.0))

@@ -2,7 +2,7 @@
 
 Level 0 holds the values themselves (the leaves), the last level one single label. Each level is a function of
 the level below it, so that a coarser level never separates what a finer one has joined. The file format is
-the one of ARX: a line a leaf, `value;level 1;...;*`, no header.
+the one of ARX: one line per leaf, `value;level 1;...;*`, no header.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -102,25 +103,20 @@ class Hierarchy:
 
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
-        """Read `value;level 1;...;*`, a line a leaf, no header; skips a byte order mark and repeated lines.
+        """Read `value;level 1;...;*`, one line per leaf, no header; a byte order mark and repeated lines are
+        skipped.
 
         Raises: HierarchyError when lines differ in length or the paths are no hierarchy.
         """
         content = text.removeprefix("\ufeff")
-        delimiter = separator or _separator(content)
-        rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
-        if not rows:
-            raise HierarchyError(
-                "the hierarchy file is empty", remedy="write one line a value: value;level 1;...;*"
-            )
-        if any(len(row) != len(rows[0]) for row in rows):
-            raise HierarchyError(
-                "the lines of the hierarchy file differ in their number of fields",
-                remedy="give every value the same number of levels, separated by {delimiter!r}",
-                delimiter=delimiter,
-            )
-        rows = list(dict.fromkeys(rows))
-        return cls(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
+        if separator is not None:
+            return _read(cls, content, separator)
+        for delimiter in ";,\t|":  # the file itself decides: with another separator it is no hierarchy
+            with suppress(HierarchyError):
+                read = _read(cls, content, delimiter)
+                if read.height:
+                    return read
+        return _read(cls, content, _separator(content))
 
     def to_csv(self) -> str:
         """The file that `from_csv` reads, separated by semicolons."""
@@ -151,6 +147,22 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
         raise HierarchyError(
             "the last level holds more than one label", remedy="add a last level * for all values"
         )
+
+
+def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
+    rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
+    if not rows:
+        raise HierarchyError(
+            "the hierarchy file is empty", remedy="write one line per value: value;level 1;...;*"
+        )
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise HierarchyError(
+            "the lines of the hierarchy file differ in their number of fields",
+            remedy="give every value the same number of levels, separated by {delimiter!r}",
+            delimiter=delimiter,
+        )
+    rows = list(dict.fromkeys(rows))
+    return kind(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
 
 
 def _separator(text: str) -> str:

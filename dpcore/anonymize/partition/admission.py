@@ -75,7 +75,7 @@ class Gate:
         """(classes,) whether the classes in which these tuples fall may be released."""
         admission, weights = self.admission, self.rows.weights
         fine: BoolArray = np.bincount(classes, None if weights is None else weights[tuples]) >= admission.k
-        if self.rows.person is None and not admission.models:
+        if not fine.any() or (self.rows.person is None and not admission.models):
             return fine
         number = np.cumsum(fine) - 1
         inside = np.flatnonzero(fine[classes])
