@@ -106,7 +106,7 @@ class DeltaPresence:
         return f"({self.lowest:g}, {self.highest:g})-presence"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        share = classes.people / classes.population
+        share = classes.people / np.maximum(classes.population, 1)
         return (share < self.lowest) | (share > self.highest)
 
     @property

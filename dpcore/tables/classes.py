@@ -89,7 +89,7 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
     """Codes of several columns -> (rows,) class of each row, numbered in the order of the codes."""
     index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
     for codes in columns:
-        width = int(codes.max()) + 1
+        width = int(codes.max(initial=0)) + 1
         if bound * width >= 2**62:
             index = dense(index, bound)
             bound = int(index.max()) + 1
