@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from dpcore.anonymize.models import Model
+from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.anonymize import form, outcomes, view, work
@@ -19,7 +21,7 @@ held = session.session()
 current = work.work(curator)
 
 
-def ask_demands():
+def ask_demands() -> tuple[int, float, Model | None]:
     rows = st.select_slider(
         _("Everybody looks like at least … rows (k)"),
         work.KS,
@@ -40,14 +42,14 @@ def ask_demands():
     return rows, share, ask_secret()
 
 
-def ask_secret():
+def ask_secret() -> Model | None:
     names = work.sensitive(current)
     if not names:
         return None
     kind = st.selectbox(
         _("And about what should stay unknown"),
         list(work.SECRET_MODELS),
-        format_func=work.SECRET_MODELS.get,
+        format_func=work.SECRET_MODELS.__getitem__,
         key="anonymize-secret",
         persist_state="session",
     )
@@ -62,7 +64,7 @@ def ask_secret():
     return work.secret_model(kind, column, value)
 
 
-def ask_method():
+def ask_method() -> str:
     return st.selectbox(
         _("Method"),
         [work.SUGGESTED, *work.METHODS],
@@ -78,12 +80,12 @@ left, right = st.columns([2, 3], gap="large")
 with left:
     k, limit, model = ask_demands()
     method = ask_method()
+    plan: Plan | None = None
     try:
         plan = work.plan_of(curator, current, k=k, limit=limit, method=method, model=model)
         st.caption(work.method_words(curator, current, plan))
     except DpcoreError as error:
         widgets.error_box(error)
-        plan = None
     st.button(
         _("Make the anonymized table"),
         type="primary",

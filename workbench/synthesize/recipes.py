@@ -69,8 +69,10 @@ def table_recipe(
         return Joint(columns=tuple(columns))
     if relations == "independent":
         return Independent(columns=tuple(columns))
-    shared = {"ordered": frozenset(ordered), "constraints": constraints}
-    recipe: Recipe = Tree(**shared) if relations == "tree" else Adaptive(weights=weights, **shared)
+    if relations == "tree":
+        recipe: Recipe = Tree(ordered=frozenset(ordered), constraints=constraints)
+    else:
+        recipe = Adaptive(ordered=frozenset(ordered), constraints=constraints, weights=weights)
     return SomeColumns(columns=tuple(columns), recipe=recipe)
 
 
