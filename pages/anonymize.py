@@ -18,6 +18,9 @@ curator = widgets.need_curator(
     )
 )
 held = session.session()
+note = session.take(session.TakeColumns)
+if note is not None:
+    work.take_columns(curator, note.known, note.secret)
 current = work.work(curator)
 
 

@@ -7,7 +7,6 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.audit import AuditReport
 from workbench import session
-from workbench.anonymize import work
 from workbench.audit import document, findings
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
@@ -136,7 +135,7 @@ st.markdown(f"### {plain(findings.verdict(found, columns), at_most=400)}")
 figures(found)
 with st.container(horizontal=True):
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        work.take_columns(curator, columns, sensitive)
+        session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Print: one HTML file"),

@@ -15,6 +15,7 @@ from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit
 
 held = session.session()
+recipes.take_note()
 if held.shown is None:
     st.title(_("Release something"))
 curator = widgets.need_curator(

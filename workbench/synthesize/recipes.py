@@ -160,6 +160,14 @@ def back() -> None:
     held.shown, held.job = None, None
 
 
+def take_note() -> None:
+    """Plan the kind of release that another page asked for, if any."""
+    note = session.take(session.PlanRelease)
+    if note is not None:
+        back()
+        session.set_widget("kind", note.kind)
+
+
 def columns_of(recipe: Recipe) -> tuple[str, ...]:
     """The columns of a whole table, also those that others decide; none for other recipes."""
     return recipe.columns if isinstance(recipe, SomeColumns) else ()
