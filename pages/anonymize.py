@@ -68,13 +68,14 @@ def ask_secret() -> Model | None:
 
 
 def ask_method() -> str:
-    return st.selectbox(
+    method: str = st.selectbox(
         _("Method"),
         [work.SUGGESTED, *work.METHODS],
         format_func=lambda method: work.METHODS.get(method, _("as suggested for this table")),
         key="anonymize-method",
         persist_state="session",
     )
+    return method
 
 
 st.title(_("Anonymize"))

@@ -117,9 +117,8 @@ def _complete(curator: Curator, current: Work) -> None:
         if role == "quasi-identifier" and name not in current.hierarchies
     )
     if missing:
-        current.hierarchies |= session.once(
-            curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
-        )
+        suggested = SuggestedHierarchies(columns=missing)
+        current.hierarchies.update(session.once(curator, ("hierarchies", missing), lambda: suggested))
 
 
 def quasi_identifiers(current: Work) -> list[str]:
