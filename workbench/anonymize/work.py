@@ -117,8 +117,10 @@ def _complete(curator: Curator, current: Work) -> None:
         if role == "quasi-identifier" and name not in current.hierarchies
     )
     if missing:
-        suggested = SuggestedHierarchies(columns=missing)
-        current.hierarchies.update(session.once(curator, ("hierarchies", missing), lambda: suggested))
+        suggested: dict[str, Hierarchy] = session.once(
+            curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
+        )
+        current.hierarchies |= suggested
 
 
 def quasi_identifiers(current: Work) -> list[str]:
