@@ -103,7 +103,7 @@ def elements(block: Any) -> Iterator[Any]:
 
 
 def words_of(element: Any) -> list[str]:
-    found += [str(each["label"] if isinstance(each, dict) else each) for each in options]
+    """Headings and cells of a table as they are shown, and what its select boxes offer."""
     frame, config = element.value, json.loads(getattr(element.proto, "columns", "") or "{}")
     if set(frame.columns) <= BOOK:
         return []
