@@ -2,6 +2,7 @@
 # make test   every test
 # make check  format, lint, types, then every test
 # make bench  every benchmark
+# make messages  what there is to translate, as build/workbench.pot
 
 SHELL := /bin/bash
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
@@ -10,7 +11,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app test check bench chromium
+.PHONY: app test check bench messages chromium
 
 app: .venv/app
 	$(BIN)/streamlit run app.py
@@ -40,6 +41,10 @@ bench: .venv/dev
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }
 	$(PYTHON) -m venv .venv
+
+messages: .venv/dev
+	mkdir -p build
+	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -o build/workbench.pot app.py pages workbench dpcore
 
 chromium:
 	@if command -v chromium >/dev/null; then :; \
