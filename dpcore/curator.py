@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn
 
 import pandas as pd
 
@@ -21,32 +21,21 @@ from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
 from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchy import SUPPRESSED
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
+from dpcore.evaluation.question import Evaluation, Result
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, Release
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
 from dpcore.synthesis.categories import Categories
-from dpcore.tables.rows import Microdata, PublicTable
+from dpcore.tables.rows import PublicTable
 
 Part = tuple[str, str]
-Result = TypeVar("Result", covariant=True)
-
-
-class Evaluation(Protocol[Result]):
-    """A question that reads the original rows: for their owner, outside differential privacy."""
-
-    @property
-    def title(self) -> str:
-        """What it answers, in words, for the ledger."""
-
-    def compute(self, original: Microdata, schema: Schema) -> Result:
-        """The answer."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from dpcore.anonymize.hierarchy import Hierarchy
-from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Loss, Metric, NonUniformEntropy
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    Loss,
+    Metric,
+    NonUniformEntropy,
+)
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -25,10 +31,9 @@ from dpcore.anonymize.models import (
     TCloseness,
 )
 from dpcore.errors import HierarchyError, ParameterError, SchemaError
+from dpcore.schema.role import ROLES, Role
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 Method = Literal["full-domain", "local recoding", "mondrian", "microaggregation"]
-ROLES: tuple[Role, ...] = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 
 MODELS = {
     "k-anonymity": KAnonymity,

@@ -1,0 +1,146 @@
+"""A generalization hierarchy: for every value of a column, the path of ever coarser labels up to `*`.
+
+Level 0 holds the values themselves (the leaves), the last level one single label. Each level is a function of
+the level below it, so that a coarser level never separates what a finer one has joined. The file format is
+the one of ARX: a line a leaf, `value;level 1;...;*`, no header.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.errors import HierarchyError
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hierarchy:
+    """The leaves of one column and their labels at every level.
+
+    Raises: HierarchyError when leaves repeat, levels differ in length, a level does not nest in the next
+    one, or the last level holds more than one label.
+    """
+
+    values: tuple[str, ...]
+    """The leaves; their number is the domain size that information loss counts with."""
+    levels: tuple[tuple[str, ...], ...]
+    """levels[j][i] is the label of leaf i at level j; levels[0] are the leaves."""
+    reason: str = field(default="", compare=False)
+    """Why it was suggested, in one sentence; empty when a person made it."""
+
+    def __post_init__(self) -> None:
+        check(self.values, self.levels)
+
+    @property
+    def height(self) -> int:
+        """The highest level: 0 is the original value, `height` the last one (ARX's heights are one more)."""
+        return len(self.levels) - 1
+
+    def labels(self, level: int) -> tuple[str, ...]:
+        """The distinct labels of a level, in order of their first leaf."""
+        return tuple(dict.fromkeys(self.levels[level]))
+
+    def codes(self, level: int) -> NDArray[np.int64]:
+        """For every leaf the position of its label in `labels(level)`; int64, one a leaf."""
+        return pd.factorize(np.array(self.levels[level], dtype=object))[0].astype(np.int64)
+
+    def leaf_counts(self, level: int) -> NDArray[np.int64]:
+        """For every leaf, the leaves that share its label at `level` (int64); `*` stands for all of them."""
+        codes = self.codes(level)
+        starred = np.array([label == SUPPRESSED for label in self.levels[level]])
+        return np.where(starred, len(self.values), np.bincount(codes)[codes])
+
+    def extended(self, values: Iterable[str]) -> Hierarchy:
+        """The same hierarchy with further leaves, each its own label on every level below the last."""
+        known = set(self.values)
+        new = tuple(dict.fromkeys(value for value in values if value not in known))
+        if not new:
+            return self
+        top = self.levels[-1][0]
+        inner = tuple(level + new for level in self.levels[:-1] or (self.values,))
+        return Hierarchy(
+            values=self.values + new,
+            levels=(*inner, (top,) * (len(self.values) + len(new))),
+            reason=self.reason,
+        )
+
+    def covering(self, series: pd.Series) -> Hierarchy:
+        """The same hierarchy, with leaves for missing and suppressed (`*`) cells if the column has any."""
+        present = set(texts(series.unique()))
+        return self.extended(value for value in (MISSING, SUPPRESSED) if value in present)
+
+    def check_coverage(self, series: pd.Series) -> tuple[str, ...]:
+        """The values of the column without a path here, for the person who owns the file; never for a log."""
+        known = {*self.values, MISSING, SUPPRESSED}
+        return tuple(sorted({text for text in texts(series.unique()) if text not in known}))
+
+    def encode(self, series: pd.Series) -> NDArray[np.int64]:
+        """The leaf of every row: int64 positions in `values`, -1 where a value has no path."""
+        position = {value: leaf for leaf, value in enumerate(self.values)}
+        rows, unique = pd.factorize(series, use_na_sentinel=True)
+        leaves = [position.get(text, -1) for text in texts(unique)]
+        return np.array([*leaves, position.get(MISSING, -1)], dtype=np.int64)[rows]
+
+    @classmethod
+    def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
+        """Read `value;level 1;...;*`, a line a leaf, no header; skips a byte order mark and repeated lines.
+
+        Raises: HierarchyError when lines differ in length or the paths are no hierarchy.
+        """
+        content = text.removeprefix("\ufeff")
+        delimiter = separator or _separator(content)
+        rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
+        if not rows:
+            raise HierarchyError(
+                "the hierarchy file is empty", remedy="write one line a value: value;level 1;...;*"
+            )
+        if any(len(row) != len(rows[0]) for row in rows):
+            raise HierarchyError(
+                "the lines of the hierarchy file differ in their number of fields",
+                remedy=f"give every value the same number of levels, separated by {delimiter!r}",
+            )
+        rows = list(dict.fromkeys(rows))
+        return cls(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
+
+    def to_csv(self) -> str:
+        """The file that `from_csv` reads, separated by semicolons."""
+        out = io.StringIO()
+        csv.writer(out, delimiter=";", lineterminator="\n").writerows(zip(*self.levels, strict=True))
+        return out.getvalue()
+
+
+def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
+    """Raise HierarchyError unless the levels are a hierarchy over the values."""
+    if not values or not levels or tuple(levels[0]) != tuple(values):
+        raise HierarchyError(
+            "level 0 must hold the values themselves", remedy="start each line with the value"
+        )
+    if len(set(values)) != len(values):
+        raise HierarchyError("a value has two different paths", remedy="keep one line a value")
+    if any(len(level) != len(values) for level in levels):
+        raise HierarchyError("the levels differ in length", remedy="give every value one label a level")
+    for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
+        if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
+            raise HierarchyError(
+                f"level {number} does not nest: it separates values that level {number - 1} has joined",
+                remedy="make each level a coarser grouping of the level below it",
+                level=number,
+            )
+    if len(set(levels[-1])) != 1:
+        raise HierarchyError(
+            "the last level holds more than one label", remedy="add a last level * for all values"
+        )
+
+
+def _separator(text: str) -> str:
+    """The separator that cuts the first line into most fields."""
+    first = text.lstrip("\r\n").partition("\n")[0]
+    return max(";,\t|", key=first.count)

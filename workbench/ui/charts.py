@@ -1,0 +1,200 @@
+"""From aggregates to charts. Nothing here takes rows of a table, and a guard refuses them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import DisclosureError
+from workbench.ui.language import _
+
+MAX_MARKS = 2_000
+ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
+ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
+SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A chart, what it shows in words, and the same numbers as a table.
+
+    Attributes:
+        spec: an Altair chart.
+        alt: one or two sentences for people who do not see it.
+        table: the aggregates that were drawn, for the twin.
+    """
+
+    spec: Any
+    alt: str
+    table: pd.DataFrame
+
+
+def drawing(frame: pd.DataFrame) -> Any:
+    """A chart base over aggregates; refuses what could be rows."""
+    if len(frame) > MAX_MARKS:
+        raise DisclosureError(
+            f"a chart takes aggregates of at most {MAX_MARKS} marks", remedy="aggregate first"
+        )
+    import altair
+
+    return altair, altair.Chart(frame)
+
+
+def fold(
+    labels: Sequence[str], values: Any, variance: float, *, most: int = 200
+) -> tuple[list[str], Any, float]:
+    """Neighbouring cells added up until at most `most` are left: (labels, sums, variance of a sum)."""
+    width = -(-len(labels) // most)
+    if width == 1:
+        return list(labels), np.asarray(values), variance
+    starts = np.arange(0, len(labels), width)
+    sums = np.add.reduceat(np.asarray(values), starts)
+    return [f"{labels[i]} …" for i in starts], sums, variance * width
+
+
+def counts(
+    labels: Sequence[str], values: Any, half_width: float, *, column: str, color: str = PRIVATE
+) -> Chart:
+    """Bars of noisy counts with the interval of each."""
+    frame = pd.DataFrame(
+        {"cell": list(labels), "rows": values, "low": values - half_width, "high": values + half_width}
+    )
+    frame["rows shown"] = frame["rows"].clip(lower=0)
+    altair, chart = drawing(frame)
+    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
+    bars = chart.mark_bar(color=color, opacity=0.75).encode(
+        x=x,
+        y=altair.Y("rows shown:Q", title=_("rows (noisy)")),
+        tooltip=[
+            "cell",
+            altair.Tooltip("rows:Q", format=",.1f"),
+            altair.Tooltip("low:Q", format=",.1f"),
+            altair.Tooltip("high:Q", format=",.1f"),
+        ],
+    )
+    rules = chart.mark_rule(color=ERROR_BAR if half_width else color, opacity=0.8).encode(
+        x=x, y="low:Q", y2="high:Q"
+    )
+    alt = _(
+        "Bar chart of {cells} noisy counts of {column}, each within {half:.0f} rows in 95 of 100 cases."
+    ).format(cells=len(frame), column=column, half=half_width)
+    return Chart(spec=(bars + rules).properties(height=320), alt=alt, table=frame.drop(columns="rows shown"))
+
+
+def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
+    """A square of pairwise errors, 0 white to dark."""
+    order = list(names)
+    frame = pd.DataFrame(
+        [
+            {"first": a, "second": b, "error": float(matrix[i][j])}
+            for i, a in enumerate(order)
+            for j, b in enumerate(order)
+            if j < i and np.isfinite(matrix[i][j])
+        ],
+        columns=["first", "second", "error"],
+    )
+    altair, chart = drawing(frame)
+    spec = chart.mark_rect().encode(
+        x=names_axis(altair.X, "second", order),
+        y=names_axis(altair.Y, "first", order),
+        color=altair.Color("error:Q", title=title, scale=altair.Scale(scheme="blues", domainMin=0)),
+        tooltip=["first", "second", altair.Tooltip("error:Q", format=".3f")],
+    )
+    alt = _("{title} of every pair of columns.").format(title=title)
+    if len(frame):
+        worst = frame.loc[frame["error"].idxmax()]
+        alt += " " + _("The largest is {error:.3f} for {a} and {b}.").format(
+            error=worst["error"], a=worst["first"], b=worst["second"]
+        )
+    return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=frame)
+
+
+def two_way(
+    marginal_values: Any, row_labels: Sequence[str], column_labels: Sequence[str], names: tuple[str, str]
+) -> Chart:
+    """A noisy two-way table as a grid of shades; large tables are folded first."""
+    rows, _v, _w = fold(row_labels, np.zeros(len(row_labels)), 0.0, most=40)
+    columns, _v, _w = fold(column_labels, np.zeros(len(column_labels)), 0.0, most=40)
+    steps = [np.arange(0, len(labels), -(-len(labels) // 40)) for labels in (row_labels, column_labels)]
+    folded = np.add.reduceat(np.add.reduceat(np.asarray(marginal_values), steps[0], axis=0), steps[1], axis=1)
+    frame = pd.DataFrame(
+        [(a, b, float(folded[i, j])) for i, a in enumerate(rows) for j, b in enumerate(columns)],
+        columns=["first", "second", "rows"],
+    )
+    altair, chart = drawing(frame)
+    spec = chart.mark_rect().encode(
+        x=altair.X("second:N", sort=None, title=names[1], axis=altair.Axis(labelOverlap=True)),
+        y=altair.Y("first:N", sort=None, title=names[0], axis=altair.Axis(labelOverlap=True)),
+        color=altair.Color(
+            "rows:Q", title=_("rows (noisy)"), scale=altair.Scale(scheme="blues", domainMin=0)
+        ),
+        tooltip=["first", "second", altair.Tooltip("rows:Q", format=",.1f")],
+    )
+    alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
+    title = _("rows (noisy) of {a} × {b}").format(a=names[0], b=names[1])  # no column can have this name
+    table = frame.set_axis([*names, title], axis="columns")
+    return Chart(spec=spec.properties(height=340), alt=alt, table=table)
+
+
+def lines(
+    frame: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+    series: str,
+    x_title: str,
+    y_title: str,
+    alt: str,
+    colors: Sequence[str] = (SYNTHETIC, PRIVATE, WARNING, ORIGINAL),
+) -> Chart:
+    """One line a series over aggregates, in order of appearance, marked by shape as well as by color."""
+    altair, chart = drawing(frame)
+    order = list(frame[series].unique())
+    spec = chart.mark_line(point=True).encode(
+        x=altair.X(f"{x}:Q", title=x_title),
+        y=altair.Y(f"{y}:Q", title=y_title),
+        color=altair.Color(
+            f"{series}:N", title=None, scale=altair.Scale(domain=order, range=list(colors[: len(order)]))
+        ),
+        shape=altair.Shape(f"{series}:N", title=None, scale=altair.Scale(domain=order)),
+        tooltip=list(frame.columns),
+    )
+    return Chart(spec=spec.properties(height=300), alt=alt, table=frame)
+
+
+def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+    """Shares as horizontal bars, the largest first as given."""
+    frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
+    altair, chart = drawing(frame)
+    spec = chart.mark_bar(color=WARNING, opacity=0.85).encode(
+        y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
+        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
+        tooltip=["of", altair.Tooltip("share:Q", format=".2%")],
+    )
+    return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=frame)
+
+
+def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+    """`bars` whose whole lines can be clicked, for a bar of length 0 could not be hit."""
+    drawn = bars(labels, shares, x_title=x_title, alt=alt)
+    altair, chart = drawing(drawn.table)
+    clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
+    lines_of = (
+        chart.mark_bar(opacity=0)
+        .encode(y=altair.Y("of:N", sort=None), x=altair.datum(max(shares)), tooltip=["of"])
+        .add_params(clicked)
+    )
+    return dataclasses.replace(drawn, spec=drawn.spec + lines_of)
+
+
+def names_axis(channel: Any, field: str, order: Sequence[str]) -> Any:
+    """An axis of column names, every one of them, in this order."""
+    import altair
+
+    axis = altair.Axis(labelOverlap=False, labelLimit=140)
+    return channel(f"{field}:N", title=None, axis=axis, scale=altair.Scale(domain=list(order)))

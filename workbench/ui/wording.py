@@ -1,0 +1,152 @@
+"""Words for people: errors, guarantees and terms as sentences. Every visible string goes through `_`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpcore.accounting.ledger import Account
+from dpcore.accounting.loss import UNIT, epsilon_of
+from dpcore.errors import DpcoreError
+from dpcore.release import Guarantee
+from workbench.ui.language import _
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
+
+
+def plain(text: object, *, at_most: int = 80) -> str:
+    """A person's own text, such as a column name, so that Markdown shows it to the letter."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
+    shown = shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
+    return _MARKDOWN.sub(r"\\\1", shown)
+
+
+def number(value: float) -> str:
+    """A number with the digits that mean something."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else "∞"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def amount(units: int, account: Account) -> str:
+    """Units of the ledger as "epsilon 0.5" or "rho 0.0042"."""
+    return f"{rule_unit(account)} {number(units / UNIT)}"
+
+
+def rule_unit(account: Account) -> str:
+    """The unit in which an account is kept."""
+    return _("epsilon") if account.rule == "basic" else _("rho")
+
+
+def budget_words(account: Account) -> str:
+    """The whole promise of an account."""
+    return loss_words(account.promise)
+
+
+def loss_words(loss: Mapping[str, str]) -> str:
+    """A stated loss, from the texts of its exact numbers."""
+    numbers = {name: float(Fraction(text)) for name, text in loss.items()}
+    name = "epsilon" if "epsilon" in numbers else "rho"
+    delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
+    if delta:
+        return _("{name} {loss} with delta {delta:g}").format(
+            name=_(name), loss=number(numbers[name]), delta=delta
+        )
+    return _("{name} {loss}").format(name=_(name), loss=number(numbers[name]))
+
+
+def odds(epsilon: float, prior: float = 0.5) -> float:
+    """The largest chance that somebody can come to assign to a person's being in the table.
+
+    From Bayes' rule with a likelihood ratio of at most e^epsilon. Source: Kasiviswanathan, Smith (2014).
+    """
+    return 1 / (1 + (1 / prior - 1) * math.exp(-min(epsilon, 700)))
+
+
+def epsilon_words(epsilon: float) -> str:
+    """What an epsilon means, in one sentence."""
+    sure = 100 * odds(epsilon)
+    if sure > 99.99:
+        return _("Someone who is 50 % sure that a person is in the table can become all but certain.")
+    return _(
+        "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure."
+    ).format(sure=number(sure) if sure < 99 else f"{sure:.2f}")
+
+
+def epsilon_verdict(epsilon: float) -> str:
+    """How strong a promise that is."""
+    if epsilon <= 1:
+        return _("A strong promise.")
+    if epsilon <= 4:
+        return _("A moderate promise, common in practice.")
+    if epsilon <= 10:
+        return _("A weak promise: think about who may see the result.")
+    return _("Close to no promise. Choose less if you can.")
+
+
+def spent_epsilon(units: int, account: Account) -> float:
+    """What `units` amount to as epsilon: themselves, or by conversion at the account's delta."""
+    if account.rule == "basic":
+        return units / UNIT
+    delta = float(Fraction(account.promise.get("delta", "1/1000000000")))
+    return epsilon_of(units / UNIT, delta)
+
+
+def guarantee_words(guarantee: Guarantee) -> list[str]:
+    """What a release promises and what not, as sentences."""
+    promise = _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss))
+    sentences = [
+        promise,
+        _("Protects against learning whether one person is in the table: {unit}.").format(
+            unit=plain(guarantee.unit, at_most=200)
+        ),
+    ]
+    if guarantee.from_data:
+        columns = ", ".join(plain(name) for name in guarantee.from_data)
+        sentences.append(
+            _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
+                columns=columns
+            )
+        )
+    sentences.append(_("Anything computed from this release alone is as safe as the release."))
+    return sentences
+
+
+def error_words(error: Exception) -> tuple[str, str]:
+    """(what happened and why, what to do) for an error box; never a value from the table."""
+    if isinstance(error, DpcoreError):
+        return _sentence(error.problem), _sentence(error.remedy)
+    return (
+        _("Something went wrong here that the program did not foresee ({kind}).").format(
+            kind=type(error).__name__
+        ),
+        _("Nothing was lost. Try again; if it happens again, report it with what you did."),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def percent(share: float) -> str:
+    """A share with the digits that mean something."""
+    if 0 < share < 0.001:
+        return _("under 0.1 %")
+    if 0.995 <= share < 1:
+        return _("over 99 %")
+    if share == 0:
+        return "0 %"
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def join(names: list[Any]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return _("{first} and {last}").format(first=", ".join(names[:-1]), last=names[-1])
