@@ -16,7 +16,7 @@ from dpcore.errors import ParameterError
 from dpcore.local.base import Protocol, checked_categories
 from dpcore.local.bits import Integers
 from dpcore.local.recommend import PROTOCOLS
-from dpcore.schema.column import as_text
+from dpcore.schema.values import as_text
 
 MAX_TEXT = 500
 
