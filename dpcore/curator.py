@@ -153,7 +153,9 @@ class Curator:
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
         """
         if not half_width > 0:
-            raise ParameterError(f"half_width ({half_width}) must be above 0", remedy="ask for some rows")
+            raise ParameterError(
+                "half_width ({half_width}) must be above 0", remedy="ask for some rows", half_width=half_width
+            )
         recipe.check(self.schema.domain)
 
         def enough(exponent: int) -> bool:
@@ -168,7 +170,9 @@ class Curator:
         low, high = -1200, 800  # exponents of 10^(1/200), so the answer is within 1.2 % of the smallest
         if not enough(high):
             raise ParameterError(
-                f"no loss up to 10,000 keeps every cell within {half_width:g} rows", remedy="allow more error"
+                "no loss up to 10,000 keeps every cell within {half_width:g} rows",
+                remedy="allow more error",
+                half_width=half_width,
             )
         while high - low > 1:
             middle = (low + high) // 2
@@ -300,7 +304,7 @@ class Curator:
         part_code(self.schema, column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
-                f"the cells of column {column!r} were taken from the data, so its parts are not public",
+                "the cells of column {column!r} were taken from the data, so its parts are not public",
                 remedy="confirm its facts as known from outside, or read the whole table",
                 column=column,
             )
