@@ -74,6 +74,11 @@ def uniform(bound: int, size: int) -> Integers:
     return drawn
 
 
+def words(size: int) -> Words:
+    """`size` draws of 0 .. 2^64 - 1 with equal chances."""
+    return np.frombuffer(urandom(8 * size), dtype="<u8")
+
+
 def checked_epsilon(epsilon: Number) -> Fraction:
     """`epsilon` as an exact number, at least `SMALLEST_EPSILON`.
 

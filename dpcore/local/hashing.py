@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from os import urandom
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpcore.local.base import Protocol, Reports, checked_codes, refuse
-from dpcore.local.bits import Integers, Words, bernoulli, chance_of, exp_below, threshold_of, uniform
+from dpcore.local.bits import Integers, Words, bernoulli, chance_of, exp_below, threshold_of, uniform, words
 
 MAX_CELLS_OF_HASH = 65_536
 HASH = 2**32
@@ -68,7 +67,7 @@ class LocalHashing(Protocol):
         own = checked_codes(codes, self.categories)
         people = len(own)
         reports = np.empty((3, people), dtype=np.uint64)
-        reports[:2] = np.frombuffer(urandom(16 * people), dtype="<u8").reshape(people, 2).T
+        reports[:2] = words(2 * people).reshape(people, 2).T
         cells = self._cells(reports[0] * own.astype(np.uint64) + reports[1]).astype(np.int64)
         false = np.flatnonzero(~bernoulli(self.keep, people))
         cells[false] = (cells[false] + 1 + uniform(self.cells - 1, false.size)) % self.cells

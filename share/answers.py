@@ -1,0 +1,2 @@
+from pathlib import Path
+STATIC = Path(__file__).parent / "static"
