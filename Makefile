@@ -26,7 +26,7 @@ check: .venv/dev chromium
 	$(BIN)/python -m pytest
 
 bench: .venv/dev
-	set -e; for name in histogram synthesis anonymize ledger interaction; do echo "== $$name"; \
+	set -e; for name in histogram synthesis anonymize local ledger interaction; do echo "== $$name"; \
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/$$name.py; done
 
 # The files .venv/app and .venv/dev tell when the requirements were last installed.

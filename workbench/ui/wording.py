@@ -107,6 +107,16 @@ def epsilon_words(epsilon: float) -> str:
     ).format(sure=number(sure) if sure < 99 else f"{sure:.2f}")
 
 
+def answer_words(epsilon: float) -> str:
+    """What an epsilon means for somebody who answers a question."""
+    sure = 100 * odds(epsilon)
+    if sure > 99.99:
+        return _("Someone who is 50 % sure of your answer can become all but certain.")
+    return _("Someone who is 50 % sure of your answer can become at most {sure} % sure.").format(
+        sure=number(sure) if sure < 99 else f"{sure:.2f}"
+    )
+
+
 def epsilon_verdict(epsilon: float) -> str:
     """How strong a promise that is."""
     if epsilon <= 1:
