@@ -37,7 +37,7 @@ def roles(curator: Curator, current: Work) -> None:
             column_config={
                 "column": _("column"),
                 "role": st.column_config.SelectboxColumn(
-                    _("role"), options=ROLES, required=True, format_func=ROLE_WORDS.__getitem__
+                    _("role"), options=ROLES, required=True, format_func=lambda role: ROLE_WORDS[str(role)]
                 ),
                 "why": st.column_config.TextColumn(_("why suggested"), width="large"),
             },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -100,7 +101,7 @@ def set_roles(current: Work, roles: dict[str, str]) -> bool:
     return True
 
 
-def take_columns(curator: Curator, columns: list[str], secret: list[str]) -> None:
+def take_columns(curator: Curator, columns: Iterable[str], secret: Iterable[str]) -> None:
     """Take what the Audit page asked about: what others may know, and what should stay unknown."""
     current = work(curator)
     asked = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
@@ -119,9 +120,10 @@ def _complete(curator: Curator, current: Work) -> None:
         if role == "quasi-identifier" and name not in current.hierarchies
     )
     if missing:
-        current.hierarchies |= session.once(
+        suggested = session.once(
             curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
         )
+        current.hierarchies |= suggested
 
 
 def quasi_identifiers(current: Work) -> list[str]:

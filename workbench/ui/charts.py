@@ -94,13 +94,13 @@ def tips(*names: str, **formats: str) -> list[Any]:
 def fold(
     labels: Sequence[str], values: Any, variance: float, *, most: int = 200
 ) -> tuple[list[str], Any, float]:
-    """Neighbouring cells added up until at most `most` are left: (labels, sums, variance of a sum)."""
+    """Neighboring cells added up until at most `most` are left: (labels, sums, variance of a sum)."""
     width = -(-len(labels) // most)
     if width == 1:
         return list(labels), np.asarray(values), variance
     starts = np.arange(0, len(labels), width)
     sums = np.add.reduceat(np.asarray(values), starts)
-    return [f"{labels[i]} …" for i in starts], sums, variance * width
+    return [f"{labels[i]} …" for i in starts.tolist()], sums, variance * width
 
 
 def counts(
@@ -150,7 +150,7 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
     )
     alt = _("{title} of every pair of columns.").format(title=title)
     if len(frame):
-        worst = frame.loc[frame["error"].idxmax()]
+        worst = frame.iloc[int(frame["error"].argmax())]
         alt += " " + _("The largest is {error:.3f} for {a} and {b}.").format(
             error=worst["error"], a=worst["first"], b=worst["second"]
         )

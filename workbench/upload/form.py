@@ -80,12 +80,12 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
         key=key,
         hide_index=True,
         height="content" if len(draft.grid) <= 25 else "auto",
-        column_order=[*_FIRST, *(name for name in draft.grid if name not in _FIRST)],
+        column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in _FIRST)],
         disabled=["column", "reason"],
         column_config={
             "column": st.column_config.TextColumn(_("column"), pinned=True),
             "kind": st.column_config.SelectboxColumn(
-                _("kind"), options=KINDS, required=True, format_func=KIND_WORDS.__getitem__
+                _("kind"), options=KINDS, required=True, format_func=lambda kind: KIND_WORDS[str(kind)]
             ),
             "low": st.column_config.TextColumn(_("low")),
             "high": st.column_config.TextColumn(_("high")),

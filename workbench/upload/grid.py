@@ -53,7 +53,8 @@ def from_grid(
     columns: list[Column] = []
     excluded: list[Excluded] = []
     problems: dict[str, DpcoreError] = {}
-    for line in grid.to_dict("records"):
+    for record in grid.to_dict("records"):
+        line = {str(key): value for key, value in record.items()}
         name = line["column"]
         if line["kind"] == LEAVE_OUT or name == unit.id_column:
             reason = line["reason"] if line["kind"] == LEAVE_OUT else _("names the person")
