@@ -3,6 +3,7 @@
 # make lint   format, lint and types
 # make check  lint, then test
 # make bench  every benchmark
+# make messages  what there is to translate, as build/workbench.pot
 # make wheel  the library as a wheel in build/
 
 SHELL := /bin/bash
@@ -13,7 +14,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app test lint check bench wheel chromium
+.PHONY: app test lint check bench messages wheel chromium
 
 app: $(VENV)/app
 	$(BIN)/streamlit run app.py
@@ -30,7 +31,7 @@ lint: $(VENV)/dev
 check: lint test
 
 bench: $(VENV)/dev
-	set -e; for name in histogram synthesis anonymize ledger interaction; do echo "== $$name"; \
+	set -e; for name in histogram synthesis anonymize local ledger interaction; do echo "== $$name"; \
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.$$name; done
 
 wheel: $(VENV)/dev
@@ -48,6 +49,10 @@ $(VENV)/dev: requirements.txt requirements-dev.txt | $(BIN)/python
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+messages: $(VENV)/dev
+	mkdir -p build
+	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -o build/workbench.pot app.py pages workbench dpcore
 
 chromium:
 	@if command -v chromium >/dev/null; then :; \

@@ -71,7 +71,7 @@ def ask_method() -> str:
     method: str = st.selectbox(
         _("Method"),
         [work.SUGGESTED, *work.METHODS],
-        format_func=lambda method: work.METHODS.get(method, _("as suggested for this table")),
+        format_func=lambda method: work.METHODS.get(method) or _("as suggested for this table"),
         key="anonymize-method",
         persist_state="session",
     )

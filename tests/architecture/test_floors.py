@@ -38,7 +38,7 @@ HEAVY = {
     "streamlit",
 }  # fmt: skip
 """Never at module level in dpcore."""
-POST_PROCESSING = {"release", "schema", "synthesis", "evaluation", "local"}
+POST_PROCESSING = {"release", "schema", "synthesis", "evaluation"}
 """Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
 
 

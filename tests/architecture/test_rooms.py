@@ -26,7 +26,15 @@ ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what
 STREAMLIT = {"workbench.session", "workbench.ui.widgets"}
 """The modules that may draw beside the `form` and `view` of a page's room; settings read the secrets."""
 SHARE = (
-    *("dpcore.errors", "dpcore.schema", "dpcore.tables", "dpcore.release", "dpcore.synthesis"),
+    *(
+        "dpcore.errors",
+        "dpcore.text",
+        "dpcore.schema",
+        "dpcore.local",
+        "dpcore.tables",
+        "dpcore.release",
+        "dpcore.synthesis",
+    ),
     *("dpcore.io.export", "workbench.store", "workbench.ui.wording", "workbench.ui.language"),
     *("workbench.ui.charts", "share"),
 )

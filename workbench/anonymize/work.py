@@ -18,7 +18,7 @@ from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
@@ -84,7 +84,10 @@ def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
     """One line a column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), SuggestedRoles)
     return pd.DataFrame(
-        [{"column": each.column, "role": current.roles[each.column], "why": each.reason} for each in proposed]
+        [
+            {"column": each.column, "role": current.roles[each.column], "why": said(each.reason)}
+            for each in proposed
+        ]
     )
 
 
@@ -117,7 +120,7 @@ def _complete(curator: Curator, current: Work) -> None:
         if role == "quasi-identifier" and name not in current.hierarchies
     )
     if missing:
-        suggested: dict[str, Hierarchy] = session.once(
+        suggested = session.once(
             curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
         )
         current.hierarchies |= suggested
