@@ -31,7 +31,17 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
-from dpcore.synthesis import Adaptive, Categories, Histogram, Independent, Joint, Marginals, SomeColumns, Tree
+from dpcore.synthesis import (
+    Adaptive,
+    Categories,
+    Gaussian,
+    Histogram,
+    Independent,
+    Joint,
+    Marginals,
+    SomeColumns,
+    Tree,
+)
 
 __all__ = [
     "ZCDP",
@@ -47,6 +57,7 @@ __all__ = [
     "Date",
     "DisclosureError",
     "DpcoreError",
+    "Gaussian",
     "Guarantee",
     "HierarchyError",
     "Histogram",
