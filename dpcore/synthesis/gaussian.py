@@ -4,8 +4,8 @@
 the cells of the label, and the feature groups, unless a paid first stage finds them. (2) A row adds to the
 sums of its own class only, and to each of them a number in [-1, 1]: 1, x, later 2 x^2 - 1 and x_i x_j inside
 feature groups, and 0 or 1 for a category. (3) So a person's m rows move all sums together by at most m in the
-max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that. (4) Classes are disjoint,
-and what is measured next depends on noisy sizes only. (5) The rest is computed from these sums.
+max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that. (4) Classes are
+disjoint, and what is measured next depends on noisy sizes only. (5) The rest is computed from these sums.
 
 Source: the K-norm mechanism of Hardt and Talwar (2010). The plan "sums by class, then normal laws" is what a
 textbook chapter on feature-level microaggregation meant; its published code is private for no epsilon.
@@ -40,7 +40,7 @@ from dpcore.tables.sums import Entry, NoisySums, levels
 
 Detail = Literal["means", "variances", "products"]
 
-COUNT_SHARE = Fraction(1, 50)
+COUNT_SHARE = Fraction(1, 100)
 """Part of the loss that tells how much detail the table carries."""
 GROUP_SHARE = Fraction(1, 5)
 MEAN_SHARE: dict[Detail, Fraction] = {
@@ -62,11 +62,10 @@ class Gaussian:
         one_hot: columns without an order; each of their cells is counted per class.
         groups: sets of features whose products are measured where the noise allows it; None to find them in
             a first stage, for a fifth of the loss.
-        detail: what is measured; None to decide it by noisy class sizes, for a fiftieth of the loss.
+        detail: what is measured; None to decide it by the noisy number of rows, for a hundredth of the loss.
     """
 
     kind: ClassVar[str] = "gaussian"
-    threshold_delta: ClassVar[Fraction] = Fraction(0)
 
     label: str
     features: tuple[str, ...]
@@ -171,17 +170,20 @@ class Gaussian:
         return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
-        """Noisy class sizes, then the plan they carry, then its sums, then moments."""
+        """The noisy number of rows, then the sums that it carries, then moments."""
         loss, domain, by = measurer.loss, measurer.domain, (self.label,)
-        on_progress("count classes", 0.0)
-        sizes = None if self.detail else measurer.sums(by, [{}], loss.share(COUNT_SHARE))
+        on_progress("count rows", 0.0)
+        count = None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
         groups = self.groups
         if groups is None:
             on_progress("find feature groups", 0.1)
             groups = find_groups(measurer, self.features, loss.share(GROUP_SHARE))
         pairs = _pairs(groups)
         left = loss.share(self._left())
-        detail = self.detail or self._carried(sizes, len(pairs), left, measurer.rows)
+        detail: Detail = self.detail or "means"
+        if count is not None:
+            total = max(float(count.values[0, 0]), 1.0)
+            detail = self._carried(total, domain.size(self.label), len(pairs), left, measurer.rows)
         on_progress("measure classes", 0.3)
         mean_share = MEAN_SHARE[detail] if self.features else Fraction(1)
         first = measurer.sums(by, self._first(domain), left.share(mean_share))
@@ -201,15 +203,13 @@ class Gaussian:
         used = Fraction(0) if self.detail else COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 
-    def _carried(self, sizes: NoisySums | None, pairs: int, loss: Loss, rows: int) -> Detail:
-        """How much detail the noisy sizes carry under this loss; no row is looked at."""
-        assert sizes is not None
-        total, spread = max(float(sizes.values.sum()), 1.0), math.sqrt(len(sizes.values))
+    def _carried(self, total: float, classes: int, pairs: int, loss: Loss, rows: int) -> Detail:
+        """How much detail a noisy number of rows carries under this loss; no row is looked at."""
         features = max(len(self.features), 1)
 
         def noise(entries: int, detail: Detail) -> float:
             part = loss.share(1 - MEAN_SHARE[detail])
-            return sums_deviation(rows=rows, entries=entries, loss=part) * spread / total
+            return sums_deviation(rows=rows, entries=entries, loss=part) * math.sqrt(classes) / total
 
         if pairs and noise(features + pairs, "products") <= COVARIANCE_NOISE:
             return "products"

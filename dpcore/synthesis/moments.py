@@ -28,8 +28,8 @@ from dpcore.tables.sums import NoisySums
 
 SMALLEST_CLASS = 5.0
 """Rows that a class is taken to have at least when sums are divided."""
-SOFT = 0.6
-CARRIED = 0.3
+SOFT = 0.4
+CARRIED = 0.1
 """Part of the variance of a mean's noise that drawn rows carry."""
 PRIOR_VARIANCE = 0.1
 PRIOR_SPREAD = 0.06
