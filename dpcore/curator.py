@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn
 
 import pandas as pd
 
@@ -21,32 +21,21 @@ from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
 from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
+from dpcore.evaluation.question import Evaluation, Result
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, Release
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
 from dpcore.synthesis.categories import Categories
-from dpcore.tables.rows import Microdata, PublicTable
+from dpcore.tables.rows import PublicTable
 
 Part = tuple[str, str]
-Result = TypeVar("Result", covariant=True)
-
-
-class Evaluation(Protocol[Result]):
-    """A question that reads the original rows: for their owner, outside differential privacy."""
-
-    @property
-    def title(self) -> str:
-        """What it answers, in words, for the ledger."""
-
-    def compute(self, original: Microdata, schema: Schema) -> Result:
-        """The answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +153,9 @@ class Curator:
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
         """
         if not half_width > 0:
-            raise ParameterError(f"half_width ({half_width}) must be above 0", remedy="ask for some rows")
+            raise ParameterError(
+                "half_width ({half_width}) must be above 0", remedy="ask for some rows", half_width=half_width
+            )
         recipe.check(self.schema.domain)
 
         def enough(exponent: int) -> bool:
@@ -179,7 +170,9 @@ class Curator:
         low, high = -1200, 800  # exponents of 10^(1/200), so the answer is within 1.2 % of the smallest
         if not enough(high):
             raise ParameterError(
-                f"no loss up to 10,000 keeps every cell within {half_width:g} rows", remedy="allow more error"
+                "no loss up to 10,000 keeps every cell within {half_width:g} rows",
+                remedy="allow more error",
+                half_width=half_width,
             )
         while high - low > 1:
             middle = (low + high) // 2
@@ -312,7 +305,7 @@ class Curator:
         part_code(self.schema, column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
-                f"the cells of column {column!r} were taken from the data, so its parts are not public",
+                "the cells of column {column!r} were taken from the data, so its parts are not public",
                 remedy="confirm its facts as known from outside, or read the whole table",
                 column=column,
             )

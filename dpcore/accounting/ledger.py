@@ -13,8 +13,6 @@ import dataclasses
 import hashlib
 import hmac
 import json
-import secrets
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -182,10 +180,10 @@ def check_same(stored: Account, asked: Account) -> Account:
         if any(getattr(stored, field) != getattr(asked, field) for field in fields)
     ]
     raise BudgetFixed(
-        f"this data set was opened before with another {' and '.join(differing) or 'promise'}, "
-        "which never changes",
+        "this data set was opened before with another {what}, which never changes",
         remedy="open it with the one that is on file",
         account=stored,
+        what=" and ".join(differing) or "promise",
     )
 
 
@@ -203,10 +201,11 @@ def check_reserve(account: Account, reserved: Sequence[Charge], charge: Charge) 
         left = account.units - total((each.units, each.part) for each in reserved)
         name = "epsilon" if account.rule == "basic" else "rho"
         raise BudgetExceeded(
-            f"the charge of {name} {charge.units / 1e12:g} is more than what is left, {name} {left / 1e12:g}",
+            "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
             remedy="ask for less",
-            asked=charge.units,
-            left=left,
+            unit=name,
+            charge=charge.units / 1e12,
+            left=left / 1e12,
         )
     if sum(each.threshold_units for each in charges) > account.threshold_units:
         raise BudgetExceeded(
@@ -283,7 +282,9 @@ def check_chain(
     previous = ""
     for number, line in enumerate(lines):
         if line.number != number or line.previous != previous or line.digest != line.seal(key):
-            raise corrupt(f"line {number} of the ledger was altered, or lines are missing before it")
+            raise corrupt(
+                "line {number} of the ledger was altered, or lines are missing before it", number=number
+            )
         previous = line.digest
     check_head(key, lines[-1] if lines else None, head)
     if lines[0].content != open_content(account):
@@ -293,105 +294,6 @@ def check_chain(
         raise corrupt("a stored release was altered, dropped or added")
 
 
-def corrupt(problem: str) -> LedgerCorrupt:
+def corrupt(problem: str, **details: object) -> LedgerCorrupt:
     """The error for a ledger that was altered."""
-    return LedgerCorrupt(problem, remedy="restore the ledger from a backup")
-
-
-class MemoryLedger:
-    """A ledger for one process: nothing outlasts it."""
-
-    def __init__(self) -> None:
-        self.key = secrets.token_bytes(32)
-        self._lock = threading.Lock()
-        self._accounts: dict[str, Account] = {}
-        self._lines: dict[str, list[Line]] = {}
-        self._heads: dict[str, str] = {}
-        self._releases: dict[str, dict[str, str]] = {}
-
-    def open(self, account: Account) -> Account:
-        with self._lock:
-            stored = self._accounts.get(account.dataset)
-            if stored is not None:
-                return check_same(stored, account)
-            self._accounts[account.dataset] = account
-            self._lines[account.dataset] = []
-            self._releases[account.dataset] = {}
-            self._append(account.dataset, "", "opened", NOTHING, open_content(account))
-            return account
-
-    def account(self, dataset: str) -> Account | None:
-        with self._lock:
-            return self._accounts.get(dataset)
-
-    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
-        with self._lock:
-            account = self._account(dataset)
-            self._check_states(dataset, request_id, [])
-            reserved = [line.charge for line in self._lines[dataset] if line.state == "reserved"]
-            check_reserve(account, reserved, charge)
-            self._append(dataset, request_id, "reserved", charge, content)
-
-    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
-        with self._lock:
-            self._check_states(dataset, request_id, ["reserved"])
-            sealed = {**content, "release": digest_of(release)}
-            self._append(dataset, request_id, "committed", NOTHING, sealed)
-            self._releases[dataset][request_id] = release
-
-    def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        with self._lock:
-            self._check_states(dataset, request_id, ["reserved"])
-            self._append(dataset, request_id, "failed", NOTHING, content)
-
-    def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        with self._lock:
-            self._check_states(dataset, request_id, [])
-            self._append(dataset, request_id, "outside", NOTHING, content)
-
-    def lines(self, dataset: str) -> tuple[Line, ...]:
-        with self._lock:
-            return tuple(self._lines.get(dataset, ()))
-
-    def release(self, dataset: str, request_id: str) -> str | None:
-        with self._lock:
-            return self._releases.get(dataset, {}).get(request_id)
-
-    def verify(self, dataset: str) -> None:
-        with self._lock:
-            check_chain(
-                self.key,
-                self._account(dataset),
-                self._lines[dataset],
-                self._releases[dataset],
-                self._heads[dataset],
-            )
-
-    def _account(self, dataset: str) -> Account:
-        if dataset not in self._accounts:
-            raise no_account()
-        return self._accounts[dataset]
-
-    def _check_states(self, dataset: str, request_id: str, expected: list[State]) -> None:
-        self._account(dataset)
-        states = [line.state for line in self._lines[dataset] if line.request_id == request_id]
-        check_states(request_id, states, expected)
-
-    def _append(
-        self, dataset: str, request_id: str, state: State, charge: Charge, content: dict[str, Any]
-    ) -> None:
-        lines = self._lines[dataset]
-        previous = lines[-1] if lines else None
-        if state != "opened":
-            check_head(self.key, previous, self._heads[dataset])
-        line = Line.sealed(
-            self.key,
-            previous=previous,
-            dataset=dataset,
-            request_id=request_id,
-            state=state,
-            charge=charge,
-            content=content,
-        )
-        lines.append(line)
-        self._heads[dataset] = head_of(self.key, line)
+    return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

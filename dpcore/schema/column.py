@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,14 +20,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import _DECIMAL, _WHOLE, MISSING_LABEL, OTHER_LABEL, as_text, texts_of
 
 Codes = npt.NDArray[np.int64]
 
-MISSING_LABEL = "(missing)"
-OTHER_LABEL = "(other)"
 MAX_CELLS = 100_000
-_WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-_DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +90,7 @@ class Column(ABC):
         codes, outside = self._encode(values)
         if outside.refused:
             raise SchemaError(
-                f"column {self.name!r} holds values that its declaration has no cell for",
+                "column {column!r} holds values that its declaration has no cell for",
                 remedy=self._refusal_remedy(),
                 column=self.name,
             )
@@ -179,11 +175,11 @@ class Categorical(Column):
         texts = texts_of(self.categories)
         if not texts and not self.other:
             raise ParameterError(
-                f"column {self.name!r} needs at least one category", remedy="list its categories"
+                "column {name!r} needs at least one category", remedy="list its categories", name=self.name
             )
         if len(set(texts)) != len(texts):
             raise ParameterError(
-                f"column {self.name!r} lists a category twice", remedy="list each category once"
+                "column {name!r} lists a category twice", remedy="list each category once", name=self.name
             )
         check_cells(self.name, len(texts))
 
@@ -232,7 +228,9 @@ class Boolean(Column):
         super().__post_init__()
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
-                f"true and false of column {self.name!r} have the same label", remedy="use two labels"
+                "true and false of column {name!r} have the same label",
+                remedy="use two labels",
+                name=self.name,
             )
 
     @property
@@ -259,52 +257,6 @@ class Boolean(Column):
         return pd.Series(texts.take(codes)).where(present)
 
 
-def as_text(values: pd.Series) -> pd.Series:
-    """Every value as trimmed text; missing stays missing.
-
-    A number has one text, however it was written: 1, 1.0 and "1.00" are "1", but "01" is a code. A time at
-    midnight is a date. The text of a value depends on nothing but that value: were it otherwise, one person
-    could change how the rows of all others are counted.
-    """
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return values.astype("str")
-    if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return _times_as_text(values)
-    if pd.api.types.is_float_dtype(values.dtype):
-        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        whole = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
-        texts = values.astype("str").astype(object)
-        texts[whole] = numbers[whole].astype(np.int64).astype("str")
-        return texts.astype("str")
-    texts = values.astype("str")
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return texts
-    texts = texts.str.strip()
-    decimal = texts.str.fullmatch(_DECIMAL).fillna(False).to_numpy(dtype=bool)
-    if decimal.any():
-        texts = texts.where(~decimal, as_text(texts.where(decimal).astype("float64")))
-    return texts
-
-
-def texts_of(labels: Iterable[object]) -> list[str]:
-    """Declared texts or numbers in the form in which `as_text` gives values."""
-    return as_text(pd.Series([str(label) for label in labels], dtype="str")).tolist()
-
-
-def numbers_in(texts: pd.Series) -> npt.NDArray[np.float64]:
-    """The numbers among texts of `as_text`; NaN for all else, such as the code 01."""
-    return texts.where(texts.str.fullmatch(f"{_WHOLE}|{_DECIMAL}").fillna(False)).to_numpy(
-        np.float64, na_value=np.nan
-    )
-
-
-def _times_as_text(values: pd.Series) -> pd.Series:
-    local = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
-    stamps = np.datetime_as_string(local.to_numpy(dtype="datetime64[us]"))
-    texts = pd.Series(stamps, index=values.index, dtype="str").str.replace("T", " ", regex=False)
-    return texts.str.removesuffix(".000000").str.removesuffix(" 00:00:00").where(values.notna())
-
-
 def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:
     """Whole numbers as int64, or as nullable Int64 where some are missing."""
     if present.all():
@@ -320,7 +272,9 @@ def check_cells(name: str, cells: float) -> None:
     """Refuse a column with more than `MAX_CELLS` cells."""
     if cells > MAX_CELLS:
         raise ParameterError(
-            f"column {name!r} would have {cells:.0f} cells, more than {MAX_CELLS}",
+            "column {column!r} would have {cells:.0f} cells, more than {max_cells}",
             remedy="use a wider step or fewer categories",
             column=name,
+            cells=cells,
+            max_cells=MAX_CELLS,
         )

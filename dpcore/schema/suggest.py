@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
-from dpcore.schema.column import Boolean, Categorical, Column, as_text
+from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.interval import Date, Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
+from dpcore.schema.values import as_text
 
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200
@@ -39,7 +40,9 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
     duplicated = frame.columns[frame.columns.duplicated()]
     if len(duplicated):
         raise SchemaError(
-            f"the table has more than one column {str(duplicated[0])!r}", remedy="rename one of them"
+            "the table has more than one column {duplicated!r}",
+            remedy="rename one of them",
+            duplicated=str(duplicated[0]),
         )
     unit = _unit(frame)
     columns: list[Column] = []

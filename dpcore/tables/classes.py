@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, texts
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import MISSING, texts
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -47,7 +47,7 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if name not in frame.columns:
-        raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+        raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
     column = frame[name]
     if column.empty:
         raise SchemaError("the table has no rows", remedy="take a table with rows")

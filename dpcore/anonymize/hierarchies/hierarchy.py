@@ -18,9 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
-
-MISSING = "(missing)"
-SUPPRESSED = "*"
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +105,8 @@ class Hierarchy:
         if any(len(row) != len(rows[0]) for row in rows):
             raise HierarchyError(
                 "the lines of the hierarchy file differ in their number of fields",
-                remedy=f"give every value the same number of levels, separated by {delimiter!r}",
+                remedy="give every value the same number of levels, separated by {delimiter!r}",
+                delimiter=delimiter,
             )
         rows = list(dict.fromkeys(rows))
         return cls(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
@@ -132,32 +131,15 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
     for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(
-                f"level {number} does not nest: it separates values that level {number - 1} has joined",
+                "level {level} does not nest: it separates values that level {number} has joined",
                 remedy="make each level a coarser grouping of the level below it",
                 level=number,
+                number=number - 1,
             )
     if len(set(levels[-1])) != 1:
         raise HierarchyError(
             "the last level holds more than one label", remedy="add a last level * for all values"
         )
-
-
-def texts(values: Iterable[object]) -> list[str]:
-    """Cells as hierarchies write them: 39.0 is `39`, midnight is a date, nothing is `(missing)`."""
-    return [_text(value) for value in values]
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if pd.isna(value):  # type: ignore[call-overload]
-        return MISSING
-    if isinstance(value, float | np.floating) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, pd.Timestamp | np.datetime64):
-        moment = pd.Timestamp(value)
-        return str(moment.date()) if moment == moment.normalize() else moment.isoformat()
-    return str(value)
 
 
 def _separator(text: str) -> str:
