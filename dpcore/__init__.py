@@ -40,6 +40,7 @@ from dpcore.synthesis import (
     Joint,
     Marginals,
     SomeColumns,
+    Statistics,
     Tree,
 )
 
@@ -81,6 +82,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SomeColumns",
+    "Statistics",
     "Tree",
     "range_query",
     "suggest_schema",

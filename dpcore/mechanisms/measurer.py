@@ -213,6 +213,30 @@ class Measurer:
         deviation = sums_deviation(rows=self.rows, entries=len(entries), loss=loss)
         return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
 
+    def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
+        """A cell with nearly that part of the rows below it: a private choice among the first `cells` cells.
+
+        The score of a cell is minus the number of rows by which the quantile lies outside it; a person's rows
+        change it by at most `rows`. Costs `loss`.
+
+        Args:
+            order: above 0 and below 1; 1/2 for the median.
+            cells: how many cells are in the order of values; rows in later ones are left out.
+        """
+        scale = selection_scale(rows=self.rows, loss=loss)
+        pure = isinstance(loss, PureDP)
+        mechanism: Mechanism = "permute and flip" if pure else "exponential"
+        check_cells(self.domain, [(column,)])
+        self._spend(loss, [self._event(mechanism, ((column,),), scale)])
+        (exact,) = self._exact([(column,)])
+        counts = exact.values[:cells]
+        part, whole = order.numerator, order.denominator
+        upto = np.cumsum(counts)
+        goal, below, reached = part * int(upto[-1]), whole * (upto - counts), whole * upto
+        # in units of 1 / whole rows, of which a row changes every score by at most whole
+        scores = -np.maximum(np.maximum(below - goal, goal - reached), 0)
+        return noisy_max(scores, noise_scale=scale * whole, pure=pure)
+
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
         """Texts of a column whose noisy count is above a threshold, with that count.
 

@@ -14,12 +14,15 @@ from dpcore.synthesis.cuts import quantile_cuts
 from dpcore.synthesis.gaussian import Gaussian
 from dpcore.synthesis.gaussian_model import GaussianModel
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
+from dpcore.synthesis.pipeline import Closeness, Pipeline, Record, Step, sample_test
+from dpcore.synthesis.pooling import Pooled, pool
 from dpcore.synthesis.some_columns import SomeColumns
+from dpcore.synthesis.statistics import Figure, Figures, Statistics
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.synthesis.tree import Tree
 
 MODELS: dict[str, Any] = {
-    model.kind: model for model in (ChainModel, FoundCategories, GaussianModel, SyntheticModel)
+    model.kind: model for model in (ChainModel, Figures, FoundCategories, GaussianModel, SyntheticModel)
 }
 
 
@@ -35,8 +38,11 @@ __all__ = [
     "Adaptive",
     "Categories",
     "ChainModel",
+    "Closeness",
     "Conditioned",
     "Expected",
+    "Figure",
+    "Figures",
     "FoundCategories",
     "Gaussian",
     "GaussianModel",
@@ -45,10 +51,17 @@ __all__ = [
     "Joint",
     "Marginals",
     "Model",
+    "Pipeline",
+    "Pooled",
     "Recipe",
+    "Record",
     "SomeColumns",
+    "Statistics",
+    "Step",
     "SyntheticModel",
     "Tree",
     "load_model",
+    "pool",
     "quantile_cuts",
+    "sample_test",
 ]

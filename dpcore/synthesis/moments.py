@@ -7,7 +7,7 @@ Three steps follow from that, none of which looks at a row:
 1. Means. The distance of a class mean from the mean of all classes (weighted by precision) is drawn in by
    `SOFT` deviations of its noise, and no further than to 0: a class that noise alone set apart is not.
 2. Variances. What all classes have inside them together is shrunk to the public prior, and each class to
-   that, by the weights of a normal prior: typical deviation squared against noise squared. Covariances
+   that, by the weights of normal laws: typical deviation squared against noise squared. Covariances
    likewise, to 0. Part of the uncertainty of a mean is added to its variance.
 3. A column whose variance is nearly the largest that its mean allows, 1 - mean^2, has its values at its two
    bounds, and is drawn so.
@@ -17,6 +17,7 @@ The constants were chosen while looking at three small public tables; curves are
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,9 +32,9 @@ SMALLEST_CLASS = 5.0
 SOFT = 0.4
 CARRIED = 0.1
 """Part of the variance of a mean's noise that drawn rows carry."""
-PRIOR_VARIANCE = 0.1
+PRIOR_VARIANCE = 0.08
 PRIOR_SPREAD = 0.06
-"""Typical deviation of a variance from the prior, of a covariance from 0, and of classes from one another."""
+"""Typical deviation of a variance from the prior, and of a covariance from 0."""
 LEAST_VARIANCE = 0.02
 AT_THE_BOUNDS = 0.7
 """Part of the largest possible variance from which a column is taken to have two values."""
@@ -71,13 +72,11 @@ def moments(first: NoisySums, second: NoisySums | None, pairs: Sequence[tuple[in
     if second is not None:
         variances, two_valued = _variances(second, sizes, means)
         covariances[:, range(features), range(features)] = variances
-        for number, (i, j) in enumerate(pairs, start=features):
-            products = second.values[:, number] / sizes - means[:, i] * means[:, j]
-            shared = _shrunk(
-                _pooled(products, sizes), 0.0, len(sizes) * (second.deviation / sizes.sum()) ** 2
-            )
-            own = _shrunk(products, shared, (second.deviation / sizes) ** 2)
-            covariances[:, i, j] = covariances[:, j, i] = own
+        if pairs:
+            i, j = np.array(pairs).T
+            products = second.values[:, features:] / sizes[:, None] - means[:, i] * means[:, j]
+            drawn = _shrunk(products, sizes, second.deviation, prior=0.0)
+            covariances[:, i, j] = covariances[:, j, i] = drawn
     covariances += np.eye(features) * (CARRIED * noise)[:, None, None]
     return Moments(means=means, covariances=clipped(covariances), two_valued=two_valued)
 
@@ -109,23 +108,33 @@ def _variances(second: NoisySums, sizes: Values, means: Values) -> tuple[Values,
     """Variances (classes, features), and which features have their values at the bounds."""
     features = means.shape[1]
     squares = (second.values[:, :features] / sizes[:, None] + 1) / 2
-    found = squares - means**2
-    noise = len(sizes) * (second.deviation / sizes.sum() / 2) ** 2
-    together = _pooled(squares, sizes) - _pooled(means, sizes) ** 2
     room = 1 - _pooled(means, sizes) ** 2
-    two_valued = (together > AT_THE_BOUNDS * room) & (room > 4 * np.sqrt(2 * noise))
-    shared = _shrunk(_pooled(found, sizes), PRIOR_VARIANCE, noise)
-    own = _shrunk(found, shared, ((second.deviation / sizes / 2) ** 2)[:, None])
+    noise = math.sqrt(len(sizes)) * second.deviation / sizes.sum()
+    two_valued = (_pooled(squares, sizes) - 1 + room > AT_THE_BOUNDS * room) & (room > 3 * noise)
+    own = _shrunk(squares - means**2, sizes, second.deviation / 2, prior=PRIOR_VARIANCE)
     return np.clip(np.where(two_valued, 1 - means**2, own), LEAST_VARIANCE, 1.0), two_valued
+
+
+def _shrunk(found: Values, sizes: Values, deviation: float, *, prior: float) -> Values:
+    """Class numbers (classes, ...) drawn to what the classes share, and that to its prior.
+
+    The weights are those of normal laws. How far classes lie from each other beyond their noise is found from
+    them all; where that is not at all, they get the shared number.
+
+    Args:
+        deviation: of the noise of the sums that `found` was divided from, in rows.
+    """
+    together = len(sizes) * (deviation / sizes.sum()) ** 2
+    weight = PRIOR_SPREAD**2 / (PRIOR_SPREAD**2 + together)
+    shared = weight * _pooled(found, sizes) + (1 - weight) * prior
+    noise = np.broadcast_to(((deviation / sizes) ** 2)[:, None], found.shape)
+    precision = 1 / np.maximum(noise, 1e-12) ** 2
+    between = max(float(np.average((found - shared) ** 2 - noise, weights=precision)), 0.0)
+    drawn: Values = shared + between / np.maximum(between + noise, 1e-12) * (found - shared)
+    return drawn
 
 
 def _pooled(values: Values, sizes: Values) -> Values:
     """The mean over classes, by size."""
     mean: Values = sizes @ values / sizes.sum()
     return mean
-
-
-def _shrunk(found: Values, prior: Values | float, noise: Values | float) -> Values:
-    """Found numbers drawn to their prior by the weights of a normal law."""
-    weight = PRIOR_SPREAD**2 / (PRIOR_SPREAD**2 + noise)
-    return weight * found + (1 - weight) * prior
