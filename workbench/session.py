@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
@@ -160,6 +161,13 @@ def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evalua
         reports[key] = curator.evaluate(evaluation())
     result: Result = reports[key].content
     return result
+
+
+def language() -> str:
+    """The language that the browser of this tab asks for; English outside of any tab."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return "en"
+    return st.context.locale or "en"
 
 
 def widget(key: str, default: Any = None) -> Any:

@@ -17,7 +17,7 @@ from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
@@ -27,18 +27,22 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
-METHODS = {
-    "full-domain": _("full-domain: one level a column, the same for everybody"),
-    "local recoding": _("local recoding: levels differ from group to group"),
-    "mondrian": _("Mondrian: groups cut along the data, free ranges"),
-    "microaggregation": _("microaggregation (MDAV): numbers become group means"),
-}
-SECRET_MODELS = {
-    "none": _("nothing more"),
-    "distinct": _("different values in each group (distinct l-diversity)"),
-    "entropy": _("values in each group well spread (entropy l-diversity)"),
-    "t": _("groups resemble the whole table (t-closeness)"),
-}
+METHODS = Words(
+    {
+        "full-domain": N_("full-domain: one level a column, the same for everybody"),
+        "local recoding": N_("local recoding: levels differ from group to group"),
+        "mondrian": N_("Mondrian: groups cut along the data, free ranges"),
+        "microaggregation": N_("microaggregation (MDAV): numbers become group means"),
+    }
+)
+SECRET_MODELS = Words(
+    {
+        "none": N_("nothing more"),
+        "distinct": N_("different values in each group (distinct l-diversity)"),
+        "entropy": N_("values in each group well spread (entropy l-diversity)"),
+        "t": N_("groups resemble the whole table (t-closeness)"),
+    }
+)
 
 
 @dataclass(kw_only=True)

@@ -11,7 +11,7 @@ from dpcore.errors import DpcoreError
 from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,31 +27,33 @@ class Kind:
 KINDS = (
     Kind(
         key="histogram",
-        title=_("One column"),
+        title=N_("One column"),
         icon=":material/bar_chart:",
-        text=_("A histogram: noisy counts of one column, with error bars."),
+        text=N_("A histogram: noisy counts of one column, with error bars."),
     ),
     Kind(
         key="marginals",
-        title=_("A few columns together"),
+        title=N_("A few columns together"),
         icon=":material/grid_on:",
-        text=_("Marginals: noisy tables of chosen sets of columns, which agree with each other."),
+        text=N_("Marginals: noisy tables of chosen sets of columns, which agree with each other."),
     ),
     Kind(
         key="table",
-        title=_("A whole table"),
+        title=N_("A whole table"),
         icon=":material/table_rows:",
-        text=_("Synthetic rows that follow noisy counts. No row belongs to a person."),
+        text=N_("Synthetic rows that follow noisy counts. No row belongs to a person."),
     ),
 )
 
 
-RELATIONS = {
-    "adaptive": _("keep as many as the budget allows (Adaptive)"),
-    "tree": _("keep the strongest, a quick preview (Tree)"),
-    "joint": _("keep all of them, few columns only (Joint)"),
-    "independent": _("drop them (Independent)"),
-}
+RELATIONS = Words(
+    {
+        "adaptive": N_("keep as many as the budget allows (Adaptive)"),
+        "tree": N_("keep the strongest, a quick preview (Tree)"),
+        "joint": N_("keep all of them, few columns only (Joint)"),
+        "independent": N_("drop them (Independent)"),
+    }
+)
 
 
 def table_recipe(

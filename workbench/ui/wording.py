@@ -12,8 +12,17 @@ from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _, problem_and_remedy
 
+SAMPLE_TITLES = Words({"census": N_("Census"), "hospital": N_("Hospital visits")})
+SAMPLE_LINES = Words(
+    {
+        "census": N_("20,000 invented people: education, work, family, income. One row is one person."),
+        "hospital": N_(
+            "5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight per person."
+        ),
+    }
+)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -122,7 +131,8 @@ def guarantee_words(guarantee: Guarantee) -> list[str]:
 def error_words(error: Exception) -> tuple[str, str]:
     """(what happened and why, what to do) for an error box; never a value from the table."""
     if isinstance(error, DpcoreError):
-        return _sentence(error.problem), _sentence(error.remedy)
+        problem, remedy = problem_and_remedy(error)
+        return _sentence(problem), _sentence(remedy)
     return (
         _("Something went wrong here that the program did not foresee ({kind}).").format(
             kind=type(error).__name__
