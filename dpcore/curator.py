@@ -227,6 +227,7 @@ class Curator:
             rows=self.schema.unit.max_rows,
             part=part,
             texts=functools.partial(self._engine.texts, part=part),
+            sums=functools.partial(self._engine.sums, part=part),
             delta=delta,
         )
         try:
