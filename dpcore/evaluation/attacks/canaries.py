@@ -109,7 +109,7 @@ def bound(
 
 
 def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -> float:
-    """The largest epsilon, in steps of 0.001 up to 20, that so many right guesses refute at chance `error`."""
+    """The largest epsilon, in steps of 0.001 up to 20, that so many right guesses refute at `error`."""
     low, high = 0, 20_001  # at `low` refuted, at `high` not
     if chance_of(canaries, guesses, epsilon=0.0, delta=delta) >= error:
         return 0.0
