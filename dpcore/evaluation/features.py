@@ -18,7 +18,7 @@ MAX_CATEGORIES = 50
 
 
 def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
-    """(rows, features) numbers: columns with an order scaled to [-1, 1] by their declared bounds, clipped.
+    """(rows, features) numbers: columns with an order scaled to [-1, 1] by their bounds, and clipped.
 
     The others are one feature per declared category. A column with an order that declares missing values has a
     second feature that tells where they are. Depends on the schema, never on other rows.
