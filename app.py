@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from workbench import widgets
-from workbench.wording import _
+from workbench.ui import widgets
+from workbench.ui.wording import _
 
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 

@@ -24,23 +24,23 @@ import pandas as pd
 
 from benchmarks import peers, plain
 from benchmarks.arx import METRICS, SECRET, SETUPS, Adult, models_of, reference
-from dpcore.anonymize.admission import Admission
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.classes import Grouper
-from dpcore.anonymize.column_sets import column_sets
-from dpcore.anonymize.disclosure import attribute_risk
-from dpcore.anonymize.encoding import equivalence_classes, leaves_of
-from dpcore.anonymize.frontier import Frontier
-from dpcore.anonymize.local_recoding import local_recoding
-from dpcore.anonymize.microaggregation import information_loss, microaggregate
+from dpcore.anonymize.fulldomain.frontier import Frontier
+from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.search import Solution, search
+from dpcore.anonymize.fulldomain.size import predict
+from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.mondrian import mondrian
+from dpcore.anonymize.partition.admission import Admission
+from dpcore.anonymize.partition.microaggregation import information_loss, microaggregate
+from dpcore.anonymize.partition.mondrian import mondrian
+from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.risk import reidentification_risk
-from dpcore.anonymize.search import Solution, search
-from dpcore.anonymize.size import predict
-from dpcore.anonymize.tuples import Tuples
-from dpcore.anonymize.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.risk.column_sets import column_sets
+from dpcore.risk.disclosure import attribute_risk
+from dpcore.risk.reidentification import reidentification_risk
+from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.tables.classes import equivalence_classes, leaves_of
 
 KS = (2, 5, 10, 25, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)

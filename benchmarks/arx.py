@@ -8,8 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchy import Hierarchy
-from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Loss, Metric, NonUniformEntropy
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    Loss,
+    Metric,
+    NonUniformEntropy,
+)
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -20,7 +27,6 @@ from dpcore.anonymize.models import (
     SensitiveModel,
     TCloseness,
 )
-from dpcore.anonymize.tuples import Tuples
 
 QI7 = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
 SETUPS = {"qi7": QI7, "qi8": (*QI7, "salary-class"), "qi9": (*QI7, "occupation", "salary-class")}

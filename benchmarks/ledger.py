@@ -28,13 +28,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dpcore.accounting.ledger import Account, Charge
 from dpcore.errors import BudgetExceeded, LedgerError
-from workbench.ledger import SqlLedger
-from workbench.settings import Settings
-from workbench.store import Store
+from workbench.store.database import Store
+from workbench.store.ledger import SqlLedger
+from workbench.store.settings import Settings
 
 WORKERS, TIMES, UNITS, BUDGET = 16, 200, 500, 1_000_000
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["workbench.ledger"])
+processes.set_forkserver_preload(["workbench.store.ledger"])
 Spend = Callable[[str], bool]
 
 

@@ -21,7 +21,7 @@ from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
 from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchy import SUPPRESSED
+from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code

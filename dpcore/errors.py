@@ -27,8 +27,8 @@ from typing import Any
 class DpcoreError(Exception):
     """What is wrong (`problem`) and what to do next (`remedy`), as sentences made from two templates.
 
-    The templates (`problem_template`, `remedy_template`) name their fields in braces; the fields are in `details`.
-    An interface translates the templates and fills them in again.
+    The templates (`problem_template`, `remedy_template`) name their fields in braces, and `details` holds the
+    fields. An interface translates the templates and fills them in again.
     """
 
     def __init__(self, problem: str, *, remedy: str = "", **details: Any) -> None:

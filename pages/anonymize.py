@@ -3,8 +3,10 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import anonymize_view, anonymizing, hierarchy_form, outcomes, state, widgets
-from workbench.wording import GLOSSARY, _
+from workbench import session
+from workbench.anonymize import form, outcomes, view, work
+from workbench.ui import widgets
+from workbench.ui.wording import GLOSSARY, _
 
 curator = widgets.need_curator(
     _(
@@ -12,14 +14,14 @@ curator = widgets.need_curator(
         "looks like at least k - 1 others. You see what each k costs before you choose."
     )
 )
-held = state.session()
-work = anonymizing.work(curator)
+held = session.session()
+current = work.work(curator)
 
 
 def ask_demands():
     rows = st.select_slider(
         _("Everybody looks like at least … rows (k)"),
-        anonymizing.KS,
+        work.KS,
         5,
         key="anonymize-k",
         help=GLOSSARY["equivalence class"],
@@ -27,7 +29,7 @@ def ask_demands():
     )
     share = st.select_slider(
         _("Rows that may be suppressed, at most"),
-        anonymizing.LIMITS,
+        work.LIMITS,
         0.02,
         format_func="{:.0%}".format,
         key="anonymize-limit",
@@ -38,13 +40,13 @@ def ask_demands():
 
 
 def ask_secret():
-    names = anonymizing.sensitive(work)
+    names = work.sensitive(current)
     if not names:
         return None
     kind = st.selectbox(
         _("And about what should stay unknown"),
-        list(anonymizing.SECRET_MODELS),
-        format_func=anonymizing.SECRET_MODELS.get,
+        list(work.SECRET_MODELS),
+        format_func=work.SECRET_MODELS.get,
         key="anonymize-secret",
         persist_state="session",
     )
@@ -56,14 +58,14 @@ def ask_secret():
         value = right.slider("t", 0.05, 0.95, 0.4, key="anonymize-t", persist_state="session")
     else:
         value = right.slider("l", 2, 10, 2, key="anonymize-l", persist_state="session")
-    return anonymizing.secret_model(kind, column, value)
+    return work.secret_model(kind, column, value)
 
 
 def ask_method():
     return st.selectbox(
         _("Method"),
-        [anonymizing.SUGGESTED, *anonymizing.METHODS],
-        format_func=lambda method: anonymizing.METHODS.get(method, _("as suggested for this table")),
+        [work.SUGGESTED, *work.METHODS],
+        format_func=lambda method: work.METHODS.get(method, _("as suggested for this table")),
         key="anonymize-method",
         persist_state="session",
     )
@@ -76,8 +78,8 @@ with left:
     k, limit, model = ask_demands()
     method = ask_method()
     try:
-        plan = anonymizing.plan_of(curator, work, k=k, limit=limit, method=method, model=model)
-        st.caption(anonymizing.method_words(curator, work, plan))
+        plan = work.plan_of(curator, current, k=k, limit=limit, method=method, model=model)
+        st.caption(work.method_words(curator, current, plan))
     except DpcoreError as error:
         widgets.error_box(error)
         plan = None
@@ -86,19 +88,19 @@ with left:
         type="primary",
         disabled=plan is None,
         on_click=outcomes.make,
-        args=(curator, work, plan),
+        args=(curator, current, plan),
     )
 with right:
     if plan is not None:
-        anonymize_view.frontier(curator, work, plan, k)
+        view.frontier(curator, current, plan, k)
 if held.notice is not None:
     widgets.error_box(held.notice)
     held.notice = None
-if work.made is not None:
-    anonymize_view.result(work.made)
-hierarchy_form.roles(curator, work)
-hierarchy_form.hierarchies(work)
+if current.made is not None:
+    view.result(current.made)
+form.roles(curator, current)
+form.hierarchies(current)
 if plan is not None:
-    anonymize_view.before_and_after(curator, work, plan)
-    anonymize_view.comparison(curator, work, plan)
-anonymize_view.guided_example()
+    view.before_and_after(curator, current, plan)
+    view.comparison(curator, current, plan)
+view.guided_example()

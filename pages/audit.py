@@ -5,8 +5,11 @@ import functools
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import anonymizing, auditing, state, widgets
-from workbench.wording import GLOSSARY, _, plain
+from workbench import session
+from workbench.anonymize import work
+from workbench.audit import findings
+from workbench.ui import widgets
+from workbench.ui.wording import GLOSSARY, _, plain
 
 curator = widgets.need_curator(
     _(
@@ -14,13 +17,13 @@ curator = widgets.need_curator(
         "people, and what somebody with a voter list would find."
     )
 )
-roles = {each.column: each for each in auditing.roles(curator)}
+roles = {each.column: each for each in findings.roles(curator)}
 
 
 def ask():
     proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
     secret = [name for name, each in roles.items() if each.role == "sensitive"]
-    known = state.widget("audit-columns", proposed)
+    known = session.widget("audit-columns", proposed)
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
@@ -44,11 +47,11 @@ def ask():
 
 def figures(found) -> None:
     unique, riskiest, naming = st.columns([1, 2, 2])
-    unique.metric(_("Unique people"), auditing.percent(found.risk.uniques))
+    unique.metric(_("Unique people"), findings.percent(found.risk.uniques))
     worst = found.sets[0]
     riskiest.metric(
         _("Unique by three columns at most"),
-        auditing.percent(worst.uniques),
+        findings.percent(worst.uniques),
     )
     riskiest.caption(plain(", ".join(worst.columns)))
     names = [each for each in found.identifiers if roles[each.column].role == "identifier"]
@@ -61,19 +64,19 @@ def details(found, columns) -> None:
     with left:
         st.subheader(_("Risk by set of columns"))
         if found.sets[0].uniques:
-            widgets.show_chart(auditing.sets_chart(found), key="audit-sets")
+            widgets.show_chart(findings.sets_chart(found), key="audit-sets")
             st.caption(_("Up to three columns at a time, riskiest first."))
         else:
             st.write(_("No set of up to three of these columns makes anybody unique."))
     with right:
         st.subheader(_("One column less, or one more"))
-        chart, labels = auditing.changes_chart(found, columns)
+        chart, labels = findings.changes_chart(found, columns)
         key = "audit-changes-" + "-".join(columns)  # another choice is another chart, with no bar clicked
-        toggle = functools.partial(auditing.toggle, key, labels, columns)
+        toggle = functools.partial(findings.toggle, key, labels, columns)
         st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=toggle, selection_mode="clicked")
         st.caption(
             _("Now {share} are unique. Click a bar to leave its column out, or to take it in.").format(
-                share=auditing.percent(found.risk.uniques)
+                share=findings.percent(found.risk.uniques)
             )
         )
         with st.expander(_("The same as a table")):
@@ -81,17 +84,17 @@ def details(found, columns) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(_("What somebody with a list would find"))
-        st.write(auditing.linkage_words(found) or _("No list was given, or it shares no column."))
-        st.markdown("\n".join(f"- {sentence}" for sentence in auditing.attackers(found)))
+        st.write(findings.linkage_words(found) or _("No list was given, or it shares no column."))
+        st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(found)))
     with right:
         st.subheader(_("Columns that look like identifiers"))
-        st.markdown(auditing.identifier_words(found) or _("None."))
+        st.markdown(findings.identifier_words(found) or _("None."))
     if found.secrets:
         st.subheader(_("What groups give away"))
         st.write(
             _("A group is the people who look alike in the columns above. If they share a secret, it is out.")
         )
-        st.dataframe(auditing.secrets(found), hide_index=True)
+        st.dataframe(findings.secrets(found), hide_index=True)
 
 
 st.title(_("Is this anonymous?"))
@@ -101,7 +104,7 @@ if not columns:
     st.info(_("Choose at least one column that others may know."))
     st.stop()
 with st.expander(_("Attacker, population and threshold")):
-    attacker = auditing.sample_list(curator)
+    attacker = findings.sample_list(curator)
     if attacker is not None:
         if not st.toggle(_("The attacker holds the sample voter list"), value=True, key="audit-list"):
             attacker = None
@@ -115,7 +118,7 @@ with st.expander(_("Attacker, population and threshold")):
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
     with st.spinner(_("Counting who is unique")):
-        found = auditing.report(
+        found = findings.report(
             curator,
             columns,
             sensitive,
@@ -126,15 +129,15 @@ try:
 except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
-st.markdown(f"### {plain(auditing.verdict(found, columns), at_most=400)}")
+st.markdown(f"### {plain(findings.verdict(found, columns), at_most=400)}")
 figures(found)
 with st.container(horizontal=True):
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        anonymizing.take_columns(curator, columns, sensitive)
+        work.take_columns(curator, columns, sensitive)
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Print: one HTML file"),
-        lambda: auditing.to_html(curator, found, columns),
+        lambda: findings.to_html(curator, found, columns),
         "audit.html",
         "text/html",
         on_click="ignore",

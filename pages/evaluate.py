@@ -4,8 +4,11 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import SyntheticModel
-from workbench import charts, comparing, model_view, releasing, state, widgets
-from workbench.wording import _, number, plain
+from workbench import session
+from workbench.evaluate import comparing
+from workbench.synthesize import model_view, recipes
+from workbench.ui import charts, widgets
+from workbench.ui.wording import _, number, plain
 
 st.title(_("How good is it?"))
 curator = widgets.need_curator(
@@ -14,11 +17,11 @@ curator = widgets.need_curator(
         "such as how many people are between 20 and 30."
     )
 )
-held = state.session()
+held = session.session()
 
 
 def choose_release():
-    made = {line["request_id"]: line for line in releasing.earlier(curator)}
+    made = {line["request_id"]: line for line in recipes.earlier(curator)}
     if not made:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")

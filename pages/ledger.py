@@ -3,8 +3,9 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import ledger_view, widgets
-from workbench.wording import GLOSSARY, _, amount, budget_words, number, plain, spent_epsilon
+from workbench.ledger import lines
+from workbench.ui import widgets
+from workbench.ui.wording import GLOSSARY, _, amount, budget_words, number, plain, spent_epsilon
 
 st.title(_("Ledger"))
 curator = widgets.need_curator(
@@ -39,7 +40,7 @@ if curator.rule == "zcdp":
     )
 
 st.header(_("Charges"))
-charges = ledger_view.charges(curator)
+charges = lines.charges(curator)
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will stand here."))
 else:
@@ -56,7 +57,7 @@ with covers.container(border=True):
     )
 with not_covered.container(border=True):
     st.subheader(_("What it does not cover"))
-    for sentence in ledger_view.not_covered(curator):
+    for sentence in lines.not_covered(curator):
         st.markdown(f"- {sentence}")
 
 st.header(_("The same spends under other rules"))
@@ -66,7 +67,7 @@ st.caption(
         "depend on earlier answers."
     )
 )
-comparison = ledger_view.comparison(curator)
+comparison = lines.comparison(curator)
 if comparison is None:
     st.write(_("There is nothing to compare yet."))
 else:
@@ -77,7 +78,7 @@ with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     st.download_button(
         _("Export the ledger (JSON)"),
-        ledger_view.export(curator),
+        lines.export(curator),
         "ledger.json",
         "application/json",
         on_click="ignore",

@@ -4,11 +4,13 @@ import streamlit as st
 
 from dpcore.accounting.loss import UNIT
 from dpcore.errors import DpcoreError
-from workbench import recipe_form, release_view, releasing, state, widgets
-from workbench.charts import expected
-from workbench.wording import GLOSSARY, _, amount, number, plain, rule_unit
+from workbench import session
+from workbench.synthesize import form, recipes, view
+from workbench.ui import widgets
+from workbench.ui.charts import expected
+from workbench.ui.wording import GLOSSARY, _, amount, number, plain, rule_unit
 
-held = state.session()
+held = session.session()
 if held.shown is None:
     st.title(_("Release something"))
 curator = widgets.need_curator(
@@ -23,7 +25,7 @@ def preview(recipe, loss) -> None:
     st.subheader(
         _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
     )
-    quote = releasing.quote(curator, recipe, loss)
+    quote = recipes.quote(curator, recipe, loss)
     if isinstance(quote, Exception):
         widgets.error_box(quote)
         return
@@ -49,9 +51,9 @@ def buy(recipe, loss, quote) -> None:
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     with st.container(horizontal=True):
         if stored:
-            st.button(_("Show the stored release, free"), on_click=releasing.show, args=(stored,))
+            st.button(_("Show the stored release, free"), on_click=recipes.show, args=(stored,))
         if st.button(label.format(cost=cost), type="primary", disabled=not quote.affordable, key="release"):
-            release_view.confirm(curator, recipe, loss, quote)
+            view.confirm(curator, recipe, loss, quote)
     if quote.balance.left <= 0:
         st.caption(_("Nothing is left of the budget. What was released stays free to use."))
     elif not quote.affordable:
@@ -70,7 +72,7 @@ def expectation(recipe, quote) -> None:
             cells=sum(each.cells for each in quote.expected), repeats=quote.repeats
         )
     )
-    for sentence in releasing.size_words(curator, recipe):
+    for sentence in recipes.size_words(curator, recipe):
         st.caption(sentence)
     wanted_error(recipe)
 
@@ -97,10 +99,10 @@ def wanted_error(recipe) -> None:
 
 
 def plan() -> None:
-    kind = recipe_form.choose_kind()
+    kind = form.choose_kind()
     left, right = st.columns([2, 3], gap="large")
     with left:
-        recipe = recipe_form.choose_recipe(curator, kind)
+        recipe = form.choose_recipe(curator, kind)
         largest = max(0.01, min(10.0, widgets.epsilon_left(curator)))
         epsilon = widgets.epsilon_picker(
             _("Share of the budget, epsilon"), key="loss", default=0.5, largest=largest
@@ -117,9 +119,9 @@ def plan() -> None:
 
 
 if held.job is not None and held.shown is None:
-    release_view.follow_job()
+    view.follow_job()
 elif held.shown is not None:
-    release_view.show(curator, held.shown)
+    view.show(curator, held.shown)
 else:
     plan()
-release_view.earlier(curator)
+view.earlier(curator)

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from workbench import opening, schema_form, state, widgets
-from workbench.wording import _, plain
+from workbench import session
+from workbench.ui import widgets
+from workbench.ui.wording import _, plain
+from workbench.upload import form, opening
 
-held = state.session()
+held = session.session()
 
 
 def choose_table() -> None:
@@ -44,7 +46,7 @@ def choose_table() -> None:
     )
 
 
-def describe(draft: state.Draft) -> None:
+def describe(draft: session.Draft) -> None:
     st.title(plain(draft.name))
     st.write(
         _("{rows:,} rows and {columns} columns were read.").format(
@@ -92,9 +94,9 @@ if held.notice is not None:
     widgets.error_box(held.notice)
 if held.draft is not None:
     describe(held.draft)
-    unit = schema_form.ask_unit(held.draft)
-    schema = schema_form.ask_schema(held.draft, unit)
-    budget = schema_form.ask_budget(held.draft)
+    unit = form.ask_unit(held.draft)
+    schema = form.ask_schema(held.draft, unit)
+    budget = form.ask_budget(held.draft)
     ready = schema is not None and budget is not None
     st.button(
         _("Open the data set"),

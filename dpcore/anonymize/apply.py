@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.admission import Admission
-from dpcore.anonymize.classes import Grouper
-from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray, leaves_of
-from dpcore.anonymize.lattice import Node
-from dpcore.anonymize.local_recoding import local_recoding
-from dpcore.anonymize.microaggregation import microaggregate, published
+from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.tuples import Sensitive, Tuples
 from dpcore.anonymize.models import KAnonymity, SensitiveModel, violations
-from dpcore.anonymize.mondrian import mondrian
+from dpcore.anonymize.partition.admission import Admission
+from dpcore.anonymize.partition.microaggregation import microaggregate, published
+from dpcore.anonymize.partition.mondrian import mondrian
+from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded, full_domain
-from dpcore.anonymize.search import search
-from dpcore.anonymize.tuples import Sensitive, Tuples
 from dpcore.errors import InfeasibleError, ParameterError, SchemaError
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, leaves_of
 
 
 def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchy import texts
+from dpcore.anonymize.hierarchies.hierarchy import texts
 from dpcore.errors import ParameterError, SchemaError
 
 KEY_BYTES = 16

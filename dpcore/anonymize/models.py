@@ -15,9 +15,9 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray
-from dpcore.anonymize.tuples import Sensitive
+from dpcore.anonymize.fulldomain.tuples import Sensitive
 from dpcore.errors import ParameterError
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
 class ClassStatistics(Protocol):

@@ -11,8 +11,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from dpcore.anonymize.hierarchy import Hierarchy
-from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Loss, Metric, NonUniformEntropy
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    Loss,
+    Metric,
+    NonUniformEntropy,
+)
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymize.encoding import BoolArray
-from dpcore.anonymize.hierarchy import SUPPRESSED
+from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED
 from dpcore.anonymize.recoded import Recoded
+from dpcore.tables.classes import BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)

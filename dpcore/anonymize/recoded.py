@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.encoding import BoolArray, FloatArray, IntArray, TextArray, class_index
-from dpcore.anonymize.hierarchy import SUPPRESSED, Hierarchy
+from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from dpcore.errors import HierarchyError, SchemaError
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, TextArray, class_index
 
 
 @dataclass(frozen=True, kw_only=True)

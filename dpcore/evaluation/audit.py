@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.column_sets import ColumnSet, column_sets
-from dpcore.anonymize.disclosure import AttributeRisk, attribute_risk
-from dpcore.anonymize.encoding import BoolArray, check_columns, class_index, equivalence_classes, leaves_of
-from dpcore.anonymize.hierarchy import SUPPRESSED
-from dpcore.anonymize.identifiers import Finding, find_identifiers
-from dpcore.anonymize.linkage import Linkage, link
-from dpcore.anonymize.risk import ReidentificationRisk, reidentification_risk
-from dpcore.anonymize.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED
 from dpcore.errors import SchemaError
+from dpcore.risk.column_sets import ColumnSet, column_sets
+from dpcore.risk.disclosure import AttributeRisk, attribute_risk
+from dpcore.risk.identifiers import Finding, find_identifiers
+from dpcore.risk.linkage import Linkage, link
+from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
+from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
 from dpcore.schema.schema import Schema
+from dpcore.tables.classes import BoolArray, check_columns, class_index, equivalence_classes, leaves_of
 from dpcore.tables.rows import Microdata
 
 LARGEST_SET = 3

@@ -17,7 +17,7 @@ from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.constraints import Constraints
-from dpcore.synthesis.graphical import GraphicalModel
+from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.tables.counts import Marginal, Noise, Values, check_cells

@@ -11,8 +11,8 @@ import numpy as np
 
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.junction_tree import JunctionTree
-from dpcore.synthesis.propagation import State, product_potentials
+from dpcore.synthesis.graph.junction_tree import JunctionTree
+from dpcore.synthesis.graph.propagation import State, product_potentials
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values
 

@@ -10,8 +10,8 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.columns import Columns, affordable, independent
-from dpcore.synthesis.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
-from dpcore.synthesis.junction_tree import Room
+from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
+from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
 from dpcore.synthesis.workload import choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values

@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.constraints import Constraints
-from dpcore.synthesis.graphical import GraphicalModel
+from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal, Values

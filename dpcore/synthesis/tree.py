@@ -27,8 +27,8 @@ from dpcore.synthesis.columns import (
     publish,
 )
 from dpcore.synthesis.constraints import Constraints
-from dpcore.synthesis.fit import fit
-from dpcore.synthesis.junction_tree import Room
+from dpcore.synthesis.graph.fit import fit
+from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.workload import LEFT_NOISE, even_split, expected_error
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 

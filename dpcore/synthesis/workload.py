@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.junction_tree import Room
+from dpcore.synthesis.graph.junction_tree import Room
 
 LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pandas as pd
 from hypothesis import strategies as st
 
-from dpcore.anonymize.hierarchy import Hierarchy
-from dpcore.anonymize.metrics import AverageClassSize, Discernibility, Loss, NonUniformEntropy
+from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, Loss, NonUniformEntropy
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from benchmarks.arx import METRICS, SETUPS, Adult, models_of, reference
-from dpcore.anonymize.frontier import Frontier, Point
+from dpcore.anonymize.fulldomain.frontier import Frontier, Point
+from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.search import Solution, search
 
 pytestmark = pytest.mark.shared
 

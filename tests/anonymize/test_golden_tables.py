@@ -13,14 +13,14 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.builders import intervals, mask
-from dpcore.anonymize.classes import Classes, Grouper
-from dpcore.anonymize.hierarchy import Hierarchy
+from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.hierarchies.builders import intervals, mask
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.search import search
-from dpcore.anonymize.tuples import Tuples
-from workbench.examples import TABLES
+from workbench.anonymize.examples import TABLES
 
 ZIPS = ["33617", "23620", "23622", "19352", "33620", "33613"]
 ZIP = mask(ZIPS, (2, 5))

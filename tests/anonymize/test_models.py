@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from dpcore.anonymize.classes import Grouper
+from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -20,7 +21,6 @@ from dpcore.anonymize.models import (
     RecursiveCL,
     TCloseness,
 )
-from dpcore.anonymize.tuples import Tuples
 from dpcore.errors import ParameterError
 from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, cases, classes_at, holds
 

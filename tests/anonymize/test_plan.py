@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymize.apply import apply, chosen, recoded, tuples
-from dpcore.anonymize.hierarchy import Hierarchy
-from dpcore.anonymize.metrics import Discernibility, Loss
+from dpcore.anonymize.fulldomain.metrics import Discernibility, Loss
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -23,7 +24,6 @@ from dpcore.anonymize.models import (
     TCloseness,
 )
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.suggest import suggest
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, ParameterError, SchemaError
 from tests.anonymize.oracle import METRICS, MODELS, SECRET, SECRET_HIERARCHY, Case, cases
 

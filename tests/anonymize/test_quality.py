@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.anonymize.admission import Admission
-from dpcore.anonymize.hierarchy import Hierarchy
-from dpcore.anonymize.local_recoding import local_recoding
-from dpcore.anonymize.mondrian import mondrian
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.partition.admission import Admission
+from dpcore.anonymize.partition.mondrian import mondrian
+from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.quality import quality
 from dpcore.anonymize.recoded import full_domain, leaf_codes, recode
 from dpcore.errors import HierarchyError, SchemaError

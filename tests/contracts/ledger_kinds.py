@@ -15,9 +15,9 @@ import sqlalchemy as sa
 
 from dpcore.accounting.ledger import Account, Charge, Ledger, MemoryLedger
 from dpcore.errors import BudgetExceeded, DpcoreError
-from workbench.ledger import SqlLedger
-from workbench.settings import Settings
-from workbench.store import Store
+from workbench.store.database import Store
+from workbench.store.ledger import SqlLedger
+from workbench.store.settings import Settings
 
 DATASET = "d" * 64
 processes = multiprocessing.get_context("forkserver")

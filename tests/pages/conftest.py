@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from tests.pages.tab import Tab
-from workbench import settings
+from workbench.store import settings
 
 _MAKE = PagesManager.__init__
 
@@ -26,7 +26,7 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     """A new ledger in a folder of its own; nothing of it outlives the test."""
     monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("DATABASE_URL", raising=False)
-    # AppTest forgets before each run that st.navigation was called; see state._through_app
+    # AppTest forgets before each run that st.navigation was called; see session._through_app
     monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
     settings.read_settings.cache_clear()
     st.cache_resource.clear()

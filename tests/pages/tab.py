@@ -7,7 +7,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from dpcore.curator import Curator
-from workbench import state
+from workbench import session
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 CSV = "\n".join(
@@ -70,7 +70,7 @@ class Tab:
         return self
 
     @property
-    def session(self) -> state.Session:
+    def session(self) -> session.Session:
         """What this tab holds."""
         return self.at.session_state["workbench"]
 

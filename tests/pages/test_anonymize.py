@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
-from workbench import anonymizing, outcomes
-from workbench.examples import STEPS
+from workbench.anonymize import outcomes, work
+from workbench.anonymize.examples import STEPS
 
 K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
 MAKE, USE = "Make the anonymized table", "Use the edited levels"
@@ -43,8 +43,8 @@ def edit(app: Tab, key: str, row: int, **cells: object) -> Tab:
 
 
 def role(app: Tab, column: str, value: str) -> Tab:
-    work = app.session.anonymization
-    return edit(app, f"roles-{work.version}", list(work.roles).index(column), role=value)
+    current = app.session.anonymization
+    return edit(app, f"roles-{current.version}", list(current.roles).index(column), role=value)
 
 
 def hierarchy_key(app: Tab, column: str) -> str:
@@ -192,7 +192,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
     )
     page(app, table).set("selectbox", "And about what", "entropy")
     assert "allow 35\\.0%" in app.errors.lower()
-    nearest = min(limit for limit in anonymizing.LIMITS if limit >= 0.35)
+    nearest = min(limit for limit in work.LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
     assert app.errors == ""
 

@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.io.checks import Limits
 from tests.pages.tab import CSV, Tab
-from workbench import opening
+from workbench.upload import opening
 
 HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "=cmd|' /C calc'!A0", "<script>alert(1)</script>")
 

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from tests.pages.tab import CSV
-from workbench import ledger_view
+from workbench.ledger import lines
 
 
 def test_without_a_data_set_it_says_what_it_would_do(app):
@@ -72,7 +72,7 @@ def test_verify_finds_a_changed_line(opened, own_ledger: Path):
 def test_export_is_complete_and_holds_no_values(opened):
     """The exported ledger would lack lines, or give away the table."""
     opened.go("synthesize").release()
-    exported = json.loads(ledger_view.export(opened.curator))
+    exported = json.loads(lines.export(opened.curator))
     assert [line["state"] for line in exported["lines"]] == ["opened", "reserved", "committed"]
     assert exported["account"]["rule"] == "basic"
 

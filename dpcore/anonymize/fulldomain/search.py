@@ -1,0 +1,187 @@
+"""The optimal node for one question: models, suppression limit, metric.
+
+Every node has a lower bound of its score before its classes are known, and one look at a node closes many
+others: an infeasible node all its specializations, a node without suppression all its generalizations, a
+feasible one all nodes with a worse bound. Without suppression and with a separable metric the bound is the
+score, so that nodes are taken in the order of their bounds; a class that violates a model then closes every
+node at which it does so still.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.metrics import Loss, Metric, Separable
+from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
+from dpcore.anonymize.fulldomain.size import check_size
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.models import Model, violations
+from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.tables.classes import BoolArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """The optimal node: lowest score; of equal scores, the lowest sum of levels."""
+
+    node: Node
+    score: float
+    suppressed: int
+    """Rows."""
+    classes: int
+    """Classes that are kept."""
+    checks: int
+    """Nodes that were grouped until it was found."""
+
+
+def search(
+    table: Tuples, models: Sequence[Model], *, limit: float = 0.0, metric: Metric | None = None
+) -> Solution:
+    """Find the node with the least information loss at which at most floor(limit x rows) rows are suppressed.
+
+    Args:
+        models: all must hold in every class that is kept.
+        limit: share of the published rows that may be suppressed, 0 to 1.
+        metric: Loss() where none is given.
+
+    Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
+        when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
+    """
+    if not 0 <= limit <= 1:
+        raise ParameterError(
+            f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of rows", limit=limit
+        )
+    check_size(table)
+    metric = metric or Loss()
+    allowed = math.floor(limit * table.rows)
+    run = _Search(table, tuple(models), allowed, metric)
+    if allowed == 0 and isinstance(metric, Separable):
+        run.ascend()
+    else:
+        run.bisect()
+        run.descend()
+    if run.best is None:
+        raise _infeasible(table, models, limit)
+    return run.best
+
+
+class _Search:
+    def __init__(self, table: Tuples, models: tuple[Model, ...], allowed: int, metric: Metric) -> None:
+        self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
+        self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
+        self.grouper = Grouper(table)
+        self.bounds = metric.bounds(table) if isinstance(metric, Separable) else np.zeros(table.lattice.size)
+        self.open = np.ones(table.lattice.size, dtype=bool)
+        self.grid = self.open.reshape(table.lattice.shape)
+        self.best: Solution | None = None
+        self.checks = 0
+
+    def ascend(self) -> None:
+        """Take the open node with the lowest bound until one is feasible, which then is optimal."""
+        lattice = self.table.lattice
+        neighborhoods = Neighborhoods(self.table)
+        while self.open.any():
+            node = lattice.node(int(np.where(self.open, self.bounds, np.inf).argmin()))
+            classes = self._look(node)
+            blocking = self._blocking(classes)
+            if blocking is None:
+                self._accept(classes, np.zeros(len(classes.sizes), dtype=bool))
+                return
+            model, key = blocking
+            self.open &= ~model.violations(neighborhoods.of(key, node))
+
+    def _blocking(self, classes: Classes) -> tuple[Model, int] | None:
+        """The first model that some class violates, and the key of the smallest class that does."""
+        for model in self.models:
+            marked = model.violations(classes).nonzero()[0]
+            if len(marked):
+                return model, int(classes.class_keys[marked[classes.sizes[marked].argmin()]])
+        return None
+
+    def bisect(self) -> None:
+        """Find a good feasible node early: halve the nodes by bound, as if feasibility followed it."""
+        order = np.lexsort((self.table.lattice.total_levels, self.bounds))
+        low, high = 0, len(order)
+        while low < high:
+            middle = (low + high) // 2
+            index = int(order[middle])
+            if self.open[index]:
+                feasible = self._check(index)
+            else:
+                feasible = self.best is not None and self.bounds[index] > self.best.score
+            low, high = (low, middle) if feasible else (middle + 1, high)
+
+    def descend(self) -> None:
+        """Check what is still open, the most general nodes first."""
+        for index in np.lexsort((self.bounds, -self.table.lattice.total_levels)).tolist():
+            if self.open[index]:
+                self._check(index)
+
+    def _check(self, index: int) -> bool:
+        """Group one node, close what that decides, and say whether it is feasible."""
+        lattice = self.table.lattice
+        node = lattice.node(index)
+        classes = self._look(node)
+        self.open[index] = False
+        suppressed = violations(self.models, classes)
+        rows = int(classes.sizes[suppressed].sum())
+        blocked = bool((classes.sizes[suppressed] == 0).any())
+        if blocked or rows > self.allowed:
+            # without suppression every model is monotone
+            if blocked or self.allowed == 0 or self._least_suppressed(classes, rows) > self.allowed:
+                self.grid[lattice.below(node)] = False
+            return False
+        if rows == 0:
+            self.grid[lattice.above(node)] = False
+        self._accept(classes, suppressed)
+        return True
+
+    def _look(self, node: Node) -> Classes:
+        self.checks += 1
+        return self.grouper.classes(node)
+
+    def _least_suppressed(self, classes: Classes, rows: int) -> int:
+        """A number of rows that every specialization suppresses at least."""
+        if all(model.monotone for model in self.models):
+            return rows
+        return int(classes.sizes[violations(self.relaxations, classes)].sum())
+
+    def _accept(self, classes: Classes, suppressed: BoolArray) -> None:
+        """Keep a feasible node if it is the best so far, and close all nodes with a worse bound."""
+        score = self.metric.score(classes, suppressed)
+        best = self.best
+        if best is None or (score, sum(classes.node)) < (best.score, sum(best.node)):
+            self.best = Solution(
+                node=classes.node,
+                score=score,
+                suppressed=int(classes.sizes[suppressed].sum()),
+                classes=int(np.count_nonzero(classes.sizes[~suppressed])),
+                checks=self.checks,
+            )
+            self.open &= self.bounds <= score
+
+
+def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> InfeasibleError:
+    """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent."""
+    least = table.rows + 1
+    for classes in Grouper(table).walk():
+        suppressed = classes.sizes[violations(models, classes)]
+        if suppressed.all():
+            least = min(least, int(suppressed.sum()))
+    if least > table.rows:
+        return InfeasibleError(
+            "no generalization fulfils delta-presence, whatever is suppressed", remedy="widen its bounds"
+        )
+    nearest = math.ceil(least / table.rows * 1000) / 1000
+    return InfeasibleError(
+        f"no generalization meets the models while suppressing at most {limit:.1%} of the rows",
+        remedy=f"allow {nearest:.1%}, or weaken the models",
+        limit=limit,
+        nearest_limit=nearest,
+    )

@@ -1,0 +1,204 @@
+"""Hierarchies made by a rule: intervals, masks, dates, cut texts, groups in an order, rare values merged.
+
+Each builder takes the distinct values of a column. Missing and already suppressed cells need no mention:
+`Hierarchy.covering` adds their leaves where a column has them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
+from dpcore.errors import ParameterError
+
+OTHER = "(other)"
+DATE_LEVELS = ("month", "quarter", "year", "decade")
+
+
+def flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
+    """Value -> `*`."""
+    return _stacked(_leaves(values), [], reason)
+
+
+def intervals(
+    values: Iterable[object],
+    widths: Sequence[float],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    reason: str = "",
+) -> Hierarchy:
+    """Number -> intervals of each width in turn, counted from 0 -> `*`.
+
+    Args:
+        widths: ascending, each a whole multiple of the one before, so that the levels nest.
+        low, high: numbers below `low` share one label on every level, and so do those from `high` on.
+
+    Raises: ParameterError for widths that do not nest, or values that are no numbers.
+    """
+    ratios = [width / widths[0] for width in widths] if widths and widths[0] > 0 else []
+    steps = [round(ratio) for ratio in ratios]
+    nests = all(b > a and b % a == 0 for a, b in pairwise(steps))
+    if not ratios or not nests or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True)):
+        raise ParameterError(
+            f"widths ({', '.join(map(_number, widths))}) must be above 0, each a multiple of the one before",
+            remedy="take widths such as 5, 10, 20",
+            widths=tuple(widths),
+        )
+    found = _leaves(values)
+    parsed = pd.to_numeric(pd.Series(found, dtype=object), errors="coerce")
+    if not np.isfinite(parsed).all():
+        raise ParameterError("intervals need a column of numbers", remedy="take another kind of hierarchy")
+    numbers = dict(zip(found, map(float, parsed), strict=True))
+    leaves = sorted(found, key=lambda leaf: (numbers[leaf], leaf))
+    whole = all(number.is_integer() for number in (*numbers.values(), *map(float, widths)))
+
+    def label(number: float, step: int) -> str:
+        if low is not None and number < low:
+            return f"<{_number(low)}"
+        if high is not None and number >= high:
+            return f"≥{_number(high)}"
+        # from the narrowest interval, so that rounding cannot make the levels cross
+        start = math.floor(number / widths[0] + 1e-9) // step * step
+        first, end = start * widths[0], (start + step) * widths[0]
+        first = first if low is None else max(first, low)
+        end = end if high is None else min(end, high)
+        if whole:
+            return _number(first) if end - first <= 1 else f"{_number(first)}-{_number(end - 1)}"
+        return f"[{_number(first)}, {_number(end)})"
+
+    return _stacked(leaves, [[label(numbers[leaf], step) for leaf in leaves] for step in steps], reason)
+
+
+def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -> Hierarchy:
+    """Code -> its last characters replaced by `*`, so many on each level -> `*`: 33617, 3361*, 336**, *.
+
+    Args: masked: characters replaced on each level, ascending; shorter codes are replaced whole.
+
+    Raises: ParameterError when `masked` is not ascending from at least 1.
+    """
+    if not all(b > a for a, b in pairwise([0, *masked])):
+        raise ParameterError(
+            "masked must ascend from at least 1", remedy="take counts such as 1, 2", masked=masked
+        )
+    leaves = _leaves(values)
+
+    def label(leaf: str, count: int) -> str:
+        return leaf[:-count] + "*" * count if count < len(leaf) else SUPPRESSED
+
+    return _stacked(leaves, [[label(leaf, count) for leaf in leaves] for count in masked], reason)
+
+
+def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = "") -> Hierarchy:
+    """Day -> month -> quarter -> year -> decade -> `*`, or only those of these levels that are asked for.
+
+    Raises: ParameterError for an unknown level, levels out of order, or values that are no dates.
+    """
+    if list(levels) != [level for level in DATE_LEVELS if level in levels]:
+        raise ParameterError(
+            "levels must be some of month, quarter, year, decade, in this order", levels=levels
+        )
+    found = _leaves(values)
+    parsed = pd.to_datetime(pd.Series(found, dtype="str"), errors="coerce", format="ISO8601")
+    if parsed.isna().any():
+        raise ParameterError("dates need a column of dates", remedy="write them as year-month-day")
+    moments = dict(zip(found, parsed, strict=True))
+    leaves = sorted(found, key=lambda leaf: (moments[leaf], leaf))
+    return _stacked(leaves, [[_period(moments[leaf], level) for leaf in leaves] for level in levels], reason)
+
+
+def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason: str = "") -> Hierarchy:
+    """Text -> the text with one part less on every level -> `*`: a/b/c, a/b, a, * (keep="end": b/c, c, *).
+
+    Raises: ParameterError when `separator` is empty or `keep` is neither start nor end.
+    """
+    if not separator or keep not in ("start", "end"):
+        raise ParameterError(
+            "a separator and keep=start or keep=end are needed", remedy="name both", keep=keep
+        )
+    leaves = _leaves(values)
+    parts = {leaf: leaf.split(separator) for leaf in leaves}
+    depth = max(len(part) for part in parts.values())
+
+    def label(leaf: str, kept: int) -> str:
+        return separator.join(parts[leaf][:kept] if keep == "start" else parts[leaf][-kept:])
+
+    return _stacked(
+        leaves, [[label(leaf, kept) for leaf in leaves] for kept in range(depth - 1, 0, -1)], reason
+    )
+
+
+def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = "") -> Hierarchy:
+    """Value -> groups of so many neighbours in the order given -> `*`; a group is named by its members.
+
+    Args: sizes: values a group on each level, ascending, each a multiple of the one before.
+
+    Raises: ParameterError when sizes do not nest.
+    """
+    if not all(b > a and b % a == 0 for a, b in pairwise([1, *sizes])):
+        raise ParameterError(
+            "sizes must ascend, each a multiple of the one before", remedy="take sizes such as 2, 4"
+        )
+    leaves = _leaves(values)
+    grouped = [
+        ["{" + ", ".join(_around(leaves, i, size)) + "}" for i in range(len(leaves))] for size in sizes
+    ]
+    return _stacked(leaves, grouped, reason)
+
+
+def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:
+    """Value -> values with less than `minimum` rows joined -> the others in pairs of like frequency -> `*`.
+
+    Args: counts: rows of every value.
+    """
+    leaves = sorted(counts, key=lambda value: (-counts[value], value))
+    common = [value for value in leaves if counts[value] >= minimum]
+    merged = [value if counts[value] >= minimum else OTHER for value in leaves]
+    pairs = {value: "{" + ", ".join(_around(common, i, 2)) + "}" for i, value in enumerate(common)}
+    levels = [merged] if len(common) < len(leaves) else []
+    if len(common) > 2:
+        levels.append([pairs.get(value, OTHER) for value in leaves])
+    return _stacked(leaves, levels, reason)
+
+
+def _stacked(leaves: list[str], levels: list[list[str]], reason: str) -> Hierarchy:
+    """Leaves, the levels that differ from the level below them, and `*`."""
+    if not leaves:
+        raise ParameterError("a hierarchy needs at least one value", remedy="take a column that is not empty")
+    kept = [leaves]
+    for level in levels:
+        if level != kept[-1] and len(set(level)) > 1:
+            kept.append(level)
+    return Hierarchy(
+        values=tuple(leaves),
+        levels=(*map(tuple, kept), (SUPPRESSED,) * len(leaves)),
+        reason=reason,
+    )
+
+
+def _leaves(values: Iterable[object]) -> list[str]:
+    """Distinct values as text, in the order given."""
+    return [text for text in dict.fromkeys(texts(values)) if text not in (MISSING, SUPPRESSED)]
+
+
+def _around(values: Sequence[str], position: int, size: int) -> Sequence[str]:
+    """The group of neighbours that a position falls into."""
+    start = position // size * size
+    return values[start : start + size]
+
+
+def _period(moment: pd.Timestamp, level: str) -> str:
+    if level == "month":
+        return f"{moment.year:04d}-{moment.month:02d}"
+    if level == "quarter":
+        return f"{moment.year:04d}-Q{moment.quarter}"
+    return f"{moment.year:04d}" if level == "year" else f"{moment.year // 10 * 10:04d}s"
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"

@@ -1,0 +1,117 @@
+"""A first hierarchy for any column, with the reason in one sentence; a person reviews it."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
+from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
+
+FEW = 20
+"""Distinct values up to which numbers are taken as categories."""
+RARE = 5
+"""Rows below which a category is merged first."""
+OLDEST = 90
+"""Ages from here on are one value (HIPAA Safe Harbor, 45 CFR 164.514)."""
+SHARE = 0.9
+"""Share of the values that must have a form for the column to count as of this form."""
+_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
+_CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
+_DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
+
+
+def suggest(series: pd.Series) -> Hierarchy:
+    """Propose a hierarchy that covers every value of the column; `reason` says why it looks as it does."""
+    labels = pd.Series(texts(series.unique()), dtype=object)
+    shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
+    if shown.empty:
+        empty = Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)), reason="The column is empty")
+        return empty.covering(series)
+    return _proposed(series, shown).covering(series)
+
+
+def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
+    name = str(series.name)
+    if len(shown) <= 2:
+        return flat(shown, reason="Two values at most: kept or suppressed")
+    if shown.str.fullmatch(_DATE).all() and _are_dates(shown):
+        return dates(shown, reason="Dates: day, month, quarter, year, decade")
+    numbers = pd.to_numeric(shown, errors="coerce")
+    if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
+        return _masked(shown)
+    if np.isfinite(numbers).all():
+        return _numeric(series, shown, numbers, bool(_AGE.search(name)))
+    for separator, keep in (("/", "start"), (", ", "end")):
+        if shown.str.contains(separator, regex=False).mean() >= SHARE:
+            return cut(shown, separator, keep=keep, reason=f"Values have parts, cut at {separator.strip()!r}")
+    if len(shown) > FEW and len(shown) > series.notna().sum() / 2:
+        return flat(
+            shown, reason="More than half of the values are distinct: rather an identifier, to be dropped"
+        )
+    tally = series.value_counts()
+    rows = dict(zip(texts(tally.index), tally.tolist(), strict=True))
+    return merge_rare(
+        {value: rows[value] for value in shown},
+        RARE,
+        reason=f"Categories: fewer than {RARE} rows merged, then pairs of like frequency",
+    )
+
+
+def _are_dates(shown: pd.Series) -> bool:
+    return bool(pd.to_datetime(shown, errors="coerce", format="ISO8601").notna().all())
+
+
+def _is_code(series: pd.Series, shown: pd.Series) -> bool:
+    """Texts with digits, nearly all of one length: codes such as post codes, not quantities."""
+    if pd.api.types.is_numeric_dtype(series):
+        return False
+    lengths = shown.str.len()
+    width = lengths.mode().iloc[0]
+    return bool(
+        width >= 4
+        and (lengths == width).mean() >= SHARE
+        and shown.str.contains(r"\d\d", regex=True).mean() >= SHARE
+    )
+
+
+def _masked(shown: pd.Series) -> Hierarchy:
+    width = int(shown.str.len().mode().iloc[0])
+    first = math.ceil(width / 5)
+    return mask(shown, (first, 2 * first), reason="Codes of one length: the last characters are masked first")
+
+
+def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool) -> Hierarchy:
+    if is_age and numbers.between(0, 130).all():
+        return intervals(
+            shown, (5, 10, 20), high=OLDEST, reason=f"Ages: 5, 10, 20 years; {OLDEST} and above are one value"
+        )
+    if len(shown) <= FEW:
+        ordered = shown[numbers.argsort()]
+        return order(
+            ordered, (2, 4), reason="Few numbers: neighbours are joined, two and then four at a time"
+        )
+    cells = pd.to_numeric(series, errors="coerce").dropna()
+    low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
+    widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)
+    return intervals(
+        shown,
+        widths,
+        low=float(np.floor(low / widths[0]) * widths[0]),
+        high=float(np.ceil(high / widths[0]) * widths[0]),
+        reason=f"Numbers: intervals of {widths[0]:g} to {widths[-1]:g}, open ends",
+    )
+
+
+def _round_widths(target: float) -> tuple[float, float, float]:
+    """Three widths of the series 1, 2, 5 from about the target up, each a multiple of the one before."""
+    power = 10.0 ** math.floor(math.log10(target))
+    for factors in ((1, 5, 10), (2, 10, 20), (5, 10, 20)):
+        if target <= factors[0] * power:
+            break
+    else:
+        factors, power = (1, 5, 10), power * 10
+    return factors[0] * power, factors[1] * power, factors[2] * power

@@ -1,0 +1,254 @@
+"""Microaggregation: similar rows form clusters of k to 2k - 1, and each number becomes its cluster's mean.
+
+The clusters are those of MDAV: around the row farthest from the mean of what is left, and around the row
+farthest from that one, again and again. Source: Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14;
+Domingo-Ferrer, Torra (2005), Algorithm MDAV-generic. Distances are Euclidean on columns scaled to variance 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.recoded import PublishedColumn, Recoded
+from dpcore.errors import InfeasibleError, ParameterError, SchemaError
+from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
+
+EXACT_ROWS = 100_000
+"""More rows than this are clustered in blocks."""
+
+BLOCK_ROWS = 4_000
+"""The largest block."""
+
+SAMPLE_ROWS = 20_000
+"""Rows on which the cost of the blocks is measured: the exact clusters of so many rows take half a second."""
+
+_ONE_BY_ONE = 12
+_BINS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Microaggregation:
+    """Clusters and what they lose.
+
+    Attributes:
+        clusters: (rows,) cluster of each row.
+        information_loss: within-cluster over total sum of squares, on the scaled columns.
+        blocks: 1 when exact.
+        block_penalty: by what share the blocks raise the loss, measured on an even sample of rows; 0 when
+            exact.
+    """
+
+    clusters: IntArray
+    information_loss: float
+    blocks: int
+    block_penalty: float
+
+
+def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, k: int) -> Microaggregation:
+    """Cluster the rows by the numbers in these columns.
+
+    Raises: ParameterError for k below 1 or no columns; SchemaError for a column that does not hold numbers in
+        every row; InfeasibleError for k above the number of rows.
+    """
+    check_columns(columns)
+    points = np.stack([_scaled(frame, name) for name in sorted(columns)])
+    if k < 1:
+        raise ParameterError(f"k ({k}) must be at least 1", remedy="raise k", k=k)
+    if k > points.shape[1]:
+        raise InfeasibleError(
+            f"k ({k}) is above the number of rows", remedy="lower k, or bring more rows", k=k
+        )
+    if points.shape[1] <= EXACT_ROWS:
+        clusters = mdav(points, k)
+        return Microaggregation(
+            clusters=clusters,
+            information_loss=information_loss(points, clusters),
+            blocks=1,
+            block_penalty=0.0,
+        )
+    blocks = _blocks(points, max(BLOCK_ROWS, 2 * k))
+    clusters = _in_blocks(points, blocks, k)
+    return Microaggregation(
+        clusters=clusters,
+        information_loss=information_loss(points, clusters),
+        blocks=len(blocks),
+        block_penalty=_block_penalty(points, k),
+    )
+
+
+def mdav(points: FloatArray, k: int) -> IntArray:
+    """(rows,) MDAV cluster of each row.
+
+    Args: points: (columns, rows), at least k rows. Rows not yet in a cluster stay side by side at the front
+    of the working arrays, each column for itself, so that a pass reads nothing else.
+    """
+    rest = _Rest(points, k)
+    while rest.rows >= 3 * k:
+        first = rest.farthest_from(rest.mean())
+        second = rest.farthest_from(first)
+        rest.take_around(first)
+        rest.take_around(second)
+    if rest.rows >= 2 * k:
+        rest.take_around(rest.farthest_from(rest.mean()))
+    rest.clusters[rest.row[: rest.rows]] = rest.found
+    return rest.clusters
+
+
+class _Rest:
+    """The rows that are not yet in a cluster."""
+
+    def __init__(self, points: FloatArray, k: int) -> None:
+        self.points = points.copy()
+        self.k = k
+        self.rows = points.shape[1]
+        self.row = np.arange(self.rows)
+        self.clusters = np.empty(self.rows, dtype=np.int64)
+        self.found = 0
+        self._sum = points.sum(axis=1)
+        self._distance, self._square = np.empty(self.rows), np.empty(self.rows)
+
+    def mean(self) -> FloatArray:
+        """(columns,) the mean of these rows."""
+        return np.asarray(self._sum / self.rows)
+
+    def farthest_from(self, point: FloatArray) -> FloatArray:
+        """(columns,) the row farthest from the point."""
+        return self.points[:, self._distances(point).argmax()].copy()
+
+    def take_around(self, point: FloatArray) -> None:
+        """Make a cluster of the k rows nearest to the point, and fill their places with the last rows."""
+        distance = self._distances(point)
+        near = self._nearest(distance)
+        self.clusters[self.row[near]] = self.found
+        self.found += 1
+        self._sum -= self.points[:, near].sum(axis=1)
+        self.rows -= self.k
+        holes = near[near < self.rows]
+        stay = self.rows + np.flatnonzero(distance[self.rows :] != np.inf)
+        self.points[:, holes] = self.points[:, stay]
+        self.row[holes] = self.row[stay]
+
+    def _nearest(self, distance: FloatArray) -> IntArray:
+        """The k smallest distances, which become infinite; a few are found faster one by one."""
+        if self.k > _ONE_BY_ONE:
+            near = np.argpartition(distance, self.k - 1)[: self.k]
+            distance[near] = np.inf
+            return near
+        near = np.empty(self.k, dtype=np.int64)
+        for place in range(self.k):
+            near[place] = distance.argmin()
+            distance[near[place]] = np.inf
+        return near
+
+    def _distances(self, point: FloatArray) -> FloatArray:
+        """(rows,) squared distances, in one array that is used again and again."""
+        distance, square = self._distance[: self.rows], self._square[: self.rows]
+        distance[:] = 0.0
+        for column, center in zip(self.points, point, strict=True):
+            np.subtract(column[: self.rows], center, out=square)
+            np.multiply(square, square, out=square)
+            np.add(distance, square, out=distance)
+        return distance
+
+
+def information_loss(points: FloatArray, clusters: IntArray) -> float:
+    """Sum of squares within the clusters over the total sum of squares; 0 when all rows are equal."""
+    sizes = np.bincount(clusters)
+    within = total = 0.0
+    for column in points:
+        means = np.bincount(clusters, column) / sizes
+        within += float(((column - means[clusters]) ** 2).sum())
+        total += float(((column - column.mean()) ** 2).sum())
+    return within / total if total else 0.0
+
+
+def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -> Recoded:
+    """The table with each number replaced by its cluster's mean, on the scales of every other method.
+
+    The NCP of a cluster is its range over the column's. How a column's distribution changes is seen on bins
+    that hold equal shares of the original.
+    """
+    check_columns(columns)
+    values = {name: frame[name].to_numpy(dtype=np.float64) for name in sorted(columns)}
+    sizes = np.bincount(clusters)
+    means = [np.bincount(clusters, column) / sizes for column in values.values()]
+    classes = class_index([np.unique(mean, return_inverse=True)[1] for mean in means])[clusters]
+    _, first = np.unique(classes, return_index=True)
+    label = np.arange(len(first))
+    parts = []
+    for (name, column), mean in zip(values.items(), means, strict=True):
+        low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+        np.minimum.at(low, classes, column)
+        np.maximum.at(high, classes, column)
+        edges = np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1], method="inverted_cdf"))
+        center = mean[clusters[first]]
+        bins = np.searchsorted(edges, center)
+        penalty = (high - low) / (float(np.ptp(column)) or 1.0)
+        parts.append(
+            PublishedColumn(
+                name=name,
+                label=label,
+                text=center.astype(object),
+                ncp=penalty,
+                loss=penalty,
+                before=np.bincount(np.searchsorted(edges, column), minlength=len(edges) + 1),
+                after=np.bincount(bins, np.bincount(classes), len(edges) + 1).astype(np.float64),
+            )
+        )
+    return Recoded(columns=tuple(parts), classes=classes)
+
+
+def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
+    """A column with mean 0 and variance 1; all 0 when it is constant."""
+    if name not in frame.columns:
+        raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+    if not pd.api.types.is_numeric_dtype(frame[name]):
+        raise SchemaError(
+            f"microaggregation needs numbers, {name} has none",
+            remedy="recode this column instead",
+            column=name,
+        )
+    values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+    if not np.isfinite(values).all():
+        raise SchemaError(
+            f"{name} has missing or infinite values", remedy="fill or leave out these rows first", column=name
+        )
+    centered = values - values.mean()
+    return np.asarray(centered / (centered.std() or 1.0))
+
+
+def _blocks(points: FloatArray, largest: int) -> list[IntArray]:
+    """Row numbers of blocks: halved at the median of the column with most variance until small enough."""
+    finished, open_blocks = [], [np.arange(points.shape[1])]
+    while open_blocks:
+        block = open_blocks.pop()
+        if len(block) <= largest:
+            finished.append(block)
+            continue
+        inside = points[:, block]
+        order = inside[inside.var(axis=1).argmax()].argsort(kind="stable")
+        half = len(block) // 2
+        open_blocks += [block[np.sort(order[half:])], block[np.sort(order[:half])]]
+    return finished
+
+
+def _in_blocks(points: FloatArray, blocks: Sequence[IntArray], k: int) -> IntArray:
+    """MDAV inside each block."""
+    clusters = np.empty(points.shape[1], dtype=np.int64)
+    found = 0
+    for block in blocks:
+        clusters[block] = found + mdav(points[:, block], k)
+        found = int(clusters[block].max()) + 1
+    return clusters
+
+
+def _block_penalty(points: FloatArray, k: int) -> float:
+    """By what share the blocks raise the loss of evenly spaced rows."""
+    sample = points[:, :: points.shape[1] // SAMPLE_ROWS]
+    exact = information_loss(sample, mdav(sample, k))
+    in_blocks = information_loss(sample, _in_blocks(sample, _blocks(sample, max(BLOCK_ROWS, 2 * k)), k))
+    return in_blocks / exact - 1 if exact else 0.0

@@ -1,0 +1,158 @@
+"""Local recoding: each class gets the lowest hierarchy labels under which it is large enough.
+
+Lattice nodes are visited from the cheapest up. At each node, the rows still waiting are grouped by their
+labels there, and the classes that are admissible are released at once; the others wait for a more general
+node. So common combinations keep their values, and only rare ones are generalized. Everything is counted on
+distinct tuples, never on rows.
+
+The best published local recoding (ARX: a full-domain optimum, again and again, on the rows that remain)
+visits a few dozen nodes; visiting nearly all of them, in order, costs less time and less information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.partition.admission import Admission, Gate
+from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
+from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
+
+EFFORT = 1_000_000_000
+"""Cells read before nodes are no longer visited one by one; nine columns of Adult need a fifth of it."""
+
+
+def local_recoding(
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, admission: Admission
+) -> Recoded:
+    """Recode the hierarchies' columns so that every class may be released.
+
+    No row is suppressed as a whole: rows that no node releases join the classes where that costs least.
+
+    Raises: ParameterError without columns; SchemaError for an unknown column; HierarchyError for a value
+        without a path; InfeasibleError when even the whole table as one class may not be released.
+    """
+    check_columns(list(hierarchies))
+    covering, leaf = leaf_codes(frame, hierarchies)
+    gate = admission.gate(frame)
+    tuple_of = class_index([*leaf.values(), gate.secret])
+    _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
+    trees = [_Tree(covering[name], leaf[name][first], weights) for name in leaf]
+    table = _Table(trees, weights, replace(gate, secret=gate.secret[first], weights=weights))
+    classes, levels = _settle(table, _release(table))
+    return recode(covering, leaf, classes=classes[tuple_of], levels=levels)
+
+
+class _Tree:
+    """One column's labels, as codes, for every tuple at every level, and what they cost.
+
+    Attributes:
+        codes: (levels, tuples). penalty: (levels, tuples), NCP. cost: (levels,), mean NCP over the rows.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, leaf: IntArray, weights: IntArray) -> None:
+        of_leaf = np.stack([hierarchy.codes(level) for level in range(hierarchy.height + 1)])
+        observed = np.bincount(leaf, minlength=of_leaf.shape[1]) > 0
+        below = np.stack([np.bincount(codes, observed)[codes] for codes in of_leaf])
+        self.codes = of_leaf[:, leaf]
+        self.penalty = (below[:, leaf] - 1) / max(1, observed.sum() - 1)
+        self.cost = self.penalty @ weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The distinct tuples of the table: their labels, their rows, and what a class of them needs."""
+
+    trees: Sequence[_Tree]
+    weights: IntArray
+    gate: Gate
+
+
+def _release(table: _Table) -> IntArray:
+    """(tuples,) the class in which each tuple is released; -1 for those that no node releases."""
+    released = np.full(len(table.weights), -1)
+    waiting = np.arange(len(released))
+    top = tuple(len(tree.cost) - 1 for tree in table.trees)
+    nodes = nodes_by_cost([tree.cost for tree in table.trees])
+    node: Node = ()
+    found = effort = 0
+    while len(waiting) and node != top:
+        node = next(nodes) if effort <= EFFORT else _raise_cheapest(node, table, waiting)
+        effort += len(waiting) * len(node)
+        classes = class_index([tree.codes[j, waiting] for tree, j in zip(table.trees, node, strict=True)])
+        fine = table.gate.satisfied(waiting, classes)
+        leaves = fine[classes]
+        released[waiting[leaves]] = found + (np.cumsum(fine) - 1)[classes[leaves]]
+        found += int(fine.sum())
+        waiting = waiting[~leaves]
+    return released
+
+
+def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Node]:
+    """Every lattice node once, in order of the sum of its levels' costs, which never fall with the level."""
+    bottom = (0,) * len(costs)
+    heap: list[tuple[float, Node, int]] = [(0.0, bottom, 0)]
+    while heap:
+        _, node, last = heappop(heap)
+        yield node
+        for column in range(last, len(costs)):
+            if node[column] + 1 < len(costs[column]):
+                above = (*node[:column], node[column] + 1, *node[column + 1 :])
+                cost = sum(float(costs[q][level]) for q, level in enumerate(above))
+                heappush(heap, (cost, above, column))
+
+
+def _raise_cheapest(node: Node, table: _Table, waiting: IntArray) -> Node:
+    """The node one level up in the column where that costs the waiting rows least."""
+
+    def price(column: int) -> float:
+        penalty, level = table.trees[column].penalty, node[column]
+        return float((penalty[level + 1, waiting] - penalty[level, waiting]) @ table.weights[waiting])
+
+    below_top = [column for column, tree in enumerate(table.trees) if node[column] + 1 < len(tree.cost)]
+    chosen = min(below_top, key=price)
+    return (*node[:chosen], node[chosen] + 1, *node[chosen + 1 :])
+
+
+def _settle(table: _Table, released: IntArray) -> tuple[IntArray, IntArray]:
+    """Unite the unreleased rest with the classes where that costs least, until it may be released.
+
+    Returns: (tuples,) class, and (classes, columns) the lowest level at which each class has one label.
+    """
+    rest = np.flatnonzero(released < 0)
+    while len(rest) and not table.gate.satisfied(rest, np.zeros(len(rest), dtype=np.int64)).all():
+        released[released == _cheapest_partner(table, released)] = -1
+        rest = np.flatnonzero(released < 0)
+    _, classes = np.unique(released, return_inverse=True)
+    return classes, _common_levels(table.trees, classes)
+
+
+def _common_levels(trees: Sequence[_Tree], classes: IntArray) -> IntArray:
+    """(classes, columns) the lowest level at which all tuples of a class share a label."""
+    _, first = np.unique(classes, return_index=True)
+    levels = np.zeros((len(first), len(trees)), dtype=np.int64)
+    for column, tree in enumerate(trees):
+        for level, codes in enumerate(tree.codes[:-1]):
+            differs = np.bincount(classes, codes != codes[first][classes]) > 0
+            levels[differs, column] = level + 1
+    return levels
+
+
+def _cheapest_partner(table: _Table, released: IntArray) -> int:
+    """The class for which it costs least that the rest, numbered -1, joins it."""
+    numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
+    levels = _common_levels(table.trees, index)
+    sizes = np.bincount(index, table.weights)
+    price = np.zeros(len(numbers))
+    for column, tree in enumerate(table.trees):
+        meet = (tree.codes[:, first] == tree.codes[:, first[:1]]).argmax(axis=0)
+        joint = np.maximum(np.maximum(levels[:, column], levels[0, column]), meet)
+        before = sizes * tree.penalty[levels[:, column], first]
+        price += (sizes + sizes[0]) * tree.penalty[joint, first] - before
+    return int(numbers[1:][price[1:].argmin()])

@@ -1,0 +1,109 @@
+"""Which sets of columns single people out: distinction, separation and minimal unique sets.
+
+Distinction of a set of columns is the number of its classes over the rows, separation the share of pairs of
+rows that it tells apart (Motwani, Xu, 2007). A minimal unique set of a row is a set of columns that makes
+the row unique while no smaller part of it does (Elliot, Manning, Ford, 2002).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.errors import LimitError
+from dpcore.tables.classes import IntArray, check_columns, class_index, dense, leaves_of
+
+MOST_SETS = 20_000
+"""Sets of columns that are looked at, at most; 30,162 rows of Adult take about a millisecond a set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSet:
+    """One set of columns.
+
+    Attributes:
+        columns: sorted as in the choice.
+        uniques: share of rows that the set makes unique.
+        newly_unique: share of rows for which the set is a minimal unique set.
+    """
+
+    columns: tuple[str, ...]
+    distinction: float
+    separation: float
+    uniques: float
+    newly_unique: float
+
+    @property
+    def is_minimal_unique(self) -> bool:
+        """Whether the set makes some row unique and no smaller part of it makes any row unique."""
+        return self.uniques > 0 and self.newly_unique == self.uniques
+
+
+def column_sets(
+    frame: pd.DataFrame, columns: Sequence[str], *, largest: int | None = None
+) -> list[ColumnSet]:
+    """All sets of up to `largest` columns (all of them by default), small sets first.
+
+    Raises: ParameterError without columns; SchemaError for an unknown one; LimitError for too many sets.
+    """
+    check_columns(columns)
+    largest = len(columns) if largest is None else min(largest, len(columns))
+    number = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
+    if number > MOST_SETS:
+        raise LimitError(
+            f"{len(columns)} columns have {number} sets of up to {largest} columns, above {MOST_SETS}",
+            remedy="look at smaller sets, or at fewer columns",
+            sets=number,
+        )
+    codes = [leaves_of(frame, name).codes for name in columns]
+    _, first, weights = np.unique(class_index(codes), return_index=True, return_counts=True)
+    tuples = [column[first] for column in codes]
+    rows, found, unique = len(frame), {}, {}
+    for chosen, classes in _refinements(tuples, largest):
+        sizes = np.bincount(classes, weights)
+        alone = sizes == 1
+        unique[chosen] = np.packbits(alone[classes])
+        pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
+        found[chosen] = len(sizes) / rows, float(1 - pairs), float(alone.sum() / rows)
+    return [
+        ColumnSet(
+            columns=tuple(columns[column] for column in chosen),
+            distinction=found[chosen][0],
+            separation=found[chosen][1],
+            uniques=found[chosen][2],
+            newly_unique=_newly_unique(chosen, unique) / rows,
+        )
+        for chosen in sorted(found, key=lambda chosen: (len(chosen), chosen))
+    ]
+
+
+def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:
+    """Every set of up to `largest` columns with the class of each tuple; each made from the set without its
+    last."""
+
+    def grow(
+        chosen: tuple[int, ...], classes: IntArray, number: int
+    ) -> Iterator[tuple[tuple[int, ...], IntArray]]:
+        for column in range(chosen[-1] + 1 if chosen else 0, len(codes)):
+            width = int(codes[column].max()) + 1
+            finer = dense(classes * width + codes[column], number * width)
+            yield (*chosen, column), finer
+            if len(chosen) + 1 < largest:
+                yield from grow((*chosen, column), finer, int(finer.max()) + 1)
+
+    return grow((), np.zeros(len(codes[0]), dtype=np.int64), 1)
+
+
+def _newly_unique(chosen: tuple[int, ...], unique: dict[tuple[int, ...], NDArray[np.uint8]]) -> int:
+    """Rows unique on the set and on none of its parts; such a row is a tuple of its own, and one bit here."""
+    known = np.zeros_like(unique[chosen])
+    for place in range(len(chosen)):
+        part = chosen[:place] + chosen[place + 1 :]
+        if part:
+            known |= unique[part]
+    return int(np.bitwise_count(unique[chosen] & ~known).sum())

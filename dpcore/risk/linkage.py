@@ -1,0 +1,53 @@
+"""The linkage attack: join a table with a list of known people on what both hold, and count who is found.
+
+Source: Sweeney (2002): a governor's hospital record, found with a voter list by zip code, birth date and sex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpcore.tables.classes import joint_classes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linkage:
+    """What an attacker with the list finds.
+
+    Attributes:
+        matched: people of the list with at least one row that agrees on all the columns.
+        unique: people of the list with exactly one such row, alone on their side too: named with certainty
+            if both tables are complete.
+        smallest: rows of the smallest class that any person of the list matches; 0 without a match.
+        expected: people the attacker names correctly on average by guessing inside each class, if everyone
+            on the list who matches is in the table.
+    """
+
+    people: int
+    matched: int
+    unique: int
+    smallest: int
+    expected: float
+
+
+def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> Linkage:
+    """Attack the table with the list.
+
+    Raises: ParameterError without columns; SchemaError for a column that either side lacks, or an empty side.
+    """
+    of_rows, of_people = joint_classes(table, people, columns)
+    number = int(max(of_rows.max(), of_people.max())) + 1
+    rows = np.bincount(of_rows, minlength=number)
+    candidates = np.bincount(of_people, minlength=number)
+    met = (rows > 0) & (candidates > 0)
+    return Linkage(
+        people=len(people),
+        matched=int(candidates[met].sum()),
+        unique=int((met & (rows == 1) & (candidates == 1)).sum()),
+        smallest=int(rows[met].min(initial=len(table))) if met.any() else 0,
+        expected=float((candidates[met] / np.maximum(rows[met], candidates[met])).sum()),
+    )

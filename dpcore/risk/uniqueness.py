@@ -1,0 +1,125 @@
+"""Population uniqueness: how many people would be unique in the whole population, judged from a sample.
+
+Two models of how class sizes continue beyond the sample. Both are estimates, and they differ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from dpcore.errors import ParameterError
+from dpcore.tables.classes import IntArray
+
+
+def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
+    """Estimated share of the population that is unique, by Pitman's sampling formula.
+
+    Args: classes: (rows,) class of each row of the sample. population: people, at least as many as rows.
+    Raises: ParameterError for a population smaller than the sample.
+    Source: Hoshino (2001), J. Official Statistics 17, maximum likelihood: expected uniques among N people are
+        Gamma(theta + 1) / Gamma(theta + alpha) * N ** alpha.
+    """
+    sizes = _sizes(classes, population)
+    if not (sizes == 1).any():
+        return 0.0
+    if (sizes == 1).all():
+        return 1.0
+    theta, alpha = _fit_pitman(sizes)
+    logarithm = math.lgamma(theta + 1) - math.lgamma(theta + alpha) + (alpha - 1) * math.log(population)
+    return min(1.0, math.exp(logarithm))
+
+
+def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
+    """Estimated share of the population that is unique, taking the sample's class sizes for the population's.
+
+    Args and raises as `pitman_uniqueness`.
+    Source: Zayatz (1991), US Census Bureau CENSUS/SRD/RR-91/08: of the classes seen once, those of size 1
+        make up P(1) h(1) / sum_i P(i) h(i), with h(i) the hypergeometric chance that a class of size i is
+        seen once.
+    """
+    sizes = _sizes(classes, population)
+    rows = int(sizes.sum())
+    size, classes_of_size = np.unique(sizes, return_counts=True)
+    if size[0] > 1:
+        return 0.0
+    seen_once = np.array([math.exp(_log_seen_once(int(i), rows, population)) for i in size])
+    truly_unique = seen_once[0] * classes_of_size[0] / (seen_once @ classes_of_size)
+    return float(classes_of_size[0] / rows * truly_unique)
+
+
+def _sizes(classes: IntArray, population: int) -> IntArray:
+    if population < len(classes):
+        raise ParameterError(
+            f"population ({population}) must be at least the number of rows of the sample",
+            remedy="give the number of people the sample was drawn from",
+            population=population,
+        )
+    sizes = np.bincount(classes)
+    return sizes[sizes > 0]
+
+
+def _log_seen_once(size: int, rows: int, population: int) -> float:
+    """Log of size * C(population - size, rows - 1) / C(population, rows)."""
+    if population - size < rows - 1:
+        return -math.inf
+    return math.log(size) + _log_choose(population - size, rows - 1) - _log_choose(population, rows)
+
+
+def _log_choose(n: int, m: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+
+
+def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
+    """Maximum likelihood theta and alpha of u classes with n rows, some but not all of size 1.
+
+    The log likelihood is sum_{i<u} log(theta + i alpha) - sum_{i<n} log(theta + i) + sum_j m_j log(j -
+    alpha), with m_j the number of classes of more than j rows. Its slopes fall through 0 once: bisection on
+    theta inside bisection on alpha finds the summit, or the edge alpha = 0 (Ewens' formula) when the slope
+    is negative there.
+    """
+    classes, rows = len(sizes), int(sizes.sum())
+    inside = np.arange(1, sizes.max(), dtype=np.float64)
+    larger = classes - np.cumsum(np.bincount(sizes))[1:-1]
+
+    def best_theta(alpha: float) -> float:
+        def slope(logarithm: float) -> float:
+            theta = math.exp(logarithm) - alpha
+            of_classes = _digamma(theta / alpha + classes) - _digamma(theta / alpha + 1)
+            return of_classes / alpha - _harmonic(theta, rows)
+
+        return math.exp(_root(slope, -40.0, 60.0)) - alpha
+
+    def slope(alpha: float) -> float:
+        theta = best_theta(alpha)
+        of_classes = (classes - 1 - theta * _harmonic(theta, rows)) / alpha
+        return of_classes - float(larger @ (1 / (inside - alpha)))
+
+    alpha = _root(slope, 1e-6, 1 - 1e-9)
+    return best_theta(alpha), alpha
+
+
+def _harmonic(theta: float, rows: int) -> float:
+    """sum of 1 / (theta + i) for i = 1 .. rows - 1."""
+    return _digamma(theta + rows) - _digamma(theta + 1)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function passes 0; the nearer end when it does not."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _digamma(x: float) -> float:
+    """Logarithmic derivative of the gamma function, x above 0: recurrence to 10, then asymptotic series."""
+    below = 0.0
+    while x < 10:
+        below += 1 / x
+        x += 1
+    y = 1 / (x * x)
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+    return math.log(x) - 0.5 / x - series - below

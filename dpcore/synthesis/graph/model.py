@@ -1,0 +1,157 @@
+"""A graphical model: a distribution over many columns, as a product of small tables on a junction tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpcore.errors import InfeasibleError
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.graph.junction_tree import JunctionTree
+from dpcore.synthesis.graph.propagation import State, product_potentials
+from dpcore.synthesis.sampling import Integers, sample_cells
+from dpcore.tables.counts import Values, aligned, pack, project, unpack
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraphicalModel:
+    """Expected counts of every combination of values: total times the normalized product of the factors.
+
+    Columns that stand in no common node depend on each other only through the separators between.
+
+    Attributes:
+        tree: its nodes hold every factor.
+        factors: (clique, table), at least 0, axes in the clique's order.
+        total: expected number of rows.
+    """
+
+    tree: JunctionTree
+    factors: tuple[tuple[Clique, Values], ...]
+    total: float
+
+    @property
+    def domain(self) -> Domain:
+        """Names and sizes of the columns."""
+        return self.tree.domain
+
+    @property
+    def tables(self) -> tuple[Values, ...]:
+        """Calibrated expected counts, one array a node, in rows; neighbors agree on separators."""
+        return self._calibrated[1]
+
+    def marginal(self, clique: Clique) -> Values:
+        """Expected counts over any columns, in rows, axes in the order given.
+
+        A clique inside a node is summed down from it; another one is multiplied together along the tree,
+        summing every other column away as soon as possible.
+        """
+        clique = self.domain.clique(clique)
+        i = self.tree.node_of(clique)
+        if i is not None:
+            return project(self.tables[i], self.tree.nodes[i], clique)
+        top = max(i for i, below in enumerate(self._below) if below.issuperset(clique))
+        columns, table = self._collect(top, frozenset(clique))
+        return project(table, columns, clique)
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """`rows` rows, drawn node by node down the tree.
+
+        The new columns of a node are drawn for all rows that agree on its separator together, in a fresh
+        random order, so that each cell gets its expected number of rows rounded up or down, and columns
+        that are independent given the separator stay so.
+        """
+        codes: dict[str, Integers] = {}
+        for node, part, table in zip(self.tree.nodes, self.tree.separators, self.tables, strict=True):
+            new = tuple(name for name in node if name not in part)
+            lines = np.zeros(rows, dtype=np.int64)
+            for name in part:
+                lines = lines * self.domain.size(name) + codes[name]
+            present, lines = np.unique(lines, return_inverse=True)
+            turned = project(table, node, part + new).reshape(self.domain.cells(part), -1)
+            cells = sample_cells(lines, turned[present], rng)
+            for name in reversed(new):
+                codes[name] = cells % self.domain.size(name)
+                cells = cells // self.domain.size(name)
+        return codes
+
+    def restricted(self, weights: Mapping[str, Values]) -> GraphicalModel:
+        """The model of those rows only that have chosen values.
+
+        Args:
+            weights: column -> one number in 0 .. 1 a cell: the share of this cell's rows that is kept.
+        Raises: InfeasibleError when the model holds no such rows.
+        """
+        added = tuple(((name,), weight) for name, weight in weights.items())
+        chosen = replace(self, factors=self.factors + added)
+        share = math.exp(min(0.0, chosen._calibrated[0] - self._calibrated[0]))
+        return replace(chosen, total=self.total * share)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the tree and the factors, not the large tables."""
+        return {
+            "names": list(self.domain.names),
+            "sizes": list(self.domain.sizes),
+            "nodes": [list(node) for node in self.tree.nodes],
+            "factors": [[list(clique), pack(table)] for clique, table in self.factors],
+            "total": self.total,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> GraphicalModel:
+        """Read what `to_dict` wrote."""
+        domain = Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"]))
+        return cls(
+            tree=JunctionTree.over(domain, [tuple(node) for node in fields["nodes"]]),
+            factors=tuple((tuple(clique), unpack(table)) for clique, table in fields["factors"]),
+            total=fields["total"],
+        )
+
+    @cached_property
+    def _calibrated(self) -> tuple[float, tuple[Values, ...]]:
+        """Logarithm of the sum of the product of the factors, and the nodes' tables scaled to the total.
+
+        Raises: InfeasibleError when the factors leave no possible row.
+        """
+        state = State(self.tree, product_potentials(self.tree, self.factors))
+        if state.log_mass == -math.inf:
+            raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
+        for table in state.tables:
+            table *= self.total / table.sum()
+        return state.log_mass, tuple(state.tables)
+
+    @cached_property
+    def _below(self) -> list[frozenset[str]]:
+        """The columns of each node and of all nodes under it."""
+        below = [frozenset(node) for node in self.tree.nodes]
+        for i in range(len(below) - 1, 0, -1):
+            below[self.tree.parents[i]] |= below[i]
+        return below
+
+    def _collect(self, i: int, wanted: frozenset[str], part: Clique | None = None) -> tuple[Clique, Values]:
+        """The wanted columns at or under node i: their table, or, with `part`, their shares given that."""
+        node = self.tree.nodes[i]
+        messages = [
+            self._collect(child, wanted, self.tree.separators[child])
+            for child, parent in enumerate(self.tree.parents)
+            if parent == i and wanted & self._below[child] - set(self.tree.separators[child])
+        ]
+        kept = set(part or ()) | wanted.intersection(node)
+        kept |= {name for columns, _ in messages for name in columns}
+        own = tuple(name for name in node if name in kept)
+        operands = [(own, project(self.tables[i], node, own)), *messages]
+        columns = (*(part or ()), *sorted((wanted & self._below[i]) - set(part or ())))
+        axis = {name: at for at, name in enumerate({name: None for each, _ in operands for name in each})}
+        arguments: list[Any] = []
+        for each, table in operands:
+            arguments += [table, [axis[name] for name in each]]
+        joined = np.einsum(*arguments, [axis[name] for name in columns], optimize=len(operands) > 2)
+        if part is not None:
+            given = np.asarray(project(self.tables[i], node, part))
+            below = aligned(np.where(given > 0, given, 1.0), part, columns)
+            joined /= below  # where given is 0, so is joined
+        return columns, joined

@@ -1,0 +1,147 @@
+"""Columns as codes of their distinct values (leaves), rows as classes: rows that nothing tells apart.
+
+Everything that counts rows in this package without a lattice counts these codes. A missing value is a leaf of
+its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.anonymize.hierarchies.hierarchy import MISSING, texts
+from dpcore.errors import ParameterError, SchemaError
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+TextArray = NDArray[np.object_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaves:
+    """One column as codes of its distinct values.
+
+    Attributes:
+        codes: (rows,) index into `labels`.
+        labels: (leaves,) the distinct values as text, sorted; the missing value, if any, comes last.
+        positions: (leaves,) where an ordered column's values lie, None for categories. A missing value lies
+            one domain width above the largest value, so that no class mixes it with the others cheaply.
+        width: the distance between the lowest and highest value of an ordered column; 1 if they are one.
+    """
+
+    name: str
+    codes: IntArray
+    labels: TextArray
+    positions: FloatArray | None
+    width: float
+
+
+def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
+    """The column's leaves; finite numbers and dates are ordered, all else is a category.
+
+    Raises: SchemaError when the frame has no such column or no rows.
+    """
+    if name not in frame.columns:
+        raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+    column = frame[name]
+    if column.empty:
+        raise SchemaError("the table has no rows", remedy="take a table with rows")
+    is_date = pd.api.types.is_datetime64_any_dtype(column)
+    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    codes, values = pd.factorize(column if is_date or is_number else _as_text(column), sort=True)
+    labels = np.array(texts(values), dtype=object)
+    positions, width = None, 1.0
+    if is_date or is_number:
+        positions = np.asarray(pd.DatetimeIndex(values).asi8 if is_date else values, dtype=np.float64)
+        width = float(np.ptp(positions)) if len(positions) > 1 else 1.0
+        if not np.isfinite(positions).all():  # infinity has no place on a scale
+            positions, width = None, 1.0
+    if (codes < 0).any():
+        codes = np.where(codes < 0, len(labels), codes)
+        labels = np.append(labels, MISSING)
+        if positions is not None:
+            positions = np.append(positions, positions[-1:].sum() + width)
+    return Leaves(name=name, codes=codes.astype(np.int64), labels=labels, positions=positions, width=width)
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """Cells of any mixture of types as text, so that they can be sorted; gaps stay gaps."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return column
+    codes, values = pd.factorize(column)
+    return pd.Series(np.array([*texts(values), None], dtype=object)[codes], dtype="str")
+
+
+def dense(keys: IntArray, bound: int) -> IntArray:
+    """Keys in [0, bound) -> indices 0, 1, 2, ... in the same order and without gaps."""
+    if bound <= 8 * len(keys):
+        present = np.bincount(keys, minlength=bound) > 0
+        return (np.cumsum(present) - 1)[keys]
+    return np.unique(keys, return_inverse=True)[1]
+
+
+def class_index(columns: Sequence[IntArray]) -> IntArray:
+    """Codes of several columns -> (rows,) class of each row, numbered in the order of the codes."""
+    index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for codes in columns:
+        width = int(codes.max()) + 1
+        if bound * width >= 2**62:
+            index = dense(index, bound)
+            bound = int(index.max()) + 1
+        index, bound = index * width + codes, bound * width
+    return dense(index, bound)
+
+
+def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
+    """(rows,) class of each row; rows are in one class exactly when they agree on all the columns.
+
+    Raises: ParameterError without columns; SchemaError for an unknown column or an empty table.
+    """
+    check_columns(columns)
+    return class_index([leaves_of(frame, name).codes for name in columns])
+
+
+def joint_classes(
+    left: pd.DataFrame, right: pd.DataFrame, columns: Sequence[str]
+) -> tuple[IntArray, IntArray]:
+    """The classes of two tables by one numbering: equal values get equal numbers in both.
+
+    Raises: as `equivalence_classes`, for either table.
+    """
+    check_columns(columns)
+    joint = []
+    for name in columns:
+        sides = [leaves_of(frame, name) for frame in (left, right)]
+        labels = [side.labels[side.codes] for side in sides]
+        joint.append(pd.factorize(np.concatenate(labels), sort=True)[0].astype(np.int64))
+    both = class_index(joint)
+    return both[: len(left)], both[len(left) :]
+
+
+def check_columns(columns: Sequence[str]) -> None:
+    """Refuse an empty choice of quasi-identifiers."""
+    if not len(columns):
+        raise ParameterError("there is no quasi-identifier", remedy="give at least one column this role")
+
+
+def counted_pairs(groups: IntArray, codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The (group, code) pairs that occur, sorted, and the rows of each; the work follows the rows."""
+    width = int(codes.max()) + 1
+    keys, bound = groups * width + codes, (int(groups.max()) + 1) * width
+    if bound <= 8 * len(keys):
+        counts = np.bincount(keys, minlength=bound)
+        found = np.flatnonzero(counts)
+        counts = counts[found]
+    else:
+        found, counts = np.unique(keys, return_counts=True)
+    return found // width, found % width, counts
+
+
+def starts_of(groups: IntArray) -> IntArray:
+    """Where each run of equal numbers begins in a sorted array."""
+    return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))

@@ -1,0 +1,122 @@
+"""Full-domain search against brute force over the whole lattice."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpcore.anonymize.fulldomain.metrics import Loss
+from dpcore.anonymize.fulldomain.search import Solution, search
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.models import KAnonymity, Model
+from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from tests.anonymize.oracle import METRICS, MODELS, SECRET, SECRET_HIERARCHY, Case, cases, evaluate, optimum
+
+LIMITS = (0.0, 0.1, 0.35, 1.0)
+often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def table_of(case: Case) -> Tuples:
+    """The tuples of a case."""
+    subset = None if case.subset is None else np.array(case.subset)
+    return Tuples.build(case.frame, case.hierarchies, sensitive={SECRET: SECRET_HIERARCHY}, subset=subset)
+
+
+def found(case: Case, models: tuple[Model, ...], limit: float, metric: object) -> Solution | None:
+    """The search's answer, None where it says that there is none."""
+    try:
+        return search(table_of(case), models, limit=limit, metric=metric)
+    except InfeasibleError:
+        return None
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
+@pytest.mark.parametrize("with_subset", [False, True])
+@often
+@given(data=st.data())
+def test_search_finds_the_optimum(with_subset: bool, metric: object, data: st.DataObject) -> None:
+    """Else the search prunes a node that is better, or accepts one that is not feasible."""
+    case = data.draw(cases(with_subset=with_subset))
+    models = tuple(data.draw(st.lists(st.sampled_from(MODELS), min_size=1, max_size=2)))
+    limit = data.draw(st.sampled_from(LIMITS))
+    expected, answer = optimum(case, models, limit, metric), found(case, models, limit, metric)
+    assert (answer is None) == (expected is None)
+    if answer is not None and expected is not None:
+        assert answer.score == pytest.approx(expected[0], rel=1e-8, abs=1e-8)
+        assert answer.suppressed in expected[1]
+        suppressed, blocked = evaluate(case, answer.node, models)
+        assert len(suppressed) == answer.suppressed
+        assert not blocked
+
+
+@often
+@given(case=cases(), data=st.data())
+def test_order_of_rows_and_columns_changes_nothing(case: Case, data: st.DataObject) -> None:
+    """Else the result would depend on how the file happens to be sorted."""
+    models, limit = (KAnonymity(k=2), data.draw(st.sampled_from(MODELS))), data.draw(st.sampled_from(LIMITS))
+    rows = data.draw(st.permutations(range(len(case.frame))))
+    names = data.draw(st.permutations(list(case.hierarchies)))
+    shuffled = Case(case.frame.iloc[rows], {name: case.hierarchies[name] for name in names}, None)
+    before, after = found(case, models, limit, Loss()), found(shuffled, models, limit, Loss())
+    assert (before is None) == (after is None)
+    if before is not None and after is not None:
+        assert after.score == pytest.approx(before.score, abs=1e-12)
+
+
+def small() -> Tuples:
+    """Four people, one column of four values in two groups."""
+    groups = Hierarchy(values=tuple("abcd"), levels=(tuple("abcd"), ("x", "x", "y", "y"), ("*",) * 4))
+    return Tuples.build(pd.DataFrame({"q": list("abcc")}), {"q": groups})
+
+
+def test_infeasible_limit_names_the_nearest_feasible_one() -> None:
+    """Else a person is told no, and not what would be a yes."""
+    with pytest.raises(InfeasibleError) as caught:
+        search(small(), [KAnonymity(k=5)], limit=0.5)
+    assert caught.value.details["nearest_limit"] == 1.0
+    assert search(small(), [KAnonymity(k=5)], limit=1.0).suppressed == 4
+
+
+def test_limit_outside_its_range_is_refused() -> None:
+    """Else 2 (meant as 2 %) would allow suppressing everything."""
+    with pytest.raises(ParameterError, match="limit"):
+        search(small(), [KAnonymity(k=2)], limit=2)
+
+
+def test_too_large_a_lattice_is_refused_before_any_work() -> None:
+    """Else fifteen quasi-identifiers with deep hierarchies would run for hours."""
+    leaves = tuple("abcdefgh")
+    deep = Hierarchy(values=leaves, levels=(leaves, tuple("aacceegg"), tuple("aaaaeeee"), ("*",) * 8))
+    frame = pd.DataFrame({f"q{j}": ["a", "b"] for j in range(15)})
+    with pytest.raises(LimitError, match="local recoding"):
+        search(Tuples.build(frame, dict.fromkeys(frame, deep)), [KAnonymity(k=2)])
+
+
+def test_equal_scores_prefer_the_less_general_node() -> None:
+    """Else a tie would generalize for nothing."""
+    constant = Hierarchy(values=("a", "b"), levels=(("a", "b"), ("*", "*")))
+    table = Tuples.build(pd.DataFrame({"q": ["a"] * 6, "r": ["a"] * 6}), {"q": constant, "r": constant})
+    for metric in METRICS:
+        assert search(table, [KAnonymity(k=3)], limit=0.1, metric=metric).node == (0, 0)
+
+
+def test_search_looks_at_fewer_nodes_than_there_are() -> None:
+    """Else nothing is pruned and the search is a full pass in disguise."""
+    rng = np.random.default_rng(7)
+    leaves = tuple(f"v{i}" for i in range(8))
+    labels = (
+        leaves,
+        tuple(f"p{i // 2}" for i in range(8)),
+        tuple(f"q{i // 4}" for i in range(8)),
+        ("*",) * 8,
+    )
+    frame = pd.DataFrame({f"q{j}": rng.choice(leaves, 500, p=np.arange(1, 9) / 36) for j in range(5)})
+    table = Tuples.build(frame, dict.fromkeys(frame, Hierarchy(values=leaves, levels=labels)))
+    for limit, metric in itertools.product((0.0, 0.05), (Loss(), Loss(mean="arithmetic"))):
+        assert search(table, [KAnonymity(k=5)], limit=limit, metric=metric).checks < table.lattice.size / 4

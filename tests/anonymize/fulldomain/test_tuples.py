@@ -1,0 +1,167 @@
+"""Distinct tuples, classes and their generalization, against pandas."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from dpcore.anonymize.fulldomain import grouper as classes_module
+from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.models import KAnonymity
+from dpcore.errors import HierarchyError, LimitError, SchemaError
+from tests.anonymize.oracle import SECRET, SECRET_HIERARCHY, Case, cases, classes_at
+
+often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+GROUPS = Hierarchy(values=tuple("abcd"), levels=(tuple("abcd"), ("x", "x", "y", "y"), ("*",) * 4))
+
+
+def tuples_of(case: Case) -> Tuples:
+    """The tuples of a case, with its sensitive column and subset."""
+    subset = None if case.subset is None else np.array(case.subset)
+    return Tuples.build(case.frame, case.hierarchies, sensitive={SECRET: SECRET_HIERARCHY}, subset=subset)
+
+
+@often
+@given(case=cases(with_subset=True))
+def test_classes_of_every_node(case: Case) -> None:
+    """Else sizes, published rows or histograms of some node are wrong, on either way to it."""
+    table = tuples_of(case)
+    grouper = Grouper(table)
+    walked = {classes.node: classes for classes in grouper.walk()}
+    assert len(walked) == table.lattice.size
+    for node in itertools.product(*map(range, table.lattice.shape)):
+        expected = sorted(
+            (len(rows), sum(case.subset[row] for row in rows)) for rows in classes_at(case, node).values()
+        )
+        for classes in (walked[node], grouper.classes(node)):
+            assert sorted(zip(classes.population, classes.sizes, strict=True)) == expected
+            assert (classes.histogram(SECRET).sum(axis=0) == classes.sizes).all()
+
+
+@often
+@given(case=cases())
+def test_generalizing_further_never_shrinks_the_smallest_class(case: Case) -> None:
+    """Else k-anonymity would not be monotone, and pruning by it would be wrong."""
+    table = tuples_of(case)
+    smallest = {classes.node: classes.sizes.min() for classes in Grouper(table).walk()}
+    for node, size in smallest.items():
+        for column in range(len(node)):
+            if node[column] < table.lattice.top[column]:
+                above = (*node[:column], node[column] + 1, *node[column + 1 :])
+                assert smallest[above] >= size
+
+
+@often
+@given(case=cases(with_subset=True))
+def test_neighborhood_is_the_class_at_every_node(case: Case) -> None:
+    """Else the search at limit 0 closes a feasible node."""
+    table = tuples_of(case)
+    grouper = Grouper(table)
+    bottom = (0,) * len(table.names)
+    classes = grouper.classes(bottom)
+    for key in classes.class_keys:
+        around = Neighborhoods(table).of(int(key), bottom)
+        for index, node in enumerate(itertools.product(*map(range, table.lattice.shape))):
+            there = grouper.classes(node)
+            same = there.class_keys >> table.tail == table.generalize(key, bottom, node) >> table.tail
+            assert around.population[index] == there.population[same][0]
+            assert around.sizes[index] == there.sizes[same][0]
+            assert (around.histogram(SECRET)[:, index] == there.histogram(SECRET)[:, same][:, 0]).all()
+
+
+def test_wide_keys_are_grouped_without_packing() -> None:
+    """Else keys that leave no room for counts lose their highest bits."""
+    leaves = tuple(f"v{i}" for i in range(1024))
+    wide = Hierarchy(values=leaves, levels=(leaves, ("*",) * 1024))
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({f"q{j}": rng.choice(leaves[-3:], 400) for j in range(6)})
+    table = Tuples.build(frame, dict.fromkeys(frame, wide))
+    sizes = Grouper(table).classes((0, 0, 1, 1, 1, 1)).sizes
+    assert sorted(sizes) == sorted(frame.groupby(["q0", "q1"]).size())
+
+
+def test_forgetting_groupings_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a large table, whose groupings do not all fit into memory, gives other classes."""
+    table = Tuples.build(pd.DataFrame({"q": list("abcdab"), "r": list("aabbcc")}), {"q": GROUPS, "r": GROUPS})
+    nodes = list(itertools.product(range(3), repeat=2))
+    remembered = [Grouper(table).classes(node).sizes.tolist() for node in nodes]
+    monkeypatch.setattr(classes_module, "REMEMBERED", 3)
+    forgetful = Grouper(table)
+    assert [forgetful.classes(node).sizes.tolist() for node in nodes] == remembered
+
+
+def test_rows_suppressed_before_stay_out_of_every_class() -> None:
+    """Else the stars of an earlier run count as a class of their own, and k looks better than it is."""
+    frame = pd.DataFrame({"q": ["a", "a", "*", "*", "*"], "r": ["b", "b", "*", "*", "c"]})
+    table = Tuples.build(frame, {"q": GROUPS, "r": GROUPS})
+    assert table.rows == 3
+    assert sorted(Grouper(table).classes((0, 0)).sizes) == [1, 2]
+
+
+def test_missing_cells_form_a_class_of_their_own() -> None:
+    """Else people with a gap are counted among those with a value."""
+    table = Tuples.build(pd.DataFrame({"q": ["a", None, None, "b"]}), {"q": GROUPS})
+    assert sorted(Grouper(table).classes((0,)).sizes) == [1, 1, 2]
+    assert sorted(Grouper(table).classes((1,)).sizes) == [2, 2]
+
+
+def test_constant_column_and_single_row() -> None:
+    """Else a division by a domain of one value, or a class of one row, fails."""
+    one = Hierarchy(values=("a",), levels=(("a",),))
+    table = Tuples.build(pd.DataFrame({"q": ["a"]}), {"q": one})
+    assert Grouper(table).classes((0,)).sizes.tolist() == [1]
+    assert KAnonymity(k=2).violations(Grouper(table).classes((0,))).tolist() == [True]
+
+
+@pytest.mark.parametrize(
+    ("names", "sensitive", "error", "message"),
+    [
+        ([], [], SchemaError, "no quasi-identifier"),
+        (["z"], [], SchemaError, "no column z"),
+        (["q"], ["q"], SchemaError, "q is sensitive and a quasi-identifier"),
+        (["r"], [], HierarchyError, "hierarchy of r"),
+    ],
+    ids=["none", "unknown", "both roles", "no path"],
+)
+def test_what_does_not_fit_is_named(
+    names: list[str], sensitive: list[str], error: type[Exception], message: str
+) -> None:
+    """Else the first error comes from deep inside, and may show a cell."""
+    frame = pd.DataFrame({"q": ["a", "b"], "r": ["a", "hidden"]})
+    with pytest.raises(error, match=message) as caught:
+        Tuples.build(frame, dict.fromkeys(names, GROUPS), sensitive=sensitive)
+    assert "hidden" not in str(caught.value)
+
+
+def test_tables_without_rows_to_publish_are_refused() -> None:
+    """Else everything after divides by nothing."""
+    with pytest.raises(SchemaError, match="no rows"):
+        Tuples.build(pd.DataFrame({"q": []}), {"q": GROUPS})
+    with pytest.raises(SchemaError, match="still to be published"):
+        Tuples.build(pd.DataFrame({"q": ["*", "*"]}), {"q": GROUPS})
+    with pytest.raises(SchemaError, match="still to be published"):
+        Tuples.build(pd.DataFrame({"q": ["a", "b"]}), {"q": GROUPS}, subset=np.array([False, False]))
+
+
+def test_too_many_values_together_are_refused() -> None:
+    """Else keys overflow and unequal rows fall into one class."""
+    leaves = tuple(f"v{i}" for i in range(30_000))
+    wide = Hierarchy(values=leaves, levels=(leaves, ("*",) * 30_000))
+    frame = pd.DataFrame({f"q{j}": ["v1", "v2"] for j in range(5)})
+    with pytest.raises(LimitError, match="local recoding"):
+        Tuples.build(frame, dict.fromkeys(frame, wide))
+    assert len(Tuples.build(frame[["q0", "q1"]], dict.fromkeys(["q0", "q1"], wide)).keys) == 2
+
+
+def test_key_bits_hold_every_leaf() -> None:
+    """Else the last leaf of a column whose size is a power of two overlaps its neighbour."""
+    frame = pd.DataFrame([list(pair) for pair in itertools.product("abcd", repeat=2)], columns=["q", "r"])
+    table = Tuples.build(frame, {"q": GROUPS, "r": GROUPS})
+    assert len(table.keys) == 16

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.partition.admission import Admission
+from dpcore.anonymize.partition.recoding import local_recoding
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.risk.linkage import link
+
+HOSPITAL = pd.DataFrame(
+    {
+        "zip": ["02138", "02138", "02139", "02139", "02139", "02141"],
+        "birth": ["1945-07-31", "1950-01-02", "1950-01-02", "1950-01-02", "1961-05-05", "1961-05-05"],
+        "sex": ["m", "f", "f", "f", "m", "m"],
+        "diagnosis": ["heart", "flu", "flu", "cancer", "flu", "heart"],
+    }
+)
+VOTERS = pd.DataFrame(
+    {
+        "name": ["W.", "X.", "Y.", "Z."],
+        "zip": ["02138", "02139", "02139", "02199"],
+        "birth": ["1945-07-31", "1950-01-02", "1950-01-02", "1945-07-31"],
+        "sex": ["m", "f", "f", "m"],
+    }
+)
+COLUMNS = ["zip", "birth", "sex"]
+
+
+def test_one_planted_person_is_found() -> None:
+    """Broken: SEEDS B12; one voter agrees with exactly one record, two share two records, one is not
+    there."""
+    found = link(HOSPITAL, VOTERS, COLUMNS)
+    assert (found.people, found.matched, found.unique, found.smallest) == (4, 3, 1, 1)
+    assert found.expected == pytest.approx(1 + 2 * 1 / 2)
+
+
+def test_two_candidates_for_one_record_are_not_certain() -> None:
+    """Broken: a record that two people of the list match is called a certain find."""
+    found = link(HOSPITAL, pd.concat([VOTERS, VOTERS.head(1)]), COLUMNS)
+    assert (found.matched, found.unique, found.smallest) == (4, 0, 1)
+
+
+def test_nobody_is_found_after_recoding() -> None:
+    """Broken: SEEDS B12; after 2-anonymization some voter still meets a class of one row."""
+    trees = {
+        "zip": Hierarchy.from_csv("02138;0213*;*\n02139;0213*;*\n02141;0214*;*\n02199;0219*;*"),
+        "birth": Hierarchy.from_csv("1945-07-31;1940s;*\n1950-01-02;1950s;*\n1961-05-05;1960s;*"),
+        "sex": Hierarchy.from_csv("f;*\nm;*"),
+    }
+    recoded = local_recoding(HOSPITAL, trees, admission=Admission(k=2))
+    printed = recoded.frame(HOSPITAL)
+    assert recoded.sizes.min() >= 2
+    assert link(printed, VOTERS, COLUMNS).unique == 0
+    # also the attacker who knows the labels and recodes the list in the same way
+    for row in range(len(HOSPITAL)):
+        known = printed.iloc[[row]]
+        assert link(printed, known, COLUMNS).smallest >= 2
+
+
+def test_no_common_person() -> None:
+    """Broken: an empty join fails."""
+    found = link(HOSPITAL, VOTERS.tail(1), COLUMNS)
+    assert (found.matched, found.unique, found.smallest, found.expected) == (0, 0, 0, 0.0)
+
+
+def test_numbers_and_their_text_meet() -> None:
+    """Broken: the zip code 33617 of one file is not the 33617 of another that was read as text."""
+    found = link(pd.DataFrame({"zip": [33617, 33618]}), pd.DataFrame({"zip": ["33617"]}), ["zip"])
+    assert found.unique == 1
+
+
+def test_bad_requests_are_refused() -> None:
+    """Broken: a column that one side lacks is joined on."""
+    with pytest.raises(SchemaError):
+        link(HOSPITAL, VOTERS, ["diagnosis"])
+    with pytest.raises(ParameterError):
+        link(HOSPITAL, VOTERS, [])

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.risk.reidentification import reidentification_risk
+from dpcore.tables.classes import equivalence_classes, joint_classes
+
+SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=40))
+def test_against_counting_by_hand(rows: list[tuple[int, str]]) -> None:
+    """Broken: a risk is not what counting equal rows one by one gives."""
+    frame = pd.DataFrame(rows, columns=["n", "c"])
+    sizes = np.array([rows.count(row) for row in rows])
+    risk = reidentification_risk(equivalence_classes(frame, ["n", "c"]), threshold=0.2)
+    assert (risk.k, risk.classes) == (sizes.min(), len(set(rows)))
+    assert risk.uniques == pytest.approx((sizes == 1).mean())
+    assert risk.above == pytest.approx((1 / sizes > 0.2).mean())
+    expected = [(1 / sizes).max(), (1 / sizes).mean(), (1 / sizes).min()]
+    assert [risk.highest, risk.average, risk.lowest] == pytest.approx(expected)
+    assert (risk.journalist, risk.marketer) == (risk.highest, risk.average)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("columns", "average", "lowest", "uniques", "above"),
+    [
+        (SEVEN, 0.367648, 0.0072993, 0.253730, 0.693820),
+        ([*SEVEN, "occupation", "salary-class"], 0.646575, 0.0222222, 0.514290, 0.970924),
+    ],
+)
+def test_adult_as_arx_measures_it(shared, columns, average, lowest, uniques, above) -> None:
+    """Broken: the figures of ANONYMIZATION.md section 4, from ARX, are missed by a millionth."""
+    adult = pd.read_csv(shared / "data/arx/adult_30162.csv", sep=";")
+    risk = reidentification_risk(equivalence_classes(adult, columns), threshold=0.05)
+    found = [risk.average, risk.marketer, risk.highest, risk.lowest, risk.uniques, risk.above]
+    assert found == pytest.approx([average, average, 1.0, lowest, uniques, above], abs=1e-6)
+
+
+def test_population_table_protects_against_the_journalist() -> None:
+    """Broken: the journalist is measured on the sample although a population table was given."""
+    sample = pd.DataFrame({"zip": ["1", "1", "2"]})
+    people = pd.DataFrame({"zip": ["1"] * 8 + ["2"] * 4 + ["3"]})
+    classes, population = joint_classes(sample, people, ["zip"])
+    risk = reidentification_risk(classes, threshold=0.5, population=population)
+    assert (risk.k, risk.highest) == (1, 1.0)
+    assert risk.journalist == 1 / 4
+    assert risk.marketer == pytest.approx((2 / 8 + 1 / 4) / 3)
+
+
+def test_book_table_with_two_classes() -> None:
+    """Broken: SEEDS B5 (table 6.1): classes of 2 and 3 rows, so k is 2."""
+    table = pd.DataFrame({"zip": ["33617"] * 2 + ["236**"] * 3, "age": ["20-29"] * 2 + ["40-49"] * 3})
+    assert reidentification_risk(equivalence_classes(table, ["zip", "age"]), threshold=0.2).k == 2
+
+
+def test_missing_values_are_a_value_of_their_own() -> None:
+    """Broken: rows with gaps vanish from the count, or match everything."""
+    table = pd.DataFrame({"age": [1.0, None, None, 1.0, 2.0]})
+    risk = reidentification_risk(equivalence_classes(table, ["age"]), threshold=0.2)
+    assert (risk.rows, risk.classes, risk.k) == (5, 3, 1)
+
+
+def test_bad_requests_are_refused() -> None:
+    """Broken: no quasi-identifier, an unknown one, no rows, or a risk that is no probability goes
+    unnoticed."""
+    table = pd.DataFrame({"age": [1, 2]})
+    with pytest.raises(ParameterError):
+        equivalence_classes(table, [])
+    with pytest.raises(SchemaError):
+        equivalence_classes(table, ["absent"])
+    with pytest.raises(SchemaError):
+        equivalence_classes(table.head(0), ["age"])
+    with pytest.raises(ParameterError):
+        reidentification_risk(equivalence_classes(table, ["age"]), threshold=0.0)

@@ -1,0 +1,339 @@
+"""What the Anonymize page keeps and says: roles, hierarchies with undo, methods, frontier, warnings."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.anonymize.fulldomain.size import Prediction
+from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy
+from dpcore.anonymize.models import DistinctL, EntropyL, TCloseness
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import DpcoreError, HierarchyError, SchemaError
+from workbench import session
+from workbench.anonymize import outcomes, work
+from workbench.anonymize.work import SUGGESTED, Work
+from workbench.ui.wording import number
+
+SECRET = "Xanthippe Quisling"
+
+
+@pytest.fixture(autouse=True)
+def held(monkeypatch: pytest.MonkeyPatch) -> session.Session:
+    """A session outside of any browser."""
+    tab = session.Session()
+    monkeypatch.setattr(session, "session", lambda: tab)
+    return tab
+
+
+def people(rows: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(9)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 80, rows),
+            "zip": rng.choice(["33617", "33620", "23620", "23622"], rows),
+            "disease": rng.choice(["flu", "cold", "cancer"], rows),
+            "visit": np.arange(rows) % 7,
+        }
+    )
+
+
+def opened(frame: pd.DataFrame | None = None, person: str | None = None) -> dp.Curator:
+    frame = people() if frame is None else frame
+    schema = dp.suggest_schema(frame)
+    unit = dp.PrivacyUnit(max_rows=2, id_column=person)
+    columns = tuple(column for column in schema.columns if column.name != person)
+    return dp.Curator.open(
+        frame,
+        dp.Schema(columns=columns, unit=unit),
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+    )
+
+
+def started(frame: pd.DataFrame | None = None, person: str | None = None) -> tuple[dp.Curator, Work]:
+    curator = opened(frame, person)
+    return curator, work.work(curator)
+
+
+def plan(curator: dp.Curator, current: Work, **asked: object) -> Plan:
+    given = {"k": 5, "limit": 0.02, "method": "full-domain", "model": None, **asked}
+    return work.plan_of(curator, current, **given)
+
+
+def test_a_first_plan_needs_no_choice() -> None:
+    """A newcomer would have to assign roles before anything happens."""
+    curator, current = started()
+    assert current.roles == {
+        "age": "quasi-identifier",
+        "zip": "quasi-identifier",
+        "disease": "sensitive",
+        "visit": "insensitive",
+    }
+    assert set(current.hierarchies) == {"age", "zip"}
+    first = plan(curator, current, method=SUGGESTED)
+    assert first.method == "full-domain"
+    outcomes.make(curator, current, first)
+    assert len(current.made.table.frame) == 400
+
+
+def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
+    """Roles would fall back to the proposal with every click, or a column without hierarchy would fail."""
+    curator, current = started()
+    current.made = object()
+    version = current.version
+    assert work.set_roles(current, {**current.roles, "visit": "quasi-identifier"})
+    assert current.version > version
+    assert current.made is None
+    again = work.work(curator)
+    assert again is current
+    assert "visit" in current.hierarchies
+    grid = work.roles_grid(curator, current)
+    assert dict(zip(grid["column"], grid["role"], strict=True)) == current.roles
+    assert not work.set_roles(current, dict(current.roles))
+    assert not work.set_roles(current, {**current.roles, "age": "king"})
+
+
+def test_the_columns_of_the_audit_are_taken_over() -> None:
+    """ "Make it safer" would protect other columns than those that were audited."""
+    curator, current = started()
+    work.take_columns(curator, ["age", "disease"], ["visit"])
+    assert current.roles == {
+        "age": "quasi-identifier",
+        "zip": "insensitive",
+        "disease": "quasi-identifier",
+        "visit": "sensitive",
+    }
+
+
+def test_no_quasi_identifier_is_said() -> None:
+    """The page would end in a traceback when all roles are taken away."""
+    curator, current = started()
+    work.take_columns(curator, [], [])
+    with pytest.raises(SchemaError, match="no quasi-identifier"):
+        plan(curator, current)
+
+
+def test_an_edited_hierarchy_is_used_and_can_be_undone() -> None:
+    """An edit would change nothing, or could not be taken back."""
+    curator, current = started()
+    first = current.hierarchies["zip"]
+    grid = work.hierarchy_grid(first)
+    grid.iloc[:, 1] = ["east", "east", "west", "west"]
+    edited = work.hierarchy_from_grid(grid)
+    work.replace_hierarchy(current, "zip", edited)
+    assert plan(curator, current).hierarchies["zip"].labels(1) == ("east", "west")
+    work.replace_hierarchy(current, "zip", first)
+    work.undo(current, "zip")
+    assert current.hierarchies["zip"] == edited
+    work.undo(current, "zip")
+    work.undo(current, "zip")
+    assert current.hierarchies["zip"] == first
+
+
+def test_levels_that_do_not_nest_are_refused() -> None:
+    """A typo in the grid would publish classes below k."""
+    _curator, current = started()
+    grid = work.hierarchy_grid(current.hierarchies["age"])
+    grid.iloc[0, 2] = "elsewhere"
+    with pytest.raises(HierarchyError, match="level 2 does not nest"):
+        work.hierarchy_from_grid(grid)
+
+
+def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
+    """A file of ARX would be refused for a missing cell, or after another file with more values."""
+    frame = people()
+    frame.loc[0, "zip"] = None
+    _curator, current = started(frame)
+    zips = {"33617", "33620", "23620", "23622"}
+    assert work.table_values(current, "zip") == zips
+    assert not {MISSING, SUPPRESSED} & zips
+    larger = Hierarchy.from_csv(
+        "".join(f"{zip_code};{zip_code[:2]};*\n" for zip_code in [*sorted(zips), "99999"])
+    )
+    taken = work.of_file(current, "zip", larger)
+    assert "1 of its 5 values do not occur" in taken.reason
+    work.replace_hierarchy(current, "zip", taken)
+    assert work.table_values(current, "zip") == zips
+
+
+@pytest.mark.parametrize(
+    ("predicted", "columns", "method"),
+    [
+        (Prediction(nodes=100, seconds=0.1), 3, "full-domain"),
+        (Prediction(nodes=100_000, seconds=9.0), 10, "full-domain"),
+        (Prediction(nodes=500_000, seconds=80.0), 12, "local recoding"),
+        (Prediction(nodes=500_000, seconds=80.0), 13, "mondrian"),
+        (Prediction(nodes=9, seconds=math.inf), 3, "local recoding"),
+        (Prediction(nodes=70_000_000, seconds=7_000.0), 15, "mondrian"),
+    ],
+)
+def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
+    """Fifteen quasi-identifiers would make the page hang, as in other tools."""
+    assert work.suggested_method(predicted, columns) == method
+
+
+def wide(columns: int) -> pd.DataFrame:
+    """Thirty kinds of people, a hundred of each."""
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({f"age {i:02}": np.repeat(rng.integers(0, 100, 30), 100) for i in range(columns)})
+
+
+@pytest.mark.parametrize(
+    ("columns", "method", "said"),
+    [(11, "local recoding", "Local recoding is suggested"), (15, "mondrian", "Mondrian is suggested")],
+)
+def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, said: str) -> None:
+    """The page would fall back without a word, or say one method and take another."""
+    curator, current = started(wide(columns))
+    asked = plan(curator, current, method=SUGGESTED)
+    assert asked.method == method
+    words = work.method_words(curator, current, asked)
+    assert f"{5**columns:,} combinations of levels are too many" in words
+    assert said in words
+    drawn, points = outcomes.frontier(curator, current, asked)
+    assert drawn == "mondrian"
+    assert [point.k for point in points] == list(work.KS)
+    lines, reasons = outcomes.comparison(curator, current, asked)
+    assert "Mondrian" in lines["method"].tolist()
+    assert "full\\-domain" in reasons[0]
+
+
+def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frontier that takes long would be computed unasked."""
+    curator, current = started()
+    asked = plan(curator, current)
+    method, points = outcomes.frontier(curator, current, asked)
+    assert method == "full-domain"
+    assert {point.limit for point in points} == set(work.DRAWN_LIMITS)
+    monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
+    method, points = outcomes.frontier(curator, current, asked)
+    assert {(method, point.limit) for point in points} == {("full-domain", 0.02)}
+    work.want_frontier(current)
+    _method, points = outcomes.frontier(curator, current, asked)
+    assert len({point.limit for point in points}) == 4
+
+
+def test_the_chosen_point_is_marked_and_told() -> None:
+    """A person would click a point and see nothing change."""
+    curator, current = started()
+    _method, points = outcomes.frontier(curator, current, plan(curator, current))
+    layers = outcomes.frontier_chart(points, 5, 0.02).spec.to_dict()["layer"]
+    assert len(outcomes.frontier_chart(points, 5, 0.3).spec.to_dict()["layer"]) == len(layers) - 1
+    report = outcomes.trial(curator, current, plan(curator, current))
+    said = outcomes.chosen_words(points, 5, 0.02)
+    assert f"information loss {number(report.quality.loss)}," in said
+    assert f"{round(report.quality.suppressed * 400)} rows suppressed" in said
+    assert outcomes.chosen_words(points, 5, 0.3) == ""
+
+
+def test_methods_stand_side_by_side_with_reasons() -> None:
+    """A method that cannot do it would be left out without a word, or break the others."""
+    curator, current = started()
+    lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
+    assert lines["method"].tolist() == ["full-domain", "local recoding", "Mondrian"]
+    assert "" not in lines.to_numpy()
+    assert "microaggregation needs numbers, zip has none" in reasons[0].replace("\\", "")
+    work.take_columns(curator, ["age"], [])
+    lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
+    assert len(lines) == 4
+    assert reasons == []
+
+
+def test_the_made_table_carries_the_plan_that_was_tried() -> None:
+    """The plan would not say which levels were taken."""
+    curator, current = started()
+    asked = plan(curator, current)
+    outcomes.make(curator, current, asked)
+    made = Plan.from_json(current.made.plan)
+    assert made == outcomes.trial(curator, current, asked).plan
+    assert set(json.loads(current.made.plan)["node"]) == {"age", "zip"}
+    again = curator.anonymize(made)
+    pd.testing.assert_frame_equal(again.table.frame, current.made.table.frame)
+
+
+def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
+    """A click would do nothing, or end in a traceback."""
+    curator, current = started()
+    outcomes.make(curator, current, plan(curator, current, method="microaggregation"))
+    assert current.made is None
+    assert isinstance(held.notice, DpcoreError)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "model"),
+    [
+        ("distinct", 2, DistinctL(column="disease", l=2)),
+        ("entropy", 2, EntropyL(column="disease", l=2.0)),
+        ("t", 0.3, TCloseness(column="disease", t=0.3)),
+        ("none", 0, None),
+    ],
+)
+def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
+    """The table would not meet what a person asked for."""
+    assert work.secret_model(kind, "disease", value) == model
+    if model is not None:
+        curator, current = started()
+        report = outcomes.trial(curator, current, plan(curator, current, model=model))
+        secret = report.after.secrets["disease"]
+        assert kind != "distinct" or secret.distinct_l >= 2
+        assert kind != "entropy" or secret.entropy_l >= 2 - 1e-9
+        assert kind != "t" or secret.t_equal <= 0.3 + 1e-9
+
+
+def test_warnings_have_numbers_of_this_very_table() -> None:
+    """People would believe that k-anonymity protects what it does not."""
+    frame = people().assign(person=np.arange(400) // 2)
+    frame.loc[frame["zip"] == "23620", "disease"] = "cancer"
+    curator, current = started(frame, "person")
+    work.set_roles(current, {**current.roles, "person": "identifier"})
+    asked = plan(curator, current)
+    report = outcomes.trial(curator, current, asked)
+    secret = report.after.secrets["disease"]
+    said = "\n".join(outcomes.warnings(curator, current, report))
+    assert f"{secret.homogeneous_classes} groups" in said
+    assert "reveal disease although k holds" in said
+    assert f"People in the smallest group: {report.after.people}." in said
+    assert "become unique again" in said
+    assert "no guarantee against a determined attacker" in said
+    assert "Another version" not in said
+    assert "Local methods" not in said
+    local = outcomes.trial(curator, current, replace(asked, method="mondrian"))
+    assert "more exposed" in "\n".join(outcomes.warnings(curator, current, local))
+
+
+def test_a_second_version_is_warned_of() -> None:
+    """Two versions of one table could be laid over each other, and nobody would be told."""
+    curator, current = started()
+    asked = plan(curator, current)
+    for _twice in range(2):
+        outcomes.make(curator, current, asked)
+        report = outcomes.trial(curator, current, asked)
+        assert "Another version" not in "\n".join(outcomes.warnings(curator, current, report))
+    other = outcomes.trial(curator, current, plan(curator, current, k=10))
+    assert "Another version of this table was made before (1 in all)" in "\n".join(
+        outcomes.warnings(curator, current, other)
+    )
+
+
+def test_charts_and_tables_of_a_trial() -> None:
+    """Before and after would not be of the same rows, or a chart would hold a row."""
+    frame = people()
+    frame.loc[3, "zip"] = SECRET
+    curator, current = started(frame)
+    report = outcomes.trial(curator, current, plan(curator, current))
+    drawn = outcomes.sizes_chart(report)
+    assert drawn.table.groupby("of")["share"].sum().tolist() == pytest.approx([1, 1])
+    assert SECRET not in str(drawn.spec.to_dict())
+    columns = outcomes.columns_table(report)
+    assert columns["column"].tolist() == ["age", "zip"]
+    height = report.plan.hierarchies["age"].height
+    assert columns["level"][0] == f"{report.plan.node['age']} of {height}"
+    local = outcomes.trial(curator, current, plan(curator, current, method="mondrian"))
+    assert "level" not in outcomes.columns_table(local)

@@ -1,0 +1,205 @@
+"""What the Audit page says, and the file that it prints."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.evaluation.audit import Audit, AuditReport
+from workbench import session
+from workbench.audit import findings
+
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a & b"]
+SECRET = "Xanthippe Quisling"
+
+
+@pytest.fixture(autouse=True)
+def held(monkeypatch: pytest.MonkeyPatch) -> session.Session:
+    """A session outside of any browser."""
+    tab = session.Session()
+    monkeypatch.setattr(session, "session", lambda: tab)
+    monkeypatch.setattr(session, "ledger", dp.MemoryLedger)
+    return tab
+
+
+def opened(frame: pd.DataFrame, name: str = "people.csv") -> dp.Curator:
+    schema = dp.Schema(columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1))
+    return dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), name=name)
+
+
+def people(rows: int = 240) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "age": [20 + i % 50 for i in range(rows)],
+            "sex": ["FM"[i % 2] for i in range(rows)],
+            "city": ["ABC"[i % 3] for i in range(rows)],
+            "disease": ["flu"] * rows,
+        }
+    )
+    frame.loc[7, ["age", "city"]] = [97, SECRET]
+    return frame
+
+
+def ask(curator: dp.Curator, columns: list[str], **asked: object) -> AuditReport:
+    given = {"threshold": 0.2, "attacker": None, "population": None, **asked}
+    return findings.report(curator, columns, ["disease"], **given)
+
+
+def test_the_verdict_is_one_sentence_with_the_share() -> None:
+    """An auditor would have to read figures to know the answer."""
+    curator = opened(people())
+    assert findings.verdict(ask(curator, ["city"]), ["city"]) == (
+        "0.4 % of the people in this table are unique by city."
+    )
+    assert findings.verdict(ask(curator, ["sex"]), ["sex"]) == (
+        "Nobody in this table is unique by sex; the smallest group has 120 people."
+    )
+
+
+def test_one_unique_person_among_many_is_not_nobody() -> None:
+    """A single exposed person in a large table would be rounded away."""
+    frame = pd.DataFrame({"city": ["A"] * 4_999 + ["B"], "disease": "flu"})
+    said = findings.verdict(ask(opened(frame), ["city"]), ["city"])
+    assert said == "Under 0.1 % of the people in this table are unique by city."
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0, "0 %"),
+        (0.0004, "under 0.1 %"),
+        (0.0421, "4.2 %"),
+        (0.38, "38 %"),
+        (0.9985, "over 99 %"),
+        (1, "100 %"),
+    ],
+)
+def test_percent_never_rounds_to_nobody_or_everybody(share: float, said: str) -> None:
+    """A share of 99.9 % would be shown as all, and one person as none."""
+    assert findings.percent(share) == said
+
+
+def test_a_report_is_computed_once_for_each_question() -> None:
+    """Every click would read the rows again, and another list would get the answer of the first."""
+    curator = opened(people())
+    first = ask(curator, ["age"])
+    lines = len(curator.lines())
+    assert ask(curator, ["age"]) is first
+    assert len(curator.lines()) == lines
+    assert ask(curator, ["age", "sex"]) is not first
+    lists = [pd.DataFrame({"age": [20] * n}) for n in (1, 2)]
+    assert [ask(curator, ["age"], attacker=each).linkage.people for each in lists] == [1, 2]
+
+
+def test_a_click_takes_a_column_in_or_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bars would be there to look at only."""
+    chart, labels = findings.changes_chart(ask(opened(people()), ["age", "sex"]), ["age", "sex"])
+    assert set(labels.values()) == {"age", "sex", "city"}
+    taken: dict[str, object] = {}
+    clicked = {"selection": {"clicked": [{"of": "without age"}]}}
+    monkeypatch.setattr(session, "widget", lambda key: clicked)
+    monkeypatch.setattr(session, "set_widget", taken.__setitem__)
+    findings.toggle("chart", labels, ["age", "sex"])
+    assert taken["audit-columns"] == ["sex"]
+    clicked["selection"] = {"clicked": [{"of": "with city"}]}
+    findings.toggle("chart", labels, ["age", "sex"])
+    assert taken["audit-columns"] == ["age", "sex", "city"]
+    taken.clear()
+    for nothing in ({}, {"clicked": []}, {"clicked": [{"of": "with nothing"}]}):
+        clicked["selection"] = nothing
+        findings.toggle("chart", labels, ["age", "sex"])
+    assert taken == {}
+    assert chart.spec.to_dict()["params"][0]["name"] == "clicked"
+
+
+def test_charts_hold_names_and_shares_only() -> None:
+    """A row of the table would be sent to the browser inside a chart."""
+    found = ask(opened(people()), ["age", "city"])
+    for chart in (findings.sets_chart(found), findings.changes_chart(found, ["age", "city"])[0]):
+        assert SECRET not in str(chart.spec.to_dict())
+        assert len(chart.alt) > 20
+
+
+class Reader(HTMLParser):
+    """Collects the tags and addresses of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+        self.words = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_the_printed_file_is_self_contained() -> None:
+    """A report that is opened elsewhere would run a script or ask the network for something."""
+    curator = opened(people())
+    found = ask(curator, ["age", "city"], population=100_000, attacker=people()[["age"]].head(9))
+    read = Reader(findings.to_html(curator, found, ["age", "city"]))
+    assert set(read.tags) <= {
+        *("html", "meta", "title", "style", "h1", "h2", "p", "ul", "li", "table", "tr", "th", "td")
+    }
+    assert set(read.attributes) <= {"lang", "charset", "http-equiv", "content", "class"}
+    assert "default-src 'none'" in findings.to_html(curator, found, ["age"])
+    for words in ("are unique by age and city", "Of 9 people on the list", "Pitman", "age, city", "disease"):
+        assert words in read.words
+    assert "Do not publish it" in read.words
+
+
+def test_the_printed_file_escapes_hostile_names() -> None:
+    """A column named like a script would run in the report of whoever audits it."""
+    frame = people().rename(columns={"age": HOSTILE[0], "city": HOSTILE[1]})
+    frame[HOSTILE[2]] = [f"p{i}@example.org" for i in range(len(frame))]
+    curator = opened(frame, name=HOSTILE[1])
+    page = findings.to_html(curator, ask(curator, HOSTILE[:2]), HOSTILE[:2])
+    read = Reader(page)
+    assert not {"script", "img"} & set(read.tags)
+    assert all(name in read.words for name in HOSTILE)
+    assert not re.search(r"<(script|img)", page)
+
+
+def test_the_printed_file_holds_no_value_of_the_table() -> None:
+    """A report would carry a name out of the table; the twin shows that the search finds one."""
+    curator = opened(people().assign(name=[f"{SECRET} {i}" for i in range(240)]))
+    page = findings.to_html(curator, ask(curator, ["age", "city"]), ["age", "city"])
+    assert SECRET not in page
+    assert "97" not in Reader(page).words
+    assert SECRET in findings.to_html(opened(people(), name=SECRET), ask(curator, ["age"]), ["age"])
+
+
+def test_reasons_are_printed_whole() -> None:
+    """The table of identifiers would be cut in the middle of a sentence."""
+    curator = opened(people().assign(contact=[f"p{i}@example.org" for i in range(240)]))
+    found = ask(curator, ["age"])
+    reason = found.identifiers[0].reason
+    assert reason in Reader(findings.to_html(curator, found, ["age"])).words
+    assert "contact" in findings.identifier_words(found)
+
+
+def test_suppressed_rows_are_mentioned() -> None:
+    """Whoever audits a file that was anonymized before would not learn what the shares are of."""
+    frame = people()
+    frame["age"] = frame["age"].astype(str)
+    frame.loc[:23, ["age", "city"]] = "*"
+    found = ask(opened(frame), ["age", "city"])
+    assert "are 10 % of the rows" in " ".join(findings.attackers(found))
+
+
+def test_an_audit_is_not_a_release() -> None:
+    """An internal report could be exported like a release."""
+    curator = opened(people())
+    before = curator.balance()
+    ask(curator, ["age"])
+    assert curator.balance() == before
+    assert curator.lines()[-1].content["title"] == Audit(quasi_identifiers=("age",)).title

@@ -1,0 +1,110 @@
+"""SqlLedger when the disk is full or the server goes away: said in words, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from dpcore.accounting.ledger import Charge
+from dpcore.errors import LedgerError
+from tests.contracts.ledger_kinds import DATASET, SqlKind, account, postgres_kind, sqlite_kind
+from workbench.store.ledger import SqlLedger
+
+
+@pytest.fixture
+def on_file(tmp_path: Path) -> Iterator[SqlKind]:
+    with sqlite_kind(tmp_path) as kind:
+        yield kind
+
+
+@pytest.fixture
+def on_server(tmp_path: Path) -> Iterator[SqlKind]:
+    url = os.environ.get("DATABASE_URL", "")
+    if not url.startswith("postgres"):
+        pytest.skip("DATABASE_URL names no PostgreSQL server")
+    with postgres_kind(tmp_path, url) as kind:
+        yield kind
+
+
+def _limit_pages(ledger: SqlLedger, more: int) -> None:
+    """Let the file of the ledger's one pooled connection grow by so many pages of 4 kB."""
+    with ledger._store.reading() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + more}")
+
+
+def test_full_disk_refuses_the_charge_and_keeps_the_ledger(on_file: SqlKind) -> None:
+    """A full disk would show a traceback, leave half a charge, or make the ledger unreadable."""
+    ledger = on_file.open()
+    ledger.open(account())
+    _limit_pages(ledger, 3)
+    ledger.reserve(DATASET, "small", Charge(units=1), {})
+    with pytest.raises(LedgerError, match=r"disk .* is full; nothing was written; free some space"):
+        ledger.reserve(DATASET, "large", Charge(units=1), {"text": "x" * 20_000})
+    assert [line.request_id for line in ledger.lines(DATASET)] == ["", "small"]
+    ledger.verify(DATASET)
+    on_file.open().verify(DATASET)
+
+
+def test_full_disk_keeps_line_and_release_together(on_file: SqlKind) -> None:
+    """A request would be called committed and its release be lost."""
+    ledger = on_file.open()
+    ledger.open(account())
+    ledger.reserve(DATASET, "a", Charge(units=1), {})
+    _limit_pages(ledger, 3)
+    with pytest.raises(LedgerError, match="is full"):
+        ledger.commit(DATASET, "a", {}, "x" * 1_000_000)
+    assert [line.state for line in ledger.lines(DATASET)] == ["opened", "reserved"]
+    assert ledger.release(DATASET, "a") is None
+    _limit_pages(ledger, 10_000)
+    ledger.commit(DATASET, "a", {}, "x" * 1_000_000)
+    ledger.verify(DATASET)
+
+
+@pytest.mark.postgres
+def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) -> None:
+    """A restart of the server would leave half a charge, or break the app until it is restarted too."""
+    ledger = on_server.open()
+    ledger.open(account())
+    with ledger._store.reading() as connection:
+        process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+
+    def cut(_: object, __: object, statement: str, *___: object) -> None:
+        if statement.startswith("UPDATE ledger_accounts"):
+            with on_server.connection() as other:
+                other.exec_driver_sql(f"SELECT pg_terminate_backend({process}, 5000)")
+
+    engine = ledger._store._engine
+    sa.event.listen(engine, "before_cursor_execute", cut)
+    with pytest.raises(LedgerError, match=r"cannot be reached; a charge that it took before .* stays"):
+        ledger.reserve(DATASET, "a", Charge(units=1), {})
+    sa.event.remove(engine, "before_cursor_execute", cut)
+    assert len(ledger.lines(DATASET)) == 1
+    ledger.reserve(DATASET, "a", Charge(units=1_000_000), {})
+    ledger.verify(DATASET)
+
+
+def test_a_spend_reads_no_lines_but_the_last(on_file: SqlKind) -> None:
+    """Each spend would cost more than the one before, as the ledger grows."""
+    ledger = on_file.open()
+    ledger.open(account())
+    for number in range(20):
+        ledger.reserve(DATASET, f"r{number}", Charge(units=1, part=("sex", str(number % 2))), {})
+    plans = []
+
+    def plan(connection: sa.Connection, _: object, statement: str, parameters: object, *__: object) -> None:
+        if statement.startswith("SELECT") and "ledger_lines" in statement:
+            rows = connection.connection.cursor().execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            plans.extend(row[3] for row in rows)
+
+    sa.event.listen(ledger._store._engine, "before_cursor_execute", plan)
+    ledger.reserve(DATASET, "planned", Charge(units=1), {})
+    assert [text.split("(")[0] for text in plans] == [
+        "SEARCH ledger_lines USING COVERING INDEX sqlite_autoindex_ledger_lines_2 ",
+        "SEARCH ledger_lines USING COVERING INDEX ledger_lines_charges ",
+        "SEARCH ledger_lines USING INDEX sqlite_autoindex_ledger_lines_1 ",
+    ]

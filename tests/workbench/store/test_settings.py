@@ -1,0 +1,84 @@
+"""Settings: where a deployment keeps its ledger and its key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpcore.errors import ParameterError
+from workbench.store.settings import CHECKOUT, Settings, _secrets, settings_from
+
+
+def test_default_is_a_file_in_the_checkout() -> None:
+    """A fresh clone would need configuration before it starts."""
+    settings = settings_from({})
+    assert settings.data_dir == CHECKOUT / "var"
+    assert settings.database_url == f"sqlite:///{CHECKOUT}/var/workbench.sqlite"
+    assert settings.key is None
+
+
+def test_data_directory_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Starting the app from another folder would open another, empty ledger."""
+    monkeypatch.chdir(tmp_path)
+    settings = settings_from({"WORKBENCH_DATA_DIR": "kept"})
+    assert settings.database_url == f"sqlite:///{tmp_path}/kept/workbench.sqlite"
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_postgres_urls_name_the_driver(scheme: str) -> None:
+    """The URL that hosts hand out would not be understood."""
+    settings = settings_from({"DATABASE_URL": f"{scheme}://me:pw@db/ledger"})
+    assert settings.database_url == "postgresql+psycopg://me:pw@db/ledger"
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite://", "sqlite:///:memory:", "sqlite:///here.sqlite", "mysql://me:secret-word@db/x", "x"]
+)
+def test_other_urls_are_refused(url: str) -> None:
+    """A ledger in memory, in the folder of the day or without row locks would forget or overspend."""
+    with pytest.raises(ParameterError) as error:
+        settings_from({"DATABASE_URL": url})
+    assert "secret-word" not in str(error.value)
+
+
+def test_key_is_64_hexadecimal_digits() -> None:
+    """A short key, or a word taken for one, would seal the ledger badly."""
+    assert settings_from({"WORKBENCH_KEY": "ab" * 32}).key == b"\xab" * 32
+    for text in ("ab" * 31, "ab" * 33, "my secret-word"):
+        with pytest.raises(ParameterError) as error:
+            settings_from({"WORKBENCH_KEY": text})
+        assert text not in str(error.value)
+
+
+def test_secrets_are_not_printed() -> None:
+    """A log of the settings would hold the password or the key."""
+    shown = repr(Settings(database_url="postgresql://me:secret-word@db/x", key=b"k" * 32))
+    assert "secret-word" not in shown
+    assert "kkk" not in shown
+
+
+def test_secrets_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A secrets.toml with a typing error would silently open an empty ledger."""
+    import streamlit as st
+    from streamlit.runtime.secrets import Secrets
+
+    path = tmp_path / "secrets.toml"
+    monkeypatch.setenv("DATABASE_URL", "")  # Streamlit sets it, and this takes it back
+    monkeypatch.setattr(Secrets, "_maybe_install_file_watchers", lambda self: None)
+
+    def read() -> dict[str, str]:
+        monkeypatch.setattr(st, "secrets", Secrets())
+        return _secrets()
+
+    usual = st.config.get_option("secrets.files")
+    st.config.set_option("secrets.files", [str(path)])
+    try:
+        assert read() == {}
+        path.write_text('DATABASE_URL = "postgresql://db/x"\n[other]\nname = 1\n')
+        assert read() == {"DATABASE_URL": "postgresql://db/x"}
+        path.write_text("DATABASE_URL = ")
+        with pytest.raises(ParameterError, match="cannot be read"):
+            read()
+    finally:
+        st.config.set_option("secrets.files", usual)

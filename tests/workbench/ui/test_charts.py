@@ -1,0 +1,143 @@
+"""Charts take aggregates only, and say in words and as a table what they draw."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.errors import DisclosureError
+from workbench.ui import charts
+
+HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "rows", "cell"]
+LABELS = [f"c{i}" for i in range(5)]
+VALUES = np.array([5.0, -1.0, 0.0, 30.0, 7.0])
+
+
+def frame(rows: int) -> pd.DataFrame:
+    return pd.DataFrame({"x": range(rows), "y": 1.0, "s": "a", "k": 1, "name": "n", "part": "p"})
+
+
+def made(name: str = "age") -> dict[str, charts.Chart]:
+    """One chart of each kind, about a column called `name`."""
+    figures = pd.DataFrame(
+        {"figure": ["pairs"], "release": [0.1], "sampling floor": [0.05], "independent columns": [0.2]}
+    )
+    return {
+        "counts": charts.counts(LABELS, VALUES, 3.0, column=name),
+        "overlay": charts.overlay(LABELS, VALUES, VALUES, column=name),
+        "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
+        "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
+        "expected": charts.expected([(name, 6.0), ("b", 8.0)]),
+        "lines": charts.lines(
+            frame(3), x="x", y="y", series="s", x_title="x", y_title="y", alt=f"Lines of {name}"
+        ),
+        "scales": charts.scales(figures),
+    }
+
+
+def data_of(chart: charts.Chart) -> list[dict]:
+    """Every datum that the chart sends to the browser."""
+    spec = chart.spec.to_dict()
+    return [datum for rows in spec["datasets"].values() for datum in rows]
+
+
+@pytest.mark.parametrize("kind", made())
+def test_every_chart_has_words_a_table_and_data_of_aggregates(kind):
+    """Somebody who does not see the chart would get nothing."""
+    chart = made()[kind]
+    assert len(chart.alt) > 10
+    assert len(chart.table) > 0
+    assert 0 < len(data_of(chart)) <= charts.MAX_MARKS
+    drawn = json.dumps(data_of(chart))
+    assert all(str(value) in drawn for value in chart.table.select_dtypes("str").to_numpy().ravel())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("kind", made())
+def test_any_column_name_can_be_drawn(kind, name):
+    """A column called "rows" or "a.b" would break its chart, or its table."""
+    chart = made(name)[kind]
+    assert chart.spec.to_dict()
+    assert not chart.table.columns.duplicated().any()
+
+
+def test_rows_of_a_table_are_refused():
+    """A chart of the private table would send every row to the browser."""
+    assert charts.lines(frame(charts.MAX_MARKS), x="x", y="y", series="s", x_title="", y_title="", alt="a")
+    with pytest.raises(DisclosureError, match="at most 2000 marks"):
+        charts.lines(frame(charts.MAX_MARKS + 1), x="x", y="y", series="s", x_title="", y_title="", alt="a")
+    with pytest.raises(DisclosureError):
+        charts.counts([str(i) for i in range(2001)], np.zeros(2001), 1.0, column="age")
+    with pytest.raises(DisclosureError):
+        charts.overlay([str(i) for i in range(2001)], np.zeros(2001), np.zeros(2001), column="age")
+
+
+def test_every_chart_is_made_behind_the_guard():
+    """A new chart could forget the limit."""
+    tree = ast.parse(inspect.getsource(charts))
+    makers = [
+        each
+        for each in tree.body
+        if isinstance(each, ast.FunctionDef) and getattr(each.returns, "id", "") == "Chart"
+    ]
+    assert len(makers) >= 7
+    for maker in makers:
+        calls = {
+            call.func.id
+            for call in ast.walk(maker)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        }
+        assert "_altair" in calls, maker.name
+
+
+def test_only_the_charts_module_draws():
+    """A page could draw a chart of rows past the guard."""
+    root = Path(charts.__file__).parents[1]
+    past_the_guard = (
+        "import altair",
+        "bar_chart(",
+        "line_chart(",
+        "area_chart(",
+        "scatter_chart(",
+        "vega_lite",
+    )
+    for path in [*(root / "pages").glob("*.py"), *(root / "workbench").glob("*.py")]:
+        if path.name != "charts.py":
+            assert not [name for name in past_the_guard if name in path.read_text()], path
+
+
+def test_fold_adds_up_neighbours():
+    """A folded chart would lose rows, or understate its noise."""
+    labels, values, variance = charts.fold([str(i) for i in range(450)], np.ones(450), 2.0)
+    assert len(labels) == len(values) == 150
+    assert values.sum() == 450
+    assert variance == 6.0
+    assert charts.fold(LABELS, VALUES, 2.0)[2] == 2.0
+
+
+def test_two_way_folds_large_tables_without_losing_rows():
+    """A table of 300 x 300 cells would be refused, or counted wrongly."""
+    values = np.arange(90_000.0).reshape(300, 300)
+    names = [str(i) for i in range(300)]
+    chart = charts.two_way(values, names, names, ("a", "b"))
+    assert len(chart.table) <= 1600
+    assert chart.table.iloc[:, 2].sum() == pytest.approx(values.sum())
+
+
+def test_error_bars_where_there_is_noise():
+    """Noisy counts would look exact."""
+    chart = charts.counts(LABELS, VALUES, 3.0, column="age")
+    assert {"rule", "bar"} == {layer["mark"]["type"] for layer in chart.spec.to_dict()["layer"]}
+    assert (chart.table["high"] - chart.table["low"]).eq(6.0).all()
+
+
+def test_meaning_does_not_rest_on_color_alone():
+    """Lines would be the same to whoever sees no colors."""
+    for kind in ("lines", "scales"):
+        assert "shape" in made()[kind].spec.to_dict()["encoding"]

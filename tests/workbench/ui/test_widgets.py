@@ -1,0 +1,98 @@
+"""Pieces that several pages show, each in a page of its own."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.errors import ParameterError
+from workbench.ui import widgets
+
+
+def page(body, **given) -> AppTest:
+    return AppTest.from_function(body, kwargs=given).run()
+
+
+def test_error_box_says_what_happened_and_what_to_do():
+    """A person would be left alone with an error."""
+
+    def body(error):
+        from workbench.ui import widgets
+
+        widgets.error_box(error)
+
+    shown = page(body, error=ParameterError("k (0) must be at least 1", remedy="raise k")).error[0].value
+    assert "must be at least 1" in shown
+    assert "**What to do:** Raise k" in shown
+
+
+def test_error_box_keeps_hostile_names_and_values_out(caplog):
+    """A column name would load a picture from elsewhere; a message would show a cell of the table."""
+
+    def body(error):
+        from workbench.ui import widgets
+
+        widgets.error_box(error)
+
+    named = ParameterError("column '![x](http://a/b.png)' needs low", remedy="fill in low")
+    assert "![x](" not in page(body, error=named).error[0].value
+    assert "HIV" not in page(body, error=ValueError("HIV+ in row 7")).error[0].value
+    assert "HIV" not in caplog.text
+    assert "unexpected ValueError" in caplog.text
+
+
+def test_the_picker_keeps_slider_and_number_together():
+    """The slider would show another epsilon than the one that is charged."""
+
+    def body(largest):
+        import streamlit as st
+
+        from workbench.ui import widgets
+
+        st.text(widgets.epsilon_picker("epsilon", key="loss", default=0.5, largest=largest))
+
+    at = page(body, largest=3.0)
+    assert at.text[0].value == "0.5"
+    at.select_slider[0].set_value(2.0).run()
+    assert (at.text[0].value, at.number_input[0].value) == ("2.0", 2.0)
+    at.number_input[0].set_value(0.44).run()
+    assert (at.text[0].value, at.select_slider[0].value) == ("0.44", 0.5)
+    at.kwargs = {"largest": 0.25}
+    at.number_input[0].set_value(0.2).run()
+    assert at.text[0].value == "0.2"
+
+
+@pytest.mark.parametrize("largest", [0.001, 0.01, 0.015, 0.5])
+def test_the_picker_with_little_left(largest):
+    """The last remainder of a budget could not be spent."""
+
+    def body(largest):
+        import streamlit as st
+
+        from workbench.ui import widgets
+
+        st.text(widgets.epsilon_picker("epsilon", key="loss", default=0.5, largest=largest))
+
+    at = page(body, largest=largest)
+    assert not at.exception
+    assert float(at.text[0].value) == largest
+
+
+def test_a_chart_comes_with_words_and_its_table():
+    """Somebody who does not see the chart would get nothing."""
+
+    def body():
+        from workbench.ui import charts, widgets
+
+        widgets.show_chart(charts.expected([("age", 6.0)]), key="chart")
+
+    at = page(body)
+    assert at.expander[0].label == "The same as a table"
+    assert at.dataframe[0].value.equals(pd.DataFrame({"table": ["age"], "half": [6.0]}))
+    assert at.get("vega_lite_chart")[0].proto.alt.startswith("Expected error of a cell: age")
+
+
+def test_epsilons_to_choose_from_rise():
+    """The slider would jump."""
+    assert list(widgets.EPSILONS) == sorted(set(widgets.EPSILONS))

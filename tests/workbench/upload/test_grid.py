@@ -1,0 +1,144 @@
+"""The grid says exactly the schema, and a slip in one line is said for that line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.schema import Boolean, Categorical, Date, Excluded, Integer, PrivacyUnit, Real, Schema
+from workbench.upload.grid import _join, _split, from_grid, to_grid
+
+UNIT = PrivacyUnit(max_rows=1)
+SCHEMA = Schema(
+    columns=(
+        Integer(name="age", low=0, high=99, bin_width=5, reason="r"),
+        Integer(name="hours", low=0, high=99, cuts=(10, 40)),
+        Real(name="cost", low=0.0, high=12.5, bin_width=0.5, from_data=("low", "high", "bin_width")),
+        Date(name="day", low="2020-01-01", high="2020-12-31", step="month"),
+        Boolean(name="ill", false_label="no", true_label="yes"),
+        Categorical(
+            name="sex",
+            categories=("F", "M"),
+            other=True,
+            missing=True,
+            missing_tokens=("?", ""),
+            from_data=("categories",),
+        ),
+    ),
+    unit=UNIT,
+    excluded=(Excluded(name="name", reason="names people"),),
+)
+HEADER = ["name", *(column.name for column in SCHEMA.columns)]
+
+
+def line(grid, name):
+    return grid.index[grid["column"] == name][0]
+
+
+def test_the_grid_says_the_schema():
+    """Opening a table without touching the grid would open another schema than was suggested."""
+    schema, problems = from_grid(to_grid(SCHEMA, HEADER), SCHEMA, UNIT)
+    assert problems == {}
+    assert schema == SCHEMA
+
+
+@given(st.lists(st.text(max_size=8), max_size=6))
+def test_any_categories_are_kept(categories):
+    """A category with a bar, a quotation mark or blanks in it would fall apart in the grid."""
+    assert _split(_join(categories)) == tuple(categories)
+
+
+def test_what_people_type_is_split():
+    """Blanks around a bar would become part of a category."""
+    assert _split('a|b |  c c|| "x|y" ') == ("a", "b", "c c", "x|y")
+    assert _split(None) == ()
+
+
+def test_a_changed_fact_is_no_longer_from_the_data():
+    """A corrected bound would go on being called a fact that reveals the table."""
+    grid = to_grid(SCHEMA, HEADER)
+    grid.loc[line(grid, "cost"), "high"] = "20"
+    schema, _ = from_grid(grid, SCHEMA, UNIT)
+    assert schema.column("cost").from_data == ("low", "bin_width")
+
+
+def test_what_is_left_of_the_data_stays_marked():
+    """Another kind, or one category less, would let the bounds and categories of the table pass as public."""
+    grid = to_grid(SCHEMA, HEADER)
+    grid.loc[line(grid, "cost"), "kind"] = "integer"
+    grid.loc[line(grid, "cost"), ["high", "step"]] = ["13", "1"]
+    categories = next(column for column in SCHEMA.columns if column.from_data == ("categories",))
+    left = categories.categories[1:]
+    grid.loc[line(grid, categories.name), "categories"] = " | ".join([*map(str, left), "quite another"])
+    schema, problems = from_grid(grid, SCHEMA, UNIT)
+    assert not problems
+    assert schema.column("cost").from_data == ("low",)
+    assert schema.column(categories.name).from_data == ("categories",)
+    grid.loc[line(grid, categories.name), "categories"] = "quite another | and one more"
+    schema, _ = from_grid(grid, SCHEMA, UNIT)
+    assert schema.column(categories.name).from_data == ()
+
+
+def test_a_tick_says_known_from_outside():
+    """Confirmed facts would stay marked in every guarantee."""
+    grid = to_grid(SCHEMA, HEADER).assign(**{"known from outside": True})
+    schema, _ = from_grid(grid, SCHEMA, UNIT)
+    assert schema.from_data == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("age", {"low": "99", "high": "0"}),
+        ("age", {"low": ""}),
+        ("age", {"low": "nan"}),
+        ("age", {"high": "1e400"}),
+        ("age", {"step": "-1"}),
+        ("hours", {"step": "40, 10"}),
+        ("cost", {"high": "12,5"}),
+        ("day", {"low": "2020-13-01"}),
+        ("day", {"step": "fortnight"}),
+        ("ill", {"categories": "a | b | c"}),
+        ("sex", {"categories": "F | F"}),
+        ("sex", {"categories": "", "other": False}),
+        ("sex", {"kind": "integer"}),
+        ("sex", {"low": None, "kind": "date"}),
+    ],
+)
+def test_a_slip_is_said_for_its_column(name, changes):
+    """One wrong line would make the whole grid fail without a word on where."""
+    grid = to_grid(SCHEMA, HEADER)
+    for column, value in changes.items():
+        grid.loc[line(grid, name), column] = value
+    schema, problems = from_grid(grid, SCHEMA, UNIT)
+    assert schema is None
+    assert list(problems) == [name]
+    assert repr(name) in str(problems[name])
+    assert problems[name].remedy
+
+
+def test_a_column_is_left_out_and_taken_in():
+    """People could not decide which columns may be released."""
+    grid = to_grid(SCHEMA, HEADER)
+    grid.loc[line(grid, "cost"), "kind"] = "leave out"
+    grid.loc[line(grid, "name"), ["kind", "categories", "other"]] = ["categorical", "Ann | Bo", True]
+    schema, problems = from_grid(grid, SCHEMA, UNIT)
+    assert problems == {}
+    assert schema.column("name").categories == ("Ann", "Bo")
+    assert [column.name for column in schema.excluded] == ["cost"]
+
+
+def test_the_column_that_names_the_person_is_never_released():
+    """The id of a person could become a column of a release."""
+    schema, _ = from_grid(to_grid(SCHEMA, HEADER), SCHEMA, PrivacyUnit(max_rows=2, id_column="age"))
+    assert "age" not in schema.domain.names
+    assert schema.unit.max_rows == 2
+
+
+def test_a_table_without_columns_is_refused():
+    """A schema of nothing would be opened."""
+    grid = to_grid(SCHEMA, HEADER).assign(kind="leave out")
+    schema, problems = from_grid(grid, SCHEMA, UNIT)
+    assert schema is None
+    assert "no column is left" in str(problems[""])

@@ -1,0 +1,119 @@
+"""Roles and hierarchies as small tables that a person edits, with undo, import and export."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.plan import ROLES
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError, HierarchyError
+from workbench.anonymize import work
+from workbench.anonymize.work import Work
+from workbench.ui import widgets
+from workbench.ui.wording import _, plain
+
+
+def roles(curator: Curator, current: Work) -> None:
+    """What each column is to a person; editable."""
+    names, secret = work.quasi_identifiers(current), work.sensitive(current)
+    label = _("Roles of the columns: {known} that others may know, {secret} to stay unknown").format(
+        known=len(names), secret=len(secret)
+    )
+    with st.expander(label, key="roles", expanded=not names):
+        st.write(
+            _(
+                "Identifiers are dropped, quasi-identifiers generalized, sensitive and other columns "
+                "kept as they are."
+            )
+        )
+        grid = st.data_editor(
+            work.roles_grid(curator, current),
+            key=f"roles-{current.version}",
+            hide_index=True,
+            disabled=["column", "why"],
+            column_config={
+                "column": _("column"),
+                "role": st.column_config.SelectboxColumn(_("role"), options=ROLES, required=True),
+                "why": st.column_config.TextColumn(_("why suggested"), width="large"),
+            },
+            alt=_("One line a column: its role and why it was suggested"),
+        )
+        if work.set_roles(current, dict(zip(grid["column"], grid["role"], strict=True))):
+            st.rerun()
+
+
+def hierarchies(current: Work) -> None:
+    """How each quasi-identifier becomes coarser; editable, with undo."""
+    names = work.quasi_identifiers(current)
+    if not names:
+        return
+    with st.expander(_("How values become coarser"), key="hierarchies"):
+        name = st.selectbox(_("Column to look at"), names, key="hierarchy-column")
+        hierarchy = current.hierarchies[name]
+        st.caption(plain(hierarchy.reason or _("Edited by hand."), at_most=300))
+        grid = st.data_editor(
+            work.hierarchy_grid(hierarchy),
+            key=f"hierarchy-{name}-{current.version}",
+            hide_index=True,
+            disabled=[_("value")],
+            alt=_("One line a value, one column a level"),
+        )
+        with st.container(horizontal=True):
+            wanted = st.button(_("Use the edited levels"), key="hierarchy-use")
+            st.button(
+                _("Undo"),
+                disabled=not current.before.get(name),
+                on_click=work.undo,
+                args=(current, name),
+                icon=":material/undo:",
+            )
+            st.download_button(
+                _("Export (value;level 1;…;*)"),
+                hierarchy.to_csv(),
+                "hierarchy.csv",
+                "text/csv",
+                on_click="ignore",
+            )
+        if wanted:
+            _use(current, name, grid)
+        file = st.file_uploader(
+            _("Or import a file: one line a value, value;level 1;…;*"),
+            type=["csv", "txt"],
+            key=f"import-{name}-{current.version}",
+        )
+        if file is not None:
+            _import(current, name, file.getvalue())
+
+
+def _use(current: Work, name: str, grid: pd.DataFrame) -> None:
+    """Take the edited levels; when they do not nest, say so and leave the grid as it is."""
+    try:
+        hierarchy = work.hierarchy_from_grid(grid)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    work.replace_hierarchy(current, name, hierarchy)
+    st.rerun()
+
+
+def _import(current: Work, name: str, data: bytes) -> None:
+    """Take a hierarchy from a file; values without a line in it are shown, and nothing is taken."""
+    try:
+        hierarchy = Hierarchy.from_csv(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        widgets.error_box(HierarchyError("the file is not UTF-8 text", remedy="save it as UTF-8"))
+        return
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    missing = sorted(work.table_values(current, name) - set(hierarchy.values))
+    if missing:
+        st.error(
+            _("The file has no line for some values of the column. Add lines for these, then import again:")
+        )
+        st.dataframe(pd.DataFrame({_("value"): missing}), hide_index=True)
+        return
+    work.replace_hierarchy(current, name, work.of_file(current, name, hierarchy))
+    st.rerun()

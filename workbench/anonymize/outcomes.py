@@ -1,0 +1,220 @@
+"""What a plan brings: the frontier, a trial, the other methods beside it, and what it does not promise."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.fulldomain.frontier import Point
+from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.plan import Plan
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.trial import FrontierOf, Trial, TrialReport
+from workbench import session
+from workbench.anonymize.work import DRAWN_LIMITS, KS, LOCAL_COLUMNS, METHODS, Work, size, suggested_method
+from workbench.audit.findings import percent
+from workbench.ui import charts
+from workbench.ui.charts import Chart
+from workbench.ui.wording import _, number, plain
+
+QUICK_SECONDS = 3.0
+"""A frontier that takes longer is computed when a person asks for it."""
+
+
+def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[str, tuple[Point, ...] | DpcoreError]:
+    """Every k, with the method: full-domain at every limit where one pass is quick or was asked for, else at
+    the chosen limit while that is suggested, else Mondrian."""
+    predicted = size(curator, current, plan)
+    method = suggested_method(predicted, len(plan.quasi_identifiers))
+    limits: tuple[float, ...] = (plan.limit,)
+    if predicted.is_feasible and (predicted.seconds <= QUICK_SECONDS or current.wants_frontier):
+        method, limits = "full-domain", DRAWN_LIMITS
+    elif method != "full-domain":
+        method, limits = "mondrian", ()
+    key = ("frontier", method, limits, current.version, plan.models[1:])
+    asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))  # type: ignore[arg-type]
+    try:
+        return method, session.once(curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits))
+    except DpcoreError as error:
+        return method, error
+
+
+def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
+    """A plan tried out, once. Raises: the errors of a plan."""
+    key = ("trial", current.version, plan.models, plan.limit, plan.method)
+    return session.once(curator, key, lambda: Trial(plan=plan))
+
+
+def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+    """The same demands by every method, on the same scales; and why not, where a method cannot."""
+    lines, reasons = [], []
+    for method, label in METHODS.items():
+        name = label.partition(":")[0]
+        try:
+            why = _too_long(curator, current, plan, method)
+            if not why:
+                lines.append({_("method"): name} | _figures(curator, current, plan, method))
+        except DpcoreError as error:
+            why = error.problem
+        if why:
+            reasons.append(_("{method}: {why}.").format(method=plain(name), why=plain(why, at_most=300)))
+    return pd.DataFrame(lines), reasons
+
+
+def _too_long(curator: Curator, current: Work, plan: Plan, method: str) -> str:
+    columns, predicted = len(plan.quasi_identifiers), size(curator, current, plan)
+    if method == "full-domain" and suggested_method(predicted, columns) != method:
+        return _("{nodes:,} combinations of levels take long").format(nodes=predicted.nodes)
+    if method == "local recoding" and columns > LOCAL_COLUMNS:
+        return _("slow, and keeps less than Mondrian, with more than {columns} columns").format(
+            columns=LOCAL_COLUMNS
+        )
+    return ""
+
+
+def _figures(curator: Curator, current: Work, plan: Plan, method: str) -> dict[str, str]:
+    report = trial(curator, current, dataclasses.replace(plan, method=method))  # type: ignore[arg-type]
+    found = report.quality
+    return {
+        _("generalized (NCP)"): percent(found.ncp),
+        _("information loss"): number(found.loss),
+        _("suppressed"): percent(found.suppressed),
+        _("smallest group"): f"{found.k:,}",
+        _("seconds"): f"{report.seconds:.1f}",
+    }
+
+
+def make(curator: Curator, current: Work, plan: Plan) -> None:
+    """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
+    try:
+        current.made = curator.anonymize(trial(curator, current, plan).plan)
+    except DpcoreError as error:
+        session.session().notice = error
+
+
+def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
+    """k against information loss, one line a suppression limit; a click chooses a point, a ring marks it."""
+    frame = pd.DataFrame(
+        [
+            {
+                "k": point.k,
+                "limit": f"{point.limit:.0%}",
+                "loss": point.score,
+                "levels": "-".join(map(str, point.node)),
+                "suppressed rows": point.suppressed,
+            }
+            for point in points
+        ]
+    )
+    drawn = charts.frontier(frame)
+    here = frame[(frame["k"] == k) & (frame["limit"] == f"{limit:.0%}")]
+    return drawn if here.empty else charts.ringed(drawn, here)
+
+
+def chosen_words(points: tuple[Point, ...], k: int, limit: float) -> str:
+    """What the chosen point of the frontier costs, if it is among them."""
+    for point in points:
+        if (point.k, point.limit) == (k, limit):
+            return _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.").format(
+                loss=number(point.score), rows=point.suppressed, classes=point.classes
+            )
+    return ""
+
+
+def sizes_chart(report: TrialReport) -> Chart:
+    """Share of rows by the size of the group they hide in, before and after."""
+    labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
+    edges = np.array([2, 5, 10, 25, 100])
+    frame = []
+    for side, found in ((_("before"), report.before), (_("after"), report.after)):
+        rows = np.bincount(
+            np.searchsorted(edges, found.class_sizes, side="right"), found.class_sizes, minlength=len(labels)
+        )
+        frame += [
+            {"group size": label, "of": side, "share": float(share)}
+            for label, share in zip(labels, rows / max(1, rows.sum()), strict=True)
+        ]
+    return charts.grouped(
+        pd.DataFrame(frame),
+        x="group size",
+        x_title=_("rows in the group"),
+        y_title=_("share of rows"),
+        alt=_("Share of rows by the size of their group, before and after."),
+    )
+
+
+def columns_table(report: TrialReport) -> pd.DataFrame:
+    """What each column lost; in full-domain generalization also its level, and a label of it."""
+    lines = []
+    for name, ncp in report.quality.column_ncp.items():
+        line = {_("column"): name}
+        if report.plan.node is not None:
+            hierarchy, level = report.plan.hierarchies[name], report.plan.node[name]
+            line |= {
+                _("level"): _("{level} of {height}").format(level=level, height=hierarchy.height),
+                _("such as"): hierarchy.levels[level][0],
+            }
+        lines.append(
+            line
+            | {
+                _("generalized (NCP)"): percent(ncp),
+                _("moved"): percent(report.quality.column_change[name]),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
+    """What this does not promise, with numbers from this very table."""
+    found = []
+    for name, risk in report.after.secrets.items():
+        if risk.homogeneous_classes:
+            found.append(
+                _(
+                    "{classes:,} groups, {share} of the rows, reveal {column} although k holds. "
+                    "Ask for l-diversity."
+                ).format(
+                    classes=risk.homogeneous_classes, share=percent(risk.homogeneous_rows), column=plain(name)
+                )
+            )
+        else:
+            found.append(
+                _(
+                    "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
+                ).format(column=plain(name), times=number(risk.posterior_ratio), t=number(risk.t_equal))
+            )
+    if report.after.people is not None:
+        found.append(
+            _("k counts rows, and a person may have several. People in the smallest group: {people}.").format(
+                people=report.after.people
+            )
+        )
+    if report.after.with_others > 0.001:
+        found.append(
+            _(
+                "For somebody who also knows the columns left as they are, {share} of the rows become "
+                "unique again."
+            ).format(share=percent(report.after.with_others))
+        )
+    made = {line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content}
+    others = len(made) - (current.made is not None and current.made.plan == report.plan.to_json())
+    if others:
+        found.append(
+            _(
+                "Another version of this table was made before ({others} in all). Versions together can "
+                "reveal more than each alone, and no budget counts that."
+            ).format(others=others)
+        )
+    if report.plan.method in ("local recoding", "mondrian"):
+        found.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
+    found.append(
+        _(
+            "Information loss was minimized, and an attacker who knows that can sometimes undo a part of it. "
+            "k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for "
+            "the public."
+        )
+    )
+    return found

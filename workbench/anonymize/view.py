@@ -1,0 +1,172 @@
+"""Parts of the Anonymize page: the frontier, before and after, the result, the guided example."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import streamlit as st
+
+from dpcore.anonymize.plan import Plan
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.trial import TrialReport
+from dpcore.io.export import to_csv, to_parquet
+from dpcore.release import AnonymizedTable
+from workbench import session
+from workbench.anonymize import examples, outcomes, work
+from workbench.anonymize.work import Work
+from workbench.audit.findings import percent
+from workbench.ui import widgets
+from workbench.ui.wording import GLOSSARY, _, number, plain
+
+
+def frontier(curator: Curator, current: Work, plan: Plan, k: int) -> None:
+    """What every k would cost; a click chooses."""
+    predicted = work.size(curator, current, plan)
+    with st.spinner(_("Looking at every k and every combination of levels")):
+        method, found = outcomes.frontier(curator, current, plan)
+    if method == "full-domain":
+        st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
+    else:
+        st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
+    if isinstance(found, DpcoreError):
+        widgets.error_box(found)
+    elif not found:
+        st.warning(_("No k meets these demands. Allow more suppression, or ask for less."))
+    else:
+        chart = outcomes.frontier_chart(found, k, plan.limit)
+        key = f"frontier-{method}-{k}-{plan.limit}"  # another choice is another chart, with nothing clicked
+        choose = functools.partial(_choose, key, method)
+        st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=choose, selection_mode="chosen")
+        st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
+        with st.expander(_("The same as a table")):
+            st.dataframe(chart.table, hide_index=True)
+    if predicted.is_feasible and predicted.seconds > outcomes.QUICK_SECONDS and not current.wants_frontier:
+        st.button(
+            _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
+            on_click=work.want_frontier,
+            args=(current,),
+        )
+
+
+def _choose(chart: str, method: str) -> None:
+    chosen = session.widget(chart)["selection"].get("chosen") or []
+    if chosen:
+        session.set_widget("anonymize-k", int(chosen[0]["k"]))
+        session.set_widget("anonymize-limit", int(str(chosen[0]["limit"]).rstrip("%")) / 100)
+        session.set_widget("anonymize-method", method)
+
+
+def before_and_after(curator: Curator, current: Work, plan: Plan) -> None:
+    """Risk and utility side by side, and what is not promised."""
+    st.header(_("Before and after"))
+    widgets.internal_badge()
+    try:
+        with st.spinner(_("Trying it out")):
+            report = outcomes.trial(curator, current, plan)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    _figures(report)
+    left, right = st.columns([2, 3])
+    with left:
+        widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
+    with right:
+        st.dataframe(outcomes.columns_table(report), hide_index=True)
+    with st.container(border=True):
+        st.subheader(_("What this does not promise"))
+        st.markdown("\n".join(f"- {each}" for each in outcomes.warnings(curator, current, report)))
+
+
+def comparison(curator: Curator, current: Work, plan: Plan) -> None:
+    """The same demands by every method, when asked for."""
+    with st.expander(_("Other methods beside it"), expanded=current.wants_comparison):
+        if not current.wants_comparison:
+            st.write(_("The same demands by each method, on the same scales. This can take some seconds."))
+            st.button(_("Compare the methods"), on_click=work.want_comparison, args=(current,))
+            return
+        with st.spinner(_("Trying each method")):
+            lines, reasons = outcomes.comparison(curator, current, plan)
+        st.dataframe(lines, hide_index=True)
+        for reason in reasons:
+            st.caption(reason)
+        st.caption(
+            _(
+                "0 is the table as it was, 1 or 100 % says nothing any more. Local recoding and Mondrian "
+                "keep more and are more exposed: published attacks aim at them."
+            )
+        )
+
+
+def _figures(report: TrialReport) -> None:
+    unique, risk, loss, hidden = st.columns(4)
+    unique.metric(
+        _("Unique rows"),
+        percent(report.after.risk.uniques),
+        _("before {share}").format(share=percent(report.before.risk.uniques)),
+        delta_color="off",
+        delta_arrow="off",
+    )
+    risk.metric(
+        _("Highest risk"),
+        percent(report.after.risk.highest),
+        _("before {share}").format(share=percent(report.before.risk.highest)),
+        delta_color="off",
+        delta_arrow="off",
+    )
+    loss.metric(_("Generalized (NCP)"), percent(report.quality.ncp), help=GLOSSARY["information loss"])
+    hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
+    st.caption(
+        _("The smallest group has {k} rows, the average group {average}. Information loss: {loss}.").format(
+            k=report.quality.k,
+            average=number(report.quality.average_class),
+            loss=number(report.quality.loss),
+        )
+    )
+
+
+def result(made: AnonymizedTable) -> None:
+    """The table that was made, with its plan."""
+    st.success(
+        _(
+            "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
+        ).format(models=plain(", ".join(made.guarantee.models), at_most=200))
+    )
+    st.dataframe(made.table.frame.head(200), hide_index=True)
+    with st.container(horizontal=True):
+        st.download_button(
+            "CSV",
+            lambda: to_csv(made.table),
+            "anonymized.csv",
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            "Parquet",
+            lambda: to_parquet(made.table, {"guarantee": json.dumps(made.guarantee.to_dict())}),
+            "anonymized.parquet",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            _("Plan (JSON, internal)"),
+            made.plan,
+            "plan.json",
+            "application/json",
+            on_click="ignore",
+            icon=":material/description:",
+            help=_("Makes the same table again. It lists values of the original: do not publish it."),
+        )
+
+
+def guided_example() -> None:
+    """The small tables of a textbook, step by step."""
+    with st.expander(_("A guided example: seven small tables that can be counted by hand")):
+        for step in examples.STEPS:
+            st.markdown(_("**{title}** (table {table})").format(title=step.title, table=step.table))
+            left, right = st.columns([2, 3])
+            left.dataframe(step.frame(), hide_index=True)
+            right.write(plain(step.says, at_most=400))
+            right.markdown("  \n".join(f"**{line}**" for line in step.counted()))

@@ -1,0 +1,242 @@
+"""What the Anonymize page keeps and asks: roles, hierarchies with undo, and the plan that they make."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from dpcore.anonymize.fulldomain.size import Prediction
+from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy
+from dpcore.anonymize.models import DistinctL, EntropyL, Model, TCloseness
+from dpcore.anonymize.plan import ROLES, Plan
+from dpcore.curator import Curator
+from dpcore.evaluation.trial import SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
+from dpcore.release import AnonymizedTable
+from workbench import session
+from workbench.ui.wording import _, number
+
+KS = (2, 3, 5, 10, 25, 50, 100)
+LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)
+SEARCH_SECONDS = 30.0
+"""Predicted for a pass over all nodes; a search for one k looks at a part of them."""
+LOCAL_COLUMNS = 12
+SUGGESTED = "suggested"
+METHODS = {
+    "full-domain": _("full-domain: one level a column, the same for everybody"),
+    "local recoding": _("local recoding: levels differ from group to group"),
+    "mondrian": _("Mondrian: groups cut along the data, free ranges"),
+    "microaggregation": _("microaggregation (MDAV): numbers become group means"),
+}
+SECRET_MODELS = {
+    "none": _("nothing more"),
+    "distinct": _("different values in each group (distinct l-diversity)"),
+    "entropy": _("values in each group well spread (entropy l-diversity)"),
+    "t": _("groups resemble the whole table (t-closeness)"),
+}
+
+
+@dataclass(kw_only=True)
+class Work:
+    """Choices so far for one data set.
+
+    Attributes:
+        roles: of every column.
+        hierarchies: by quasi-identifier, suggested or edited.
+        before: earlier hierarchies of each column, for undo.
+        version: rises with each edit, so that the grids are drawn anew.
+        made: the table that was made, if any.
+        wants_frontier: whether a long frontier was asked for.
+        wants_comparison: whether the methods were to be compared.
+    """
+
+    roles: dict[str, str]
+    hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
+    before: dict[str, list[Hierarchy]] = field(default_factory=dict)
+    version: int = 0
+    made: AnonymizedTable | None = None
+    wants_frontier: bool = False
+    wants_comparison: bool = False
+
+
+def work(curator: Curator) -> Work:
+    """The choices for this data set; at first as proposed."""
+    held = session.session()
+    if not isinstance(held.anonymization, Work):
+        proposed = session.once(curator, ("roles",), SuggestedRoles)
+        held.anonymization = Work(roles={each.column: each.role for each in proposed})
+    current: Work = held.anonymization
+    _complete(curator, current)
+    return current
+
+
+def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
+    """One line a column: its role, and why another one was or is proposed."""
+    proposed = session.once(curator, ("roles",), SuggestedRoles)
+    return pd.DataFrame(
+        [{"column": each.column, "role": current.roles[each.column], "why": each.reason} for each in proposed]
+    )
+
+
+def set_roles(current: Work, roles: dict[str, str]) -> bool:
+    """Take the roles that a person chose; whether that changed anything."""
+    if roles == current.roles or not set(roles.values()) <= set(ROLES):
+        return False
+    current.roles, current.made = roles, None
+    current.wants_frontier = current.wants_comparison = False
+    current.version += 1
+    return True
+
+
+def take_columns(curator: Curator, columns: list[str], secret: list[str]) -> None:
+    """Take what the Audit page asked about: what others may know, and what should stay unknown."""
+    current = work(curator)
+    asked = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
+    kept = {
+        name: "insensitive" if role in ("quasi-identifier", "sensitive") else role
+        for name, role in current.roles.items()
+    }
+    set_roles(current, kept | asked)
+
+
+def _complete(curator: Curator, current: Work) -> None:
+    """A hierarchy for every quasi-identifier."""
+    missing = tuple(
+        name
+        for name, role in current.roles.items()
+        if role == "quasi-identifier" and name not in current.hierarchies
+    )
+    if missing:
+        current.hierarchies |= session.once(
+            curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
+        )
+
+
+def quasi_identifiers(current: Work) -> list[str]:
+    """Columns that are generalized."""
+    return [name for name, role in current.roles.items() if role == "quasi-identifier"]
+
+
+def sensitive(current: Work) -> list[str]:
+    """Columns whose values should stay unknown."""
+    return [name for name, role in current.roles.items() if role == "sensitive"]
+
+
+def table_values(current: Work, name: str) -> set[str]:
+    """The values of a column that a hierarchy must have a path for."""
+    suggested = (current.before.get(name) or [current.hierarchies[name]])[0]
+    return set(suggested.values) - {MISSING, SUPPRESSED}
+
+
+def of_file(current: Work, name: str, hierarchy: Hierarchy) -> Hierarchy:
+    """A hierarchy from a file, which says so, and how many of its values the table lacks."""
+    unused = len(set(hierarchy.values) - table_values(current, name))
+    reason = _("From a file.")
+    if unused:
+        reason += " " + _(
+            "{unused:,} of its {all:,} values do not occur in the table; information loss counts them too."
+        ).format(unused=unused, all=len(hierarchy.values))
+    return dataclasses.replace(hierarchy, reason=reason)
+
+
+def replace_hierarchy(current: Work, name: str, hierarchy: Hierarchy) -> None:
+    """Put another hierarchy in place; the one before can be brought back."""
+    current.before.setdefault(name, []).append(current.hierarchies[name])
+    current.hierarchies[name] = hierarchy
+    current.version += 1
+    current.made = None
+
+
+def undo(current: Work, name: str) -> None:
+    """Bring back the hierarchy before the last edit."""
+    if current.before.get(name):
+        current.hierarchies[name] = current.before[name].pop()
+        current.version += 1
+        current.made = None
+
+
+def want_frontier(current: Work) -> None:
+    """Compute the frontier although it takes long."""
+    current.wants_frontier = True
+
+
+def want_comparison(current: Work) -> None:
+    """Compare the methods from now on."""
+    current.wants_comparison = True
+
+
+def hierarchy_grid(hierarchy: Hierarchy) -> pd.DataFrame:
+    """One line a value, one column a level."""
+    names = [_("value"), *(_("level {level}").format(level=i) for i in range(1, hierarchy.height + 1))]
+    return pd.DataFrame(dict(zip(names, hierarchy.levels, strict=True)))
+
+
+def hierarchy_from_grid(grid: pd.DataFrame) -> Hierarchy:
+    """The hierarchy that a grid says. Raises: HierarchyError when it does not nest."""
+    levels = tuple(tuple(grid[column].fillna("").astype(str)) for column in grid.columns)
+    return Hierarchy(values=levels[0], levels=levels)
+
+
+def secret_model(kind: str, column: str, value: float) -> Model | None:
+    """The model on a sensitive column that a person chose."""
+    if kind == "distinct":
+        return DistinctL(column=column, l=int(value))
+    if kind == "entropy":
+        return EntropyL(column=column, l=float(value))
+    if kind == "t":
+        return TCloseness(column=column, t=float(value))
+    return None
+
+
+def plan_of(
+    curator: Curator, current: Work, *, k: int, limit: float, method: str, model: Model | None
+) -> Plan:
+    """The plan that the page says, by the suggested method or by another. Raises: the errors of a plan."""
+    used = {name: current.hierarchies[name] for name in quasi_identifiers(current)}
+    plan = default_plan(current.roles, used, k=k, limit=limit)
+    if model is not None:
+        plan = dataclasses.replace(plan, models=(*plan.models, model))
+    if method == SUGGESTED:
+        method = suggested_method(size(curator, current, plan), len(used))
+    return dataclasses.replace(plan, method=method)  # type: ignore[arg-type]
+
+
+def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
+    """How large full-domain search would be."""
+    key = ("size", current.version, plan.models[1:])
+    full = dataclasses.replace(plan, method="full-domain")
+    return session.once(curator, key, lambda: SizeOf(plan=full))
+
+
+def suggested_method(predicted: Prediction, columns: int) -> str:
+    """Full-domain search while it is quick enough, then what is."""
+    if predicted.is_feasible and predicted.seconds <= SEARCH_SECONDS:
+        return "full-domain"
+    return "local recoding" if columns <= LOCAL_COLUMNS else "mondrian"
+
+
+def method_words(curator: Curator, current: Work, plan: Plan) -> str:
+    """How large the search is, and what is suggested instead where that is too large."""
+    predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
+    if predicted.is_feasible:
+        found = _("Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all.").format(
+            nodes=predicted.nodes, seconds=number(max(0.1, round(predicted.seconds, 1)))
+        )
+    else:
+        found = _("Full-domain: {nodes:,} combinations of levels are too many to search.").format(
+            nodes=predicted.nodes
+        )
+    suggested = suggested_method(predicted, columns)
+    if suggested == "full-domain":
+        return found
+    if suggested == "local recoding":
+        return found + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
+    return (
+        found
+        + " "
+        + _(
+            "Mondrian is suggested: with more than {columns} columns local recoding is slow and keeps less."
+        ).format(columns=LOCAL_COLUMNS)
+    )

@@ -1,0 +1,265 @@
+"""What the Audit page asks and says: one report for each choice of columns, in sentences and as one file."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from dpcore.curator import Curator
+from dpcore.evaluation.audit import Audit, AuditReport
+from dpcore.evaluation.trial import SuggestedRoles
+from dpcore.risk.roles import SuggestedRole
+from workbench import samples, session
+from workbench.ui import charts
+from workbench.ui.charts import Chart
+from workbench.ui.wording import _, plain
+
+SHOWN_SETS = 12
+STYLE = (
+    "body{font:15px/1.5 sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "table{border-collapse:collapse;width:100%}.v{font-size:1.4rem}.i{color:#a33f00}"
+    "td,th{border:1px solid #bbb;padding:.3rem .5rem;text-align:left;overflow-wrap:anywhere}"
+)
+
+
+def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
+    """A proposed role for every column of the table."""
+    return session.once(curator, ("roles",), SuggestedRoles)
+
+
+def report(
+    curator: Curator,
+    columns: list[str],
+    sensitive: list[str],
+    *,
+    threshold: float,
+    attacker: pd.DataFrame | None,
+    population: int | None,
+) -> AuditReport:
+    """The audit for these columns, computed once a session."""
+    known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
+    others = tuple(
+        each.column
+        for each in roles(curator)
+        if each.role != "identifier" and each.column not in (*columns, *sensitive)
+    )
+    key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
+    return session.once(
+        curator,
+        key,
+        lambda: Audit(
+            quasi_identifiers=tuple(columns),
+            sensitive=tuple(sensitive),
+            others=others,
+            threshold=threshold,
+            attacker=attacker,
+            population=population,
+        ),
+    )
+
+
+def sample_list(curator: Curator) -> pd.DataFrame | None:
+    """The invented voter list, when the table shares columns with it."""
+    people = samples.voter_list()
+    names = {role.column for role in roles(curator)}
+    return people if {"zip", "birth_date", "sex"} <= names else None
+
+
+def verdict(found: AuditReport, columns: list[str]) -> str:
+    """One sentence that answers "is this anonymous?"."""
+    known = _join(columns)
+    if found.risk.uniques:
+        share = percent(found.risk.uniques)
+        return _("{share} of the people in this table are unique by {columns}.").format(
+            share=share[0].upper() + share[1:], columns=known
+        )
+    return _("Nobody in this table is unique by {columns}; the smallest group has {k} people.").format(
+        columns=known, k=found.risk.k
+    )
+
+
+def sets_chart(found: AuditReport) -> Chart:
+    """The riskiest sets of columns, where any makes somebody unique."""
+    shown = [each for each in found.sets if each.uniques > 0][:SHOWN_SETS]
+    labels = [" + ".join(each.columns) for each in shown]
+    return charts.bars(
+        labels,
+        [each.uniques for each in shown],
+        x_title=_("share of people who are unique"),
+        alt=_("Share of people who are unique by sets of columns; the riskiest is {columns}.").format(
+            columns=labels[0]
+        ),
+    )
+
+
+def changes_chart(found: AuditReport, columns: list[str]) -> tuple[Chart, dict[str, str]]:
+    """How many are unique with one column less or more; a click selects a bar. With each bar's column."""
+    ranked = sorted(found.changes, key=lambda name: (name not in columns, found.changes[name]))
+    labels = {_label(name, columns): name for name in ranked}
+    drawn = charts.clickable_bars(
+        list(labels),
+        [found.changes[name] for name in labels.values()],
+        x_title=_("share of people who are unique"),
+        alt=_("Share of people who are unique once one column less, or one more, is known."),
+    )
+    return drawn, labels
+
+
+def toggle(chart: str, labels: dict[str, str], columns: list[str]) -> None:
+    """Leave the column of the clicked bar out, or take it in; called with the key of the chart."""
+    clicked = session.widget(chart)["selection"].get("clicked") or [{}]
+    name = labels.get(clicked[0].get("of", ""))
+    if name is not None:
+        kept = [each for each in columns if each != name]
+        session.set_widget("audit-columns", kept if name in columns else [*columns, name])
+
+
+def _label(name: str, columns: list[str]) -> str:
+    return (_("without {column}") if name in columns else _("with {column}")).format(column=name)
+
+
+def attackers(found: AuditReport) -> list[str]:
+    """What three attackers can expect, a sentence each, and how many are exposed."""
+    risk = found.risk
+    sentences = [
+        _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
+            share=percent(risk.average)
+        ),
+        _("A journalist, who wants anybody at all, is right with a chance of {share}.").format(
+            share=percent(risk.journalist)
+        ),
+        _("A marketer, who wants as many as possible, names {share} of the people.").format(
+            share=percent(risk.marketer)
+        ),
+        _("In a group of fewer than {size} hide {share} of the people.").format(
+            share=percent(risk.above), size=round(1 / risk.threshold)
+        ),
+    ]
+    if found.population is not None:
+        pitman, zayatz = map(percent, found.population)
+        sentences.append(
+            _("Of the whole population, {pitman} (Pitman) or {zayatz} (Zayatz) are estimated unique.").format(
+                pitman=pitman, zayatz=zayatz
+            )
+        )
+    if found.suppressed:
+        sentences.append(
+            _("Suppressed already (*), and counted nowhere, are {share} of the rows.").format(
+                share=percent(found.suppressed)
+            )
+        )
+    return sentences
+
+
+def identifier_words(found: AuditReport) -> str:
+    """The columns that look like identifiers, and why, a line each."""
+    return "\n".join(
+        f"- **{plain(each.column)}**: {plain(each.kind)}. {plain(each.reason, at_most=200)}"
+        for each in found.identifiers
+    )
+
+
+def identifiers(found: AuditReport) -> pd.DataFrame:
+    """The columns that look like identifiers, and why."""
+    return pd.DataFrame(
+        [
+            {_("column"): each.column, _("looks like"): each.kind, _("why"): each.reason}
+            for each in found.identifiers
+        ]
+    )
+
+
+def secrets(found: AuditReport) -> pd.DataFrame:
+    """What the groups give away about each sensitive column."""
+    return pd.DataFrame(
+        [
+            {
+                _("column"): name,
+                _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
+                _("people in them"): percent(risk.homogeneous_rows),
+                _("different values, at least (l)"): risk.distinct_l,
+                _("distance from the table (t)"): f"{risk.t_equal:.2f}",
+            }
+            for name, risk in found.secrets.items()
+        ]
+    )
+
+
+def linkage_words(found: AuditReport) -> str:
+    """What the attacker's list finds."""
+    link = found.linkage
+    if link is None:
+        return ""
+    return _(
+        "Of {people:,} people on the list, {matched:,} agree with at least one person of the table, and "
+        "{unique:,} are found with certainty: one person here, one person there."
+    ).format(people=link.people, matched=link.matched, unique=link.unique)
+
+
+def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
+    """The audit as one self-contained file to print; it holds no row of the table."""
+    sets = pd.DataFrame(
+        [
+            {
+                _("columns"): ", ".join(each.columns),
+                _("unique people"): percent(each.uniques),
+                _("distinction"): percent(each.distinction),
+                _("separation"): percent(each.separation),
+            }
+            for each in found.sets[:SHOWN_SETS]
+        ]
+    )
+    parts = [
+        (_("Columns that look like identifiers"), _table(identifiers(found))),
+        (_("Risk by set of columns"), _table(sets)),
+        (_("What attackers can expect"), _list([linkage_words(found), *attackers(found)])),
+        (_("What groups give away"), _table(secrets(found))),
+    ]
+    body = "".join(f"<h2>{html.escape(title)}</h2>{part}" for title, part in parts if part)
+    name, text = html.escape(curator.name), html.escape(verdict(found, columns))
+    internal = html.escape(_("Internal: this report reads the original. Do not publish it."))
+    terms = html.escape(
+        _("Distinction: groups per row. Separation: share of pairs of rows that the columns tell apart.")
+    )
+    return (
+        "<!doctype html><html lang='en'><meta charset='utf-8'>"
+        "<meta http-equiv='Content-Security-Policy' "
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{name}</title><style>{STYLE}</style>"
+        f"<h1>{name}</h1><p class='i'>{internal}</p><p class='v'>{text}</p>{body}<p>{terms}</p></html>"
+    )
+
+
+def percent(share: float) -> str:
+    """A share with the digits that mean something."""
+    if 0 < share < 0.001:
+        return _("under 0.1 %")
+    if 0.995 <= share < 1:
+        return _("over 99 %")
+    if share == 0:
+        return "0 %"
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _table(frame: pd.DataFrame) -> str:
+    if frame.empty:
+        return ""
+    head = _cells("th", frame.columns)
+    return f"<table>{head}{''.join(_cells('td', row) for row in frame.to_numpy())}</table>"
+
+
+def _cells(tag: str, cells: Iterable[object]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(str(cell))}</{tag}>' for cell in cells)}</tr>"
+
+
+def _list(sentences: list[str]) -> str:
+    return f"<ul>{''.join(f'<li>{html.escape(each)}</li>' for each in sentences if each)}</ul>"
+
+
+def _join(names: list[Any]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return _("{first} and {last}").format(first=", ".join(names[:-1]), last=names[-1])

@@ -1,0 +1,142 @@
+"""The ledger of one data set as tables and sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from fractions import Fraction
+
+import pandas as pd
+
+from dpcore.accounting.composition import compare
+from dpcore.accounting.events import Event
+from dpcore.curator import Curator
+from workbench.synthesize.recipes import describe
+from workbench.ui.wording import _, amount, number, plain
+
+_STATES = {
+    "reserved": _("held: running or cut off"),
+    "committed": _("released"),
+    "failed": _("failed, charge stays"),
+}
+
+
+def charges(curator: Curator) -> pd.DataFrame:
+    """One line a request, newest first: when, what, which columns were read, cost, state."""
+    lines = curator.lines()
+    ends = {line.request_id: line for line in lines if line.state in ("committed", "failed")}
+    shown = []
+    for line in reversed(lines):
+        if line.state == "outside":
+            shown.append(
+                _row(
+                    line.at,
+                    str(line.content["title"]),
+                    "",
+                    _("none"),
+                    _("internal: not in the total"),
+                    "",
+                )
+            )
+        if line.state != "reserved":
+            continue
+        end = ends.get(line.request_id)
+        events = end.content.get("events", []) if end else []
+        read = sorted(
+            {" × ".join(clique) or _("number of rows") for event in events for clique in event["reads"]}
+        )
+        part = ""
+        if line.charge.part:
+            column, category = line.charge.part
+            part = f" ({column.rpartition(' #')[0]} = {category})"
+        shown.append(
+            _row(
+                line.at,
+                describe(line.content["recipe"]) + part,
+                ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
+                amount(line.charge.units, curator.account),
+                _STATES[end.state if end else "reserved"],
+                line.request_id[:8],
+            )
+        )
+    return pd.DataFrame(shown)
+
+
+def _row(at: str, asked: str, read: str, cost: str, state: str, request: str) -> dict[str, str]:
+    return {
+        _("when (UTC)"): at[:19].replace("T", " "),
+        _("asked"): asked,
+        _("read"): read,
+        _("cost"): cost,
+        _("state"): state,
+        _("request"): request,
+    }
+
+
+def not_covered(curator: Curator) -> list[str]:
+    """What the total says nothing about, with this data set's own facts."""
+    outside = sum(line.state == "outside" for line in curator.lines())
+    sentences = [
+        _(
+            "Comparisons with the original and risk figures ({times} so far): "
+            "they are for the owner's eyes only."
+        ).format(times=outside),
+        _(
+            "Copies of the table that were changed before they were uploaded again: "
+            "they look like another table."
+        ),
+        _("Releases made elsewhere."),
+    ]
+    if curator.schema.from_data:
+        sentences.insert(
+            0,
+            _("Facts taken from the data itself: bounds or categories of {columns}.").format(
+                columns=", ".join(plain(name) for name in curator.schema.from_data)
+            ),
+        )
+    return sentences
+
+
+def comparison(curator: Curator) -> pd.DataFrame | None:
+    """Epsilon of all events so far under each rule; None without events."""
+    events = [
+        Event.from_dict(fields)
+        for line in curator.lines()
+        if line.state in ("committed", "failed")
+        for fields in line.content.get("events", [])
+    ]
+    if not events:
+        return None
+    delta = float(Fraction(curator.account.promise.get("delta", "1/1000000000")))
+    figures = compare(events, delta=delta)
+    rows = [
+        (_("basic: epsilons add up"), figures.basic, _("needs no delta")),
+        (_("zCDP: rhos add up"), figures.zcdp, _("at delta {delta:g}").format(delta=delta)),
+        (
+            _("tight, had the plan been fixed in advance"),
+            figures.tight,
+            _("at delta {delta:g}").format(delta=delta),
+        ),
+    ]
+    return pd.DataFrame(
+        [
+            {
+                _("rule"): rule,
+                _("epsilon"): _("none") if epsilon is None else number(epsilon),
+                _("note"): note,
+            }
+            for rule, epsilon, note in rows
+            if epsilon is not None or rule.startswith(_("basic"))
+        ]
+    )
+
+
+def export(curator: Curator) -> str:
+    """All lines as JSON; they hold no private values."""
+    return json.dumps(
+        {
+            "account": curator.account.to_dict(),
+            "lines": [dataclasses.asdict(line) for line in curator.lines()],
+        },
+        indent=1,
+    )

@@ -1,0 +1,182 @@
+"""The only module that touches session state. Everything here is of one browser tab, and ends with it."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from dpcore.accounting.ledger import Ledger
+from dpcore.curator import Curator, Evaluation
+from dpcore.release import Release
+from dpcore.schema import Column, Outside, Schema
+from workbench.store.database import Store
+from workbench.store.ledger import SqlLedger
+from workbench.store.settings import read_settings
+
+_KEY = "workbench"
+Result = TypeVar("Result")
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """A table that was read and is not opened yet.
+
+    Attributes:
+        name: for people.
+        frame: the private rows.
+        schema: as it was suggested.
+        grid: what the schema editor starts from.
+        edited: the same as it stands now; it outlasts a visit to another page.
+        notes: what reading it brought up.
+        dataset: its keyed fingerprint.
+        version: rises when the grid is replaced.
+        checks: rows outside each declaration, computed so far.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    schema: Schema
+    grid: pd.DataFrame
+    edited: pd.DataFrame
+    notes: tuple[str, ...]
+    dataset: str
+    version: int = 0
+    checks: dict[Column, Outside] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Job:
+    """One run in a thread of its own, so that no click can break it off."""
+
+    title: str
+    stage: str = ""
+    share: float = 0.0
+    release: Release | None = None
+    error: Exception | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def progress(self, stage: str, share: float) -> None:
+        """Take note of how far the run is."""
+        self.stage, self.share = stage, share
+
+
+@dataclass(kw_only=True)
+class Session:
+    """What one tab holds.
+
+    Attributes:
+        curators: open data sets, by fingerprint.
+        current: fingerprint of the one that the pages work on.
+        draft: a table on its way to being opened.
+        job: the run that is going on or has just ended.
+        shown: request id of the release that the synthesize page shows.
+        request_id: minted for the next release, before its click.
+        reports: internal reports that were computed, by what they were about.
+        notice: an error to show on the page.
+        choosing: whether another table is being chosen although one is open.
+        anonymization: choices of the Anonymize page for the current data set.
+        uploads: how many files were read.
+    """
+
+    curators: dict[str, Curator] = field(default_factory=dict)
+    current: str | None = None
+    draft: Draft | None = None
+    job: Job | None = None
+    shown: str | None = None
+    request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    reports: dict[Any, Any] = field(default_factory=dict)
+    notice: Exception | None = None
+    choosing: bool = False
+    anonymization: Any = None
+    uploads: int = 0
+
+    @property
+    def curator(self) -> Curator | None:
+        """The open data set, if there is one."""
+        return self.curators.get(self.current or "")
+
+    def add(self, curator: Curator) -> None:
+        """Make an opened data set the current one, and forget its draft."""
+        self.curators[curator.account.dataset] = curator
+        self.choose(curator.account.dataset)
+        self.draft, self.notice, self.choosing = None, None, False
+
+    def choose(self, dataset: str) -> None:
+        """Work on another open data set."""
+        self.current, self.shown, self.job = dataset, None, None
+        self.anonymization = None
+        self.reports.clear()
+
+    def start(self, title: str, run: Callable[[Job], Release]) -> None:
+        """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
+        job = Job(title=title)
+        self.job = job
+        self.request_id = uuid.uuid4().hex
+
+        def work() -> None:
+            try:
+                job.release = run(job)
+            except Exception as error:  # shown to the person by the page; the ledger has its own line
+                job.error = error
+            finally:
+                job.done.set()
+
+        threading.Thread(target=work, daemon=False).start()
+
+
+def session() -> Session:
+    """The state of this tab."""
+    if _KEY not in st.session_state:
+        _through_app()
+        st.session_state[_KEY] = Session()
+    held: Session = st.session_state[_KEY]
+    return held
+
+
+def _through_app() -> None:
+    """Go through app.py even when the first address that a new server is asked for is that of a page.
+
+    Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making
+    pages, and would run the page alone, without header and navigation, for everybody. Only a new session
+    is sent back: in an older one this would swallow a click.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
+    """An internal report, computed once a session; it leaves a line in the ledger, outside the total."""
+    reports = session().reports
+    if key not in reports:
+        reports[key] = curator.evaluate(evaluation())
+    result: Result = reports[key].content
+    return result
+
+
+def widget(key: str, default: Any = None) -> Any:
+    """The value that a widget with this key has or will have in this run."""
+    return st.session_state.get(key, default)
+
+
+def set_widget(key: str, value: Any) -> None:
+    """Set a widget's value from a callback, before it is drawn."""
+    st.session_state[key] = value
+
+
+def take(key: str) -> Any:
+    """A value that another page left, once."""
+    return st.session_state.pop(key, None)
+
+
+@st.cache_resource(show_spinner=False)
+def ledger() -> Ledger:
+    """The durable ledger that all tabs of this server share."""
+    return SqlLedger(Store.open(read_settings()))

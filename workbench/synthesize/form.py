@@ -1,0 +1,193 @@
+"""Choosing what to release: one column, a few columns together, or a whole table with its facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.schema import IntervalColumn
+from dpcore.synthesis import Recipe
+from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from workbench import session
+from workbench.synthesize import recipes
+from workbench.ui import charts, widgets
+from workbench.ui.wording import _, plain
+
+
+def choose_kind() -> str:
+    """The card that is chosen."""
+    chosen: str = session.widget("kind", "histogram")
+    for column, kind in zip(st.columns(3), recipes.KINDS, strict=True):
+        with column.container(border=True, height="stretch"):
+            st.button(
+                kind.title,
+                icon=kind.icon,
+                key=f"kind-{kind.key}",
+                type="secondary" if kind.key == chosen else "tertiary",
+                on_click=session.set_widget,
+                args=("kind", kind.key),
+                width="stretch",
+            )
+            st.caption(("✓ " if kind.key == chosen else "") + kind.text)
+    return chosen
+
+
+def choose_recipe(curator: Curator, kind: str) -> Recipe | None:
+    """The recipe that the form says; None while something is missing."""
+    table = curator.account.dataset[:12]  # each data set has columns of its own
+    names = list(curator.schema.domain.names)
+    if kind == "histogram":
+        column = st.selectbox(_("Column"), names, key=f"histogram-column-{table}", persist_state="session")
+        return recipes.histogram_recipe(column)
+    if kind == "marginals":
+        return _marginals(names, table)
+    return _table(curator, names, table)
+
+
+def _marginals(names: list[str], table: str) -> Recipe | None:
+    sets = st.multiselect(
+        _("Columns that should be counted together"),
+        names,
+        key=f"marginal-columns-{table}",
+        persist_state="session",
+    )
+    ways = st.radio(
+        _("Which tables"),
+        ["one", "pairs", "all"],
+        index=1,
+        format_func={
+            "one": _("each column alone"),
+            "pairs": _("every pair"),
+            "all": _("all together, one table"),
+        }.get,
+        key="marginal-ways",
+        persist_state="session",
+    )
+    return recipes.marginals_recipe(recipes.cliques(sets, ways))
+
+
+def _table(curator: Curator, names: list[str], table: str) -> Recipe | None:
+    columns = st.multiselect(
+        _("Columns of the table"), names, names, key=f"table-columns-{table}", persist_state="session"
+    )
+    relations = st.radio(
+        _("Relations between columns"),
+        list(recipes.RELATIONS),
+        format_func=recipes.RELATIONS.get,
+        key="table-relations",
+        persist_state="session",
+    )
+    constraints, weights = Constraints(), {}
+    if relations in ("adaptive", "tree"):
+        constraints = _facts(curator, columns, table)
+    if relations == "adaptive" and len(columns) > 1:
+        weights = _important_pairs(columns, table)
+    ordered = [c.name for c in curator.schema.columns if c.name in columns and isinstance(c, IntervalColumn)]
+    return recipes.table_recipe(columns, relations, constraints=constraints, weights=weights, ordered=ordered)
+
+
+def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
+    """Pairs of columns that matter more than others, clicked in a grid."""
+    with st.expander(_("Pairs that matter most")):
+        st.caption(_("Every pair counts. Click those that should come out best; they count four times."))
+        chart = charts.pair_grid(columns)
+        st.altair_chart(
+            chart.spec,
+            alt=chart.alt,
+            key=f"pairs-{table}-{len(columns)}",
+            on_select="rerun",
+            selection_mode="pairs",
+        )
+        clicked = (
+            (session.widget(f"pairs-{table}-{len(columns)}") or {}).get("selection", {}).get("pairs", [])
+        )
+        return {(pair["first"], pair["second"]): 4.0 for pair in clicked}
+
+
+def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
+    """What every row must keep, known from outside."""
+    key = f"facts-{table}"
+    facts: list[Any] = session.widget(key) or []
+    with st.expander(_("Facts that every row must keep ({number})").format(number=len(facts))):
+        for i, fact in enumerate(facts):
+            left, right = st.columns([5, 1], vertical_alignment="center")
+            left.markdown(plain(recipes.fact_words(curator, fact), at_most=300))
+            right.button(
+                _("Remove"),
+                key=f"{key}-remove-{i}",
+                on_click=session.set_widget,
+                args=(key, facts[:i] + facts[i + 1 :]),
+            )
+        kind = st.radio(
+            _("Add a fact"),
+            ["impossible", "determines"],
+            format_func={
+                "impossible": _("two values never meet in one row"),
+                "determines": _("one column decides another"),
+            }.get,
+            horizontal=True,
+            key=f"{key}-kind",
+        )
+        if len(columns) > 1:
+            left, right = st.columns(2)
+            first = left.selectbox(_("Column"), columns, key=f"{key}-first")
+            second = right.selectbox(
+                _("and column") if kind == "impossible" else _("decides column"),
+                [name for name in columns if name != first],
+                key=f"{key}-second",
+            )
+            fact = (_impossible if kind == "impossible" else _determines)(curator, first, second, key)
+            st.button(
+                _("Add this fact"),
+                disabled=fact is None,
+                key=f"{key}-add",
+                on_click=session.set_widget,
+                args=(key, [*facts, fact]),
+            )
+    used = [fact for fact in facts if recipes.fact_columns(fact) <= set(columns)]
+    constraints = Constraints(
+        impossible=tuple(fact for fact in used if isinstance(fact, Impossible)),
+        determines=tuple(fact for fact in used if isinstance(fact, Determines)),
+    )
+    try:
+        constraints.check(curator.schema.domain)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return Constraints()
+    return constraints
+
+
+def _impossible(curator: Curator, first: str, second: str, key: str) -> Impossible | None:
+    chosen = []
+    for side, name in zip(st.columns(2), (first, second), strict=True):
+        labels = curator.schema.column(name).labels
+        picked = side.multiselect(
+            _("Values"), range(len(labels)), format_func=labels.__getitem__, key=f"{key}-{name}"
+        )
+        chosen.append(tuple(picked))
+    return Impossible(columns=(first, second), cells=tuple(chosen)) if all(chosen) else None
+
+
+def _determines(curator: Curator, first: str, second: str, key: str) -> Determines | None:
+    of, to = curator.schema.column(first).labels, curator.schema.column(second).labels
+    if len(of) > 200:
+        st.caption(_("This column has too many values to write down by hand."))
+        return None
+    grid = st.data_editor(
+        pd.DataFrame({"value": of, "decides": [None] * len(of)}),
+        hide_index=True,
+        disabled=["value"],
+        column_config={
+            "value": st.column_config.TextColumn(_("value")),
+            "decides": st.column_config.SelectboxColumn(_("decides"), options=list(to)),
+        },
+        key=f"{key}-{first}-{second}",
+        alt=_("One line a value of the first column: the value of the second that it decides"),
+    )
+    if grid["decides"].isna().any():
+        return None
+    return Determines(column=first, target=second, cells=tuple(to.index(value) for value in grid["decides"]))

@@ -1,0 +1,110 @@
+"""What a synthetic table's model knows: its graph, its answers, and the error that its noise explains."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from dpcore.synthesis import SyntheticModel
+from dpcore.synthesis.noise_error import noise_errors
+from workbench.ui import charts, widgets
+from workbench.ui.wording import _, number, plain
+
+
+def show(release: Release, model: SyntheticModel) -> None:
+    """Three looks at the model; all of them are free and may be published."""
+    looks = {_("Relations"): _graph, _("Answers"): _answers, _("Error by noise"): _noise}
+    look = st.segmented_control(
+        _("Look at the model"), list(looks), default=_("Relations"), required=True, key="model-look"
+    )
+    looks[look](release, model)
+
+
+def _graph(release: Release, model: SyntheticModel) -> None:
+    links = sorted({(a, b) for clique in model.cliques for i, b in enumerate(clique) for a in clique[:i]})
+    st.markdown(
+        _("**{links} relations between columns were measured; the others follow from them.**").format(
+            links=len(links)
+        )
+    )
+    widgets.show_chart(charts.graph(model.columns, links), key="model-graph")
+
+
+def _answers(release: Release, model: SyntheticModel) -> None:
+    columns = st.multiselect(
+        _("How many rows by"),
+        list(model.columns),
+        list(model.columns[:2]),
+        max_selections=2,
+        key="answer-columns",
+    )
+    if not columns:
+        return
+    answer = model.answer(tuple(columns))
+    half = float(answer.half_width.max())
+    if answer.measured:
+        st.markdown(
+            _("**Noise moves each count by at most {half} rows in 95 of 100 cases.**").format(
+                half=number(half)
+            )
+        )
+    else:
+        st.warning(
+            _(
+                "This relation was not measured: the answer rests on the relations that were. "
+                "The interval holds the noise only."
+            )
+        )
+    labels = [release.schema.column(name).labels for name in columns]
+    if len(columns) == 1:
+        shown, values, _variance = charts.fold(labels[0], answer.values, 0.0)
+        chart = charts.counts(shown, values, half, column=columns[0])
+    else:
+        chart = charts.two_way(answer.values, labels[0], labels[1], (columns[0], columns[1]))
+    widgets.show_chart(chart, key="answer")
+
+
+def _noise(release: Release, model: SyntheticModel) -> None:
+    show_noise(model)
+
+
+def show_noise(model: SyntheticModel) -> None:
+    """The error of every pair that the noise alone explains."""
+    found = noise_errors(model)
+    if len(found.columns) < 2:
+        st.info(_("There is one column only."))
+        return
+    st.caption(
+        _(
+            "Expected total variation distance of each pair by noise alone. It was computed from the release "
+            "and may be published. White pairs were not measured."
+        )
+    )
+    chart = charts.heatmap(found.columns, found.pairs, title=_("error by noise"))
+    widgets.show_chart(chart, key="noise")
+
+
+def choose_rows(release: Release, model: SyntheticModel) -> SyntheticModel:
+    """The model of all rows, or of those with one value of a column."""
+    left, right = st.columns(2)
+    name = left.selectbox(
+        _("Only rows with"),
+        [None, *model.columns],
+        format_func=lambda value: _("any value") if value is None else value,
+        key=f"given-{release.request_id}",
+    )
+    if name is None:
+        return model
+    labels = release.schema.column(name).labels
+    cell = right.selectbox(
+        plain(name),
+        range(len(labels)),
+        format_func=labels.__getitem__,
+        key=f"given-{release.request_id}-{name}",
+    )
+    try:
+        return model.given({name: cell})
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return model

@@ -1,0 +1,225 @@
+"""What the Synthesize page builds and starts: a recipe, its quote, one run, its downloads."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator, Quote
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
+from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from workbench import session
+from workbench.ui.wording import _, amount
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One of the cards to choose from."""
+
+    key: str
+    title: str
+    icon: str
+    text: str
+
+
+KINDS = (
+    Kind(
+        key="histogram",
+        title=_("One column"),
+        icon=":material/bar_chart:",
+        text=_("A histogram: noisy counts of one column, with error bars."),
+    ),
+    Kind(
+        key="marginals",
+        title=_("A few columns together"),
+        icon=":material/grid_on:",
+        text=_("Marginals: noisy tables of chosen sets of columns, which agree with each other."),
+    ),
+    Kind(
+        key="table",
+        title=_("A whole table"),
+        icon=":material/table_rows:",
+        text=_("Synthetic rows that follow noisy counts. No row belongs to a person."),
+    ),
+)
+
+
+RELATIONS = {
+    "adaptive": _("keep as many as the budget allows (Adaptive)"),
+    "tree": _("keep the strongest, a quick preview (Tree)"),
+    "joint": _("keep all of them, few columns only (Joint)"),
+    "independent": _("drop them (Independent)"),
+}
+
+
+def table_recipe(
+    columns: list[str],
+    relations: str,
+    *,
+    constraints: Constraints,
+    weights: dict[tuple[str, ...], float],
+    ordered: list[str],
+) -> Recipe | None:
+    """The recipe of a synthetic table; None while no column is chosen."""
+    if not columns:
+        return None
+    if relations == "joint":
+        return Joint(columns=tuple(columns))
+    if relations == "independent":
+        return Independent(columns=tuple(columns))
+    shared = {"ordered": frozenset(ordered), "constraints": constraints}
+    recipe: Recipe = Tree(**shared) if relations == "tree" else Adaptive(weights=weights, **shared)
+    return SomeColumns(columns=tuple(columns), recipe=recipe)
+
+
+def size_words(curator: Curator, recipe: Recipe) -> list[str]:
+    """What the recipes that choose their own tables do, and how large that is; from public facts."""
+    if not isinstance(recipe, SomeColumns):
+        return []
+    domain = curator.schema.domain
+    pairs = list(itertools.combinations(recipe.columns, 2))
+    cells = sum(domain.cells(pair) for pair in pairs)
+    quick = _("well under a second") if isinstance(recipe.recipe, Tree) else _("seconds")
+    return [
+        _(
+            "The error is that of single columns, at most. "
+            "Which pairs are measured is decided privately on the way."
+        ),
+        _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
+            pairs=len(pairs), cells=cells, seconds=quick
+        ),
+    ]
+
+
+def fact_columns(fact: Impossible | Determines) -> set[str]:
+    """The columns that a fact is about."""
+    return set(fact.columns) if isinstance(fact, Impossible) else {fact.column, fact.target}
+
+
+def fact_words(curator: Curator, fact: Impossible | Determines) -> str:
+    """A fact as a sentence."""
+    if isinstance(fact, Determines):
+        return _("{column} decides {target}").format(column=fact.column, target=fact.target)
+    sides = [
+        f"{name} = " + _(" or ").join(curator.schema.column(name).labels[cell] for cell in cells)
+        for name, cells in zip(fact.columns, fact.cells, strict=True)
+    ]
+    return _("never {facts}").format(facts=_(" and ").join(sides))
+
+
+def marginals_recipe(cliques: list[tuple[str, ...]]) -> Recipe | None:
+    """Marginals of the chosen sets; None while there is none."""
+    return Marginals(cliques=tuple(cliques)) if cliques else None
+
+
+def cliques(columns: list[str], ways: str) -> list[tuple[str, ...]]:
+    """The sets of columns that a choice of ways means: "one", "pairs" or "all"."""
+    if ways == "all" or len(columns) == 1:
+        return [tuple(columns)] if columns else []
+    return list(itertools.combinations(columns, 1 if ways == "one" else 2))
+
+
+def histogram_recipe(column: str) -> Recipe:
+    """A histogram."""
+    return Histogram(column)
+
+
+def quote(curator: Curator, recipe: Recipe, loss: AnyLoss) -> Quote | DpcoreError:
+    """The quote, or why there is none."""
+    try:
+        return curator.quote(recipe, loss)
+    except DpcoreError as error:
+        return error
+
+
+def start(curator: Curator, recipe: Recipe, loss: AnyLoss, request_id: str) -> None:
+    """Run once for this request id, in a thread; a second click with the same id is the same run."""
+    held = session.session()
+    if request_id != held.request_id:
+        return
+    held.shown = None
+    held.start(
+        _("Release"),
+        lambda job: curator.run(recipe, loss, request_id=request_id, on_progress=job.progress),
+    )
+
+
+def show(request_id: str) -> None:
+    """Show a stored release; it costs nothing."""
+    held = session.session()
+    held.shown, held.job = request_id, None
+
+
+def back() -> None:
+    """Back to planning a release."""
+    held = session.session()
+    held.shown, held.job = None, None
+
+
+def earlier(curator: Curator) -> list[dict[str, str]]:
+    """Releases of this data set, newest first: request id, when, what, at which cost."""
+    lines = curator.lines()
+    when = {line.request_id: line.at for line in lines if line.state == "committed"}
+    asked = [line for line in lines if line.state == "reserved" and line.request_id in when]
+    return [
+        {
+            "request_id": line.request_id,
+            "when": when[line.request_id][:16].replace("T", " "),
+            "what": describe(line.content["recipe"]),
+            "cost": amount(line.charge.units, curator.account),
+        }
+        for line in reversed(asked)
+    ]
+
+
+def columns_of(recipe: Recipe) -> tuple[str, ...]:
+    """The columns of a whole table, also those that others decide; none for other recipes."""
+    return recipe.columns if isinstance(recipe, SomeColumns) else ()
+
+
+def describe(recipe: dict[str, object]) -> str:
+    """A recipe in a few words."""
+    kind = recipe["kind"]
+    if kind == "histogram":
+        return _("Histogram of {column}").format(column=recipe["column"])
+    if kind == "categories":
+        return _("Categories of {column}").format(column=recipe["column"])
+    if kind == "marginals":
+        cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
+        return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
+    named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
+    columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
+    if kind == "some columns":
+        kind = recipe["recipe"]["kind"]  # type: ignore[index]
+    names = {
+        "independent": _("Independent columns"),
+        "joint": _("Joint table"),
+        "tree": _("Synthetic table (Tree)"),
+        "adaptive": _("Synthetic table (Adaptive)"),
+    }
+    return f"{names.get(str(kind), str(kind))}: {columns}"
+
+
+def guarantee_json(release: Release) -> str:
+    """The guarantee that goes beside every download."""
+    return json.dumps(
+        {
+            "guarantee": release.guarantee.to_dict(),
+            "recipe": release.recipe,
+            "created": release.created,
+            "marginals": [
+                {
+                    "columns": list(clique),
+                    "standard_deviation_of_a_cell": marginal.variance**0.5,
+                    "interval_95_half_width": marginal.half_width(),
+                    "noise": marginal.noise,
+                }
+                for clique, marginal in release.marginals.items()
+            ],
+        },
+        indent=1,
+    )

@@ -1,0 +1,235 @@
+"""A release on the page: the last look before paying, the run as it goes, and the result."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator, Quote
+from dpcore.errors import DpcoreError
+from dpcore.io.export import to_csv, to_parquet
+from dpcore.release import Release
+from dpcore.schema import IntervalColumn
+from dpcore.synthesis import FoundCategories, Recipe, SyntheticModel
+from dpcore.tables.counts import Marginal
+from workbench import session
+from workbench.synthesize import model_view, recipes
+from workbench.ui import charts, widgets
+from workbench.ui.wording import _, amount, guarantee_words, number, plain
+
+
+def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
+    """A last look: what is read, what is published, what it costs, and that it cannot be undone."""
+    request_id = session.session().request_id
+
+    @st.dialog(_("A last look"))
+    def last_look() -> None:
+        st.markdown(f"**{plain(recipes.describe(recipe.to_dict()), at_most=400)}**")
+        st.write(
+            _(
+                "Read: the counts of these columns in {name}. "
+                "Published: the noisy counts, and rows drawn from them."
+            ).format(name=plain(curator.name))
+        )
+        st.write(
+            _("Cost: {cost}. Left after: {left}.").format(
+                cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
+            )
+        )
+        read = {name for each in quote.expected for name in each.clique} | set(recipes.columns_of(recipe))
+        from_data = [plain(name) for name in curator.schema.from_data if name in read]
+        if from_data:
+            st.warning(
+                _(
+                    "Not covered: bounds or categories that were taken from the data itself, of {columns}."
+                ).format(columns=", ".join(from_data))
+            )
+        st.write(_("This cannot be undone, and there are no refunds."))
+        if st.button(
+            _("Pay and release"),
+            type="primary",
+            key="confirm",
+            on_click=recipes.start,
+            args=(curator, recipe, loss, request_id),
+        ):
+            st.rerun()
+
+    last_look()
+
+
+def follow_job() -> None:
+    """Show the stage of the run until it has ended, then its result."""
+    job = session.session().job
+    if job is None:
+        return
+    job.done.wait(1.0)  # most runs are done by then
+    if not job.done.is_set():
+        _progress()
+        return
+    if job.release is not None:
+        recipes.show(job.release.request_id)
+        st.rerun()
+    if job.error is not None:
+        widgets.error_box(job.error)
+    st.button(_("Back"), on_click=recipes.back)
+
+
+@st.fragment(run_every=0.5)
+def _progress() -> None:
+    job = session.session().job
+    if job is None or job.done.is_set():
+        st.rerun()
+    st.progress(min(1.0, job.share), text=f"{job.stage or _('starting')} · {job.share:.0%}")
+    st.caption(_("The charge is on file. You may leave this page: the release will be in the list below."))
+
+
+def show(curator: Curator, request_id: str) -> None:
+    """The result: charts with error bars, rows to draw, downloads, the promise."""
+    try:
+        release = curator.release(request_id)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        st.button(_("Back"), on_click=recipes.back)
+        return
+    st.title(plain(recipes.describe(release.recipe), at_most=200))
+    widgets.private_badge(release)
+    with st.container(horizontal=True):
+        st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
+        if st.button(_("How good is it?"), icon=":material/balance:"):
+            st.switch_page("pages/evaluate.py")
+    if isinstance(release.model, SyntheticModel):
+        model_view.show(release, release.model)
+    else:
+        _tables(release)
+    if release.model.columns:
+        _rows(release)
+    with st.expander(_("What is promised, and what not"), expanded=True):
+        for sentence in guarantee_words(release.guarantee):
+            st.markdown(f"- {sentence}")
+
+
+def _tables(release: Release) -> None:
+    if isinstance(release.model, FoundCategories):
+        st.dataframe(
+            pd.DataFrame(release.model.counts.items(), columns=[_("category"), _("rows (noisy)")]),
+            hide_index=True,
+        )
+        return
+    cliques = list(release.marginals)
+    chosen = cliques[0]
+    if len(cliques) > 1:
+        chosen = st.selectbox(
+            _("Table"),
+            cliques,
+            format_func=lambda clique: " × ".join(clique) or _("number of rows"),
+            key="shown-clique",
+        )
+    _marginal(release, release.marginals[chosen])
+
+
+def earlier(curator: Curator) -> None:
+    """Releases of this data set; opening one costs nothing."""
+    made = recipes.earlier(curator)
+    if not made:
+        return
+    st.subheader(_("Releases of this data set"))
+    for line in made[:20]:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(f"{plain(line['what'], at_most=160)}")
+        left.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
+        right.button(
+            _("Open"), key=f"open-{line['request_id']}", on_click=recipes.show, args=(line["request_id"],)
+        )
+
+
+def _marginal(release: Release, marginal: Marginal) -> None:
+    clique = marginal.clique
+    half = marginal.half_width()
+    if not clique:
+        st.metric(_("Number of rows"), f"{number(float(marginal.values))} ± {number(half)}")
+        return
+    if len(clique) == 1:
+        column = release.schema.column(clique[0])
+        labels, values, variance = charts.fold(column.labels, marginal.values, marginal.variance)
+        shown = dataclasses.replace(marginal, values=values, variance=variance)
+        st.markdown(
+            _("**Each count is within {half} rows of the truth in 95 of 100 cases.**").format(
+                half=number(shown.half_width())
+            )
+        )
+        widgets.show_chart(
+            charts.counts(labels, values, shown.half_width(), column=clique[0]), key="marginal"
+        )
+        return
+    st.markdown(
+        _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
+            cells=marginal.values.size, half=number(half)
+        )
+    )
+    if len(clique) > 2:
+        pair = st.multiselect(
+            _("Show two of its columns"), list(clique), list(clique[:2]), max_selections=2, key="shown-pair"
+        )
+        if len(pair) != 2:
+            return
+        marginal = marginal.project(tuple(pair))
+    a, b = marginal.clique
+    chart = charts.two_way(
+        marginal.values, release.schema.column(a).labels, release.schema.column(b).labels, (a, b)
+    )
+    widgets.show_chart(chart, key="marginal")
+
+
+def _rows(release: Release) -> None:
+    st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
+    if isinstance(release.model, SyntheticModel):
+        release = dataclasses.replace(release, model=model_view.choose_rows(release, release.model))
+    suggested = max(0, round(release.model.total))
+    rows = st.number_input(
+        _("Rows"), 0, 1_000_000, min(suggested, 1_000_000), key=f"rows-{release.request_id}-{suggested}"
+    )
+    table = release.table(int(rows), seed=0)
+    st.dataframe(table.frame.head(200), hide_index=True)
+    if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
+        st.caption(
+            _(
+                "A drawn row may hold values that nobody has, such as an age that is not in the table: "
+                "empty cells get noise too."
+            )
+        )
+    stem = f"release-{release.request_id[:8]}"
+    with st.container(horizontal=True):
+        st.download_button(
+            "CSV",
+            lambda: to_csv(table),
+            f"{stem}.csv",
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            "Parquet",
+            lambda: to_parquet(table, {"guarantee": recipes.guarantee_json(release)}),
+            f"{stem}.parquet",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            _("Guarantee (JSON)"),
+            recipes.guarantee_json(release),
+            f"{stem}-guarantee.json",
+            "application/json",
+            on_click="ignore",
+            icon=":material/verified_user:",
+        )
+        st.download_button(
+            _("Noisy counts and model (JSON)"),
+            release.to_json(),
+            f"{stem}-counts.json",
+            "application/json",
+            on_click="ignore",
+            icon=":material/data_object:",
+        )

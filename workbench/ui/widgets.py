@@ -1,0 +1,208 @@
+"""Pieces that several pages show: the header line, error boxes, charts with their table, the loss picker."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.accounting.ledger import Account, Balance
+from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.io.read import read_table
+from dpcore.release import Release
+from workbench import samples, session
+from workbench.ui.charts import Chart
+from workbench.ui.wording import (
+    GLOSSARY,
+    _,
+    epsilon_verdict,
+    epsilon_words,
+    error_words,
+    loss_words,
+    number,
+    plain,
+    rule_unit,
+    spent_epsilon,
+)
+
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
+
+
+def header() -> None:
+    """One line on every page: the data set, who is protected, and the budget as a bar of three parts.
+
+    Where the ledger does not answer, the page ends here and says so.
+    """
+    held = session.session()
+    if held.curator is None:
+        return
+    curator = held.curator
+    try:
+        balance = curator.balance()
+    except DpcoreError as error:
+        error_box(error)
+        st.stop()
+    unit = plain(_("Protected: {unit}").format(unit=curator.schema.unit), at_most=120)
+    left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
+    with left:
+        if len(held.curators) > 1:
+            st.selectbox(
+                _("Data set"),
+                list(held.curators),
+                index=list(held.curators).index(curator.account.dataset),
+                format_func=lambda dataset: held.curators[dataset].name,
+                key="header-dataset",
+                on_change=lambda: held.choose(session.widget("header-dataset")),
+                label_visibility="collapsed",
+            )
+            st.caption(unit)
+        else:
+            st.markdown(f"**{plain(curator.name)}**  \n:small[:gray[{unit}]]")
+    with middle:
+        budget_bar(balance, curator.account)
+    with right:
+        st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def budget_bar(balance: Balance, account: Account) -> None:
+    """Spent, held and left as one bar, with the numbers under it."""
+    parts = [(balance.spent, "#0072B2"), (balance.held, "#D55E00"), (balance.left, "#C8C8C8")]
+    label = _("{unit}: spent {spent} · held {held} · left {left}").format(
+        unit=rule_unit(account),
+        spent=number(balance.spent / UNIT),
+        held=number(balance.held / UNIT),
+        left=number(balance.left / UNIT),
+    )
+    cells = "".join(
+        f'<div style="width:{100 * units / balance.budget:.3f}%;background:{color};height:14px"></div>'
+        for units, color in parts
+    )
+    bar = "display:flex;border:1px solid #888;border-radius:7px;overflow:hidden"
+    st.html(f'<div aria-hidden="true" style="{bar}">{cells}</div><small>{label}</small>')
+
+
+def need_curator(would_do: str) -> Curator:
+    """The open data set. Without one: what this page would do, and the ways there; then the page ends."""
+    curator = session.session().curator
+    if curator is None:
+        _ways_to_a_table(would_do)
+        st.stop()
+    return curator
+
+
+def _ways_to_a_table(would_do: str) -> None:
+    st.info(would_do, icon=":material/info:")
+    st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
+    with st.container(horizontal=True):
+        for sample in samples.SAMPLES:
+            if st.button(_("Open a sample: {title}").format(title=sample.title), key=f"need-{sample.key}"):
+                session.set_widget("wanted-sample", sample.key)
+                st.switch_page("pages/upload.py")
+        if st.button(_("Upload a table"), type="primary"):
+            st.switch_page("pages/upload.py")
+
+
+def error_box(error: Exception) -> None:
+    """What happened and why, and what to do."""
+    problem, remedy = error_words(error)
+    text = plain(problem, at_most=600)
+    if remedy:
+        text += f"  \n**{_('What to do:')}** {plain(remedy, at_most=600)}"
+    st.error(text, icon=":material/error:")
+    if not isinstance(error, DpcoreError):
+        # The type alone goes to the server's log: a message could carry values.
+        import logging
+
+        logging.getLogger("workbench").error("unexpected %s", type(error).__name__)
+
+
+def show_chart(chart: Chart, *, key: str) -> None:
+    """A chart with words for those who do not see it, and its table under an expander."""
+    st.altair_chart(chart.spec, alt=chart.alt, key=key)
+    with st.expander(_("The same as a table")):
+        st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
+
+
+def private_badge(release: Release) -> None:
+    """The badge of differentially private results, with their loss and unit."""
+    st.badge(
+        _("differentially private · {loss} · {unit}").format(
+            loss=loss_words(release.guarantee.loss), unit=plain(release.guarantee.unit, at_most=200)
+        ),
+        color="blue",
+        icon=":material/verified_user:",
+        help=GLOSSARY["privacy unit"],
+    )
+
+
+def internal_badge() -> None:
+    """The badge of everything that reads the original."""
+    st.badge(
+        _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
+    )
+
+
+def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
+    """A second table from a file; None while there is none. Errors stand beside the field."""
+    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=key)
+    if file is None:
+        return None
+    try:
+        return read_table(file.getvalue(), file.name).frame
+    except DpcoreError as error:
+        error_box(error)
+        return None
+
+
+def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
+    """An epsilon by slider and by number; both always agree."""
+    slider, box = f"{key}-slider", f"{key}-number"
+    options = [value for value in EPSILONS if value <= largest] or [largest]
+    if session.widget(slider) not in options:  # at first, and when less is left than was chosen before
+        start = min(session.widget(box, default), largest)
+        session.set_widget(box, start)
+        session.set_widget(slider, _nearest(options, start))
+    columns = st.columns([3, 1], vertical_alignment="bottom")
+    columns[0].select_slider(
+        label,
+        options,
+        key=slider,
+        on_change=lambda: session.set_widget(box, session.widget(slider)),
+        help=GLOSSARY["epsilon"],
+        persist_state="session",
+    )
+    value = columns[1].number_input(
+        _("exactly"),
+        min_value=0.0,
+        format="%g",
+        step=0.1,
+        key=box,
+        on_change=lambda: session.set_widget(slider, _nearest(options, session.widget(box))),
+        persist_state="session",
+    )
+    return float(value or 0.0)
+
+
+def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
+    """The loss that `epsilon` means under the account's rule.
+
+    Raises: ParameterError when epsilon is not above 0.
+    """
+    if curator.rule == "basic":
+        return PureDP(epsilon=repr(epsilon))
+    return ApproxDP(epsilon=repr(epsilon), delta=curator.account.promise.get("delta", "1/1000000000"))
+
+
+def epsilon_left(curator: Curator) -> float:
+    """What is left, as an epsilon that one more release could state."""
+    return spent_epsilon(max(0, curator.balance().left), curator.account)
+
+
+def say_epsilon(epsilon: float) -> None:
+    """What an epsilon means, in words."""
+    st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")
+
+
+def _nearest(options: list[float], value: float) -> float:
+    return min(options, key=lambda option: abs(option - (value or 0.0)))

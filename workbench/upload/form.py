@@ -1,0 +1,161 @@
+"""The three questions of the Data page: who is protected, what is publicly known, and the budget."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.errors import DpcoreError
+from dpcore.schema import PrivacyUnit, Schema
+from workbench import session
+from workbench.ui import widgets
+from workbench.ui.wording import GLOSSARY, _, budget_words, plain
+from workbench.upload import opening
+from workbench.upload.grid import KINDS, from_grid
+
+_FIRST = ["column", "kind", "known from outside"]
+
+
+def ask_unit(draft: session.Draft) -> PrivacyUnit:
+    """Who is protected, asked first."""
+    table = draft.dataset[:12]  # each table is asked about anew
+    st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
+    several = st.radio(
+        _("A person has"),
+        [False, True],
+        index=int(draft.schema.unit.id_column is not None),
+        format_func=lambda value: _("several rows, named by a column") if value else _("one row"),
+        horizontal=True,
+        key=f"unit-several-{table}",
+        persist_state="session",
+    )
+    if not several:
+        return PrivacyUnit(max_rows=1)
+    names = [str(name) for name in draft.frame.columns]
+    suggested = draft.schema.unit.id_column
+    left, right = st.columns(2)
+    name = left.selectbox(
+        _("Column that names the person"),
+        names,
+        index=names.index(suggested) if suggested in names else 0,
+        key=f"unit-column-{table}",
+        persist_state="session",
+    )
+    rows = right.number_input(
+        _("Rows of one person that count, at most"),
+        1,
+        1000,
+        draft.schema.unit.max_rows,
+        key=f"unit-rows-{table}",
+        persist_state="session",
+    )
+    unit = PrivacyUnit(max_rows=int(rows), id_column=name)
+    people, kept = opening.shares_kept(draft, unit)
+    st.caption(
+        _(
+            "Internal: {people:.0%} of people have all their rows counted, and {kept:.0%} of rows count."
+        ).format(people=people, kept=kept)
+        + " "
+        + _("More rows a person keep more of the table, and need that much more noise.")
+    )
+    return unit
+
+
+def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
+    """What is publicly known, column by column; None while it does not hold."""
+    st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
+    st.write(
+        _(
+            "Bounds and categories should be known without looking at this table. Those that were read from "
+            "it are not ticked as known from outside: correct or confirm them, or every guarantee says so."
+        )
+    )
+    key = f"grid-{draft.dataset[:12]}-{draft.version}"
+    if session.widget(key) is None:  # a new editor, or one that another page made forget its edits
+        draft.grid = draft.edited
+    draft.edited = grid = st.data_editor(
+        draft.grid,
+        key=key,
+        hide_index=True,
+        height="content" if len(draft.grid) <= 25 else "auto",
+        column_order=[*_FIRST, *(name for name in draft.grid if name not in _FIRST)],
+        disabled=["column", "reason"],
+        column_config={
+            "column": st.column_config.TextColumn(_("column"), pinned=True),
+            "kind": st.column_config.SelectboxColumn(_("kind"), options=KINDS, required=True),
+            "low": st.column_config.TextColumn(_("low")),
+            "high": st.column_config.TextColumn(_("high")),
+            "step": st.column_config.TextColumn(_("step or cuts")),
+            "categories": st.column_config.TextColumn(_("categories, with | between"), width="medium"),
+            "other": st.column_config.CheckboxColumn(_("cell for other")),
+            "missing": st.column_config.CheckboxColumn(_("cell for missing")),
+            "known from outside": st.column_config.CheckboxColumn(_("known from outside")),
+            "means missing": st.column_config.TextColumn(_("means missing, with | between")),
+            "reason": st.column_config.TextColumn(_("why suggested"), width="large"),
+        },
+        alt=_("One line a column: kind, bounds, step, categories, and whether they are known from outside"),
+    )
+    schema, problems = from_grid(grid, draft.schema, unit)
+    for error in problems.values():
+        widgets.error_box(error)
+    from_data = schema.from_data if schema else {}
+    if from_data:
+        st.warning(
+            _("Taken from this table: {columns}. These facts reveal something about it.").format(
+                columns=", ".join(plain(name) for name in from_data)
+            ),
+            icon=":material/warning:",
+        )
+        st.button(_("All of this is known from outside"), on_click=opening.confirm_all, args=(draft,))
+    if schema:
+        fits = opening.check_table(draft, schema)
+        with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
+            widgets.internal_badge()
+            st.dataframe(fits.table, hide_index=True)
+        if fits.refused:
+            st.error(
+                _(
+                    "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
+                    "or missing, or leave the column out."
+                ).format(columns=", ".join(plain(name) for name in fits.refused))
+            )
+            return None
+    return schema
+
+
+def ask_budget(draft: session.Draft) -> AnyLoss | None:
+    """All that may ever be spent; None while it does not hold."""
+    st.header(_("3 · Budget"), help=GLOSSARY["budget"])
+    account = session.ledger().account(draft.dataset)
+    if account is not None:
+        st.info(
+            _(
+                "This table was opened before, with a budget of {budget}. "
+                "That budget stays, with what was spent."
+            ).format(budget=budget_words(account))
+        )
+        return opening.budget_on_file(account)
+    epsilon = widgets.epsilon_picker(
+        _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
+    )
+    widgets.say_epsilon(epsilon)
+    rule = st.radio(
+        _("How charges add up"),
+        ["basic", "zcdp"],
+        captions=[GLOSSARY["basic composition"], GLOSSARY["zCDP"]],
+        format_func=lambda value: (
+            _("basic: pure epsilon") if value == "basic" else _("zCDP: epsilon with a delta")
+        ),
+        key="budget-rule",
+        persist_state="session",
+    )
+    delta = "1e-9"
+    if rule == "zcdp":
+        delta = st.text_input(
+            _("delta"), "1e-9", key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
+        )
+    try:
+        return opening.make_budget(epsilon, rule, delta)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return None

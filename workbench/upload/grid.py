@@ -1,0 +1,209 @@
+"""A schema as a grid that people edit, and back, with one sentence for each row that does not hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from dpcore.errors import DpcoreError, ParameterError
+from dpcore.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    Date,
+    Excluded,
+    Integer,
+    PrivacyUnit,
+    Real,
+    Schema,
+)
+from workbench.ui.wording import _
+
+LEAVE_OUT = "leave out"
+KINDS = ("categorical", "integer", "real", "date", "boolean", LEAVE_OUT)
+_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^|]*?))\s*(?:\||$)')
+
+
+def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
+    """One line a column of the table, in the table's order; every cell is text or a tick."""
+    declared = {column.name: column for column in schema.columns}
+    excluded = {column.name: column for column in schema.excluded}
+    return pd.DataFrame(
+        [
+            _line(declared[name]) if name in declared else _left_out(excluded[name])
+            for name in header
+            if name in declared or name in excluded
+        ]
+    )
+
+
+def from_grid(
+    grid: pd.DataFrame, suggested: Schema, unit: PrivacyUnit
+) -> tuple[Schema | None, dict[str, DpcoreError]]:
+    """The schema that the grid says, and what is wrong with which column.
+
+    A fact that a person changed, or a column ticked as known from outside, no longer counts as taken from
+    the data.
+    """
+    before = {column.name: column for column in suggested.columns}
+    columns: list[Column] = []
+    excluded: list[Excluded] = []
+    problems: dict[str, DpcoreError] = {}
+    for line in grid.to_dict("records"):
+        name = line["column"]
+        if line["kind"] == LEAVE_OUT or name == unit.id_column:
+            reason = line["reason"] if line["kind"] == LEAVE_OUT else _("names the person")
+            excluded.append(Excluded(name=name, reason=reason))
+            continue
+        try:
+            column = _column(line)
+        except DpcoreError as error:
+            problems[name] = error
+            continue
+        columns.append(_marked(column, before.get(name), known=bool(line["known from outside"])))
+    if problems or not columns:
+        if not problems:
+            problems[""] = ParameterError("no column is left", remedy="keep at least one column")
+        return None, problems
+    return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded)), {}
+
+
+def _line(column: Column) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "column": column.name,
+        "kind": column.kind,
+        "low": "",
+        "high": "",
+        "step": "",
+        "categories": "",
+        "other": False,
+        "missing": column.missing,
+        "known from outside": not column.from_data,
+        "means missing": _join(column.missing_tokens),
+        "reason": column.reason,
+    }
+    if isinstance(column, (Integer, Real, Date)):
+        line |= {"low": _text(column.low), "high": _text(column.high)}
+    if isinstance(column, (Integer, Real)):
+        line["step"] = ", ".join(map(_text, column.cuts)) if column.cuts else _text(column.bin_width)
+    if isinstance(column, Date):
+        line["step"] = column.step
+    if isinstance(column, Categorical):
+        line |= {"categories": _join(map(str, column.categories)), "other": column.other}
+    if isinstance(column, Boolean):
+        line["categories"] = _join((column.false_label, column.true_label))
+    return line
+
+
+def _left_out(column: Excluded) -> dict[str, Any]:
+    return {
+        "column": column.name,
+        "kind": LEAVE_OUT,
+        "low": "",
+        "high": "",
+        "step": "",
+        "categories": "",
+        "other": False,
+        "missing": False,
+        "known from outside": True,
+        "means missing": "",
+        "reason": column.reason,
+    }
+
+
+def _column(line: dict[str, Any]) -> Column:
+    base: dict[str, Any] = {
+        "name": line["column"],
+        "missing": bool(line["missing"]),
+        "missing_tokens": _split(line["means missing"]) if line["missing"] else (),
+        "reason": line["reason"] or "",
+    }
+    kind, step = line["kind"], str(line["step"] or "").strip()
+    if kind == "categorical":
+        return Categorical(**base, categories=_split(line["categories"]), other=bool(line["other"]))
+    if kind == "boolean":
+        labels = _split(line["categories"]) or ("False", "True")
+        if len(labels) != 2:
+            raise ParameterError(
+                f"column {line['column']!r} needs the two texts for false and true",
+                remedy="write them as False | True",
+            )
+        return Boolean(**base, false_label=labels[0], true_label=labels[1])
+    if kind == "date":
+        return Date(**base, low=_need(line, "low"), high=_need(line, "high"), step=step or "month")
+    low, high = _number(line, "low"), _number(line, "high")
+    if "," in step:
+        cuts = tuple(_as_number(line, "step", cut) for cut in step.split(",") if cut.strip())
+        return (
+            Integer(**base, low=low, high=high, cuts=cuts)
+            if kind == "integer"
+            else Real(**base, low=low, high=high, cuts=cuts)
+        )
+    width = _as_number(line, "step", step or "1")
+    if kind == "integer":
+        return Integer(**base, low=low, high=high, bin_width=width)
+    return Real(**base, low=low, high=high, bin_width=float(width))
+
+
+def _marked(column: Column, suggested: Column | None, *, known: bool) -> Column:
+    """Marks outlast a change of kind, and of some categories of a list: what is left came from the data."""
+    if known or suggested is None:
+        return column
+    kept = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
+    return dataclasses.replace(column, from_data=kept)
+
+
+def _kept(column: Column, suggested: Column, fact: str) -> bool:
+    now, before = getattr(column, fact, None), getattr(suggested, fact)
+    if isinstance(now, tuple):
+        return bool(set(map(str, now)) & set(map(str, before)))
+    return bool(now == before)
+
+
+def _join(parts: Iterable[str]) -> str:
+    """Texts with " | " between; quoted where they hold the separator or blanks that count."""
+    plain = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
+    return " | ".join(
+        part if plain.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
+    )
+
+
+def _split(text: Any) -> tuple[str, ...]:
+    """What `_join` joined, or a person typed; blanks around a part and empty parts do not count."""
+    parts = []
+    for match in _PART.finditer(str(text or "")):
+        quoted, bare = match.groups()
+        if quoted is not None:
+            parts.append(quoted.replace('""', '"'))
+        elif bare:
+            parts.append(bare)
+    return tuple(parts)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _need(line: dict[str, Any], fact: str) -> str:
+    text = str(line[fact] or "").strip()
+    if not text:
+        raise ParameterError(f"column {line['column']!r} needs {fact}", remedy=f"fill in {fact}")
+    return text
+
+
+def _number(line: dict[str, Any], fact: str) -> Any:
+    return _as_number(line, fact, _need(line, fact))
+
+
+def _as_number(line: dict[str, Any], fact: str, text: str) -> Any:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ParameterError(
+            f"{fact} of column {line['column']!r} must be a number", remedy="write a number such as 10"
+        ) from None
+    return int(value) if line["kind"] == "integer" and value.is_integer() else value

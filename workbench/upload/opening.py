@@ -1,0 +1,200 @@
+"""From bytes or a sample to an open data set: what the buttons of the Data page do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpcore.accounting.ledger import Account
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError, SchemaError
+from dpcore.io.read import read_table
+from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
+from workbench import samples, session
+from workbench.synthesize import recipes
+from workbench.ui.wording import _, plain
+from workbench.upload import grid
+
+SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """How a table fits its schema; private.
+
+    Attributes:
+        table: one line a column, with counts of rows that fall outside.
+        refused: columns with values that have no cell.
+    """
+
+    table: pd.DataFrame
+    refused: tuple[str, ...]
+
+
+def take_sample(key: str) -> None:
+    """Put a sample on the way to being opened."""
+    sample = SAMPLES[key]
+    frame = sample.build()
+    unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
+    _draft(sample.title, frame, unit, ())
+
+
+def take_upload() -> None:
+    """Read the uploaded file, and drop its bytes."""
+    held = session.session()
+    file = session.widget(upload_key())
+    if file is None:
+        return
+    held.uploads += 1  # a new key makes the server forget the bytes
+    try:
+        read = read_table(file.getvalue(), file.name)
+        _draft(file.name, read.frame, None, read.notes)
+    except DpcoreError as error:
+        held.notice = error
+
+
+def take_wanted_sample() -> None:
+    """Open the sample that was asked for on another page, if any."""
+    key = session.take("wanted-sample")
+    if key in SAMPLES:
+        take_sample(key)
+
+
+def upload_key() -> str:
+    """The uploader's key; it changes with every file that was read."""
+    return f"upload-{session.session().uploads}"
+
+
+def drop_draft() -> None:
+    """Forget the table that was read."""
+    held = session.session()
+    held.draft, held.notice, held.choosing = None, None, True
+
+
+def another() -> None:
+    """Go back to choosing a table; the open ones stay open."""
+    session.session().choosing = True
+
+
+def stay() -> None:
+    """Keep to the open data set after all."""
+    held = session.session()
+    held.choosing, held.notice = False, None
+
+
+def shares_kept(draft: session.Draft, unit: PrivacyUnit) -> tuple[float, float]:
+    """Shares of people whose rows all count, and of rows that count. Private."""
+    sizes = draft.frame[unit.id_column].value_counts()
+    kept = sizes.clip(upper=unit.max_rows)
+    return float((sizes <= unit.max_rows).mean()), float(kept.sum() / max(1, sizes.sum()))
+
+
+def confirm_all(draft: session.Draft) -> None:
+    """Take every fact as known from outside."""
+    draft.edited = draft.edited.assign(**{"known from outside": True})
+    draft.version += 1
+
+
+def check_table(draft: session.Draft, schema: Schema) -> Fit:
+    """Rows outside each column's declaration; computed once a declaration. Private."""
+    lines, refused = [], []
+    for column in schema.columns:
+        if column not in draft.checks:
+            draft.checks[column] = column.check(draft.frame[column.name])
+        outside = draft.checks[column]
+        if outside.refused:
+            refused.append(column.name)
+        lines.append(
+            {
+                _("column"): column.name,
+                _("cells"): column.size,
+                _("moved to a bound"): outside.clipped,
+                _("other"): outside.other,
+                _("missing"): outside.missing,
+                _("no cell to go to"): outside.refused,
+            }
+        )
+    return Fit(table=pd.DataFrame(lines), refused=tuple(refused))
+
+
+def make_budget(epsilon: float, rule: str, delta: str) -> AnyLoss:
+    """The budget that the form says. Raises: ParameterError."""
+    if rule == "basic":
+        return PureDP(epsilon=repr(epsilon))
+    return ApproxDP(epsilon=repr(epsilon), delta=delta)
+
+
+def budget_on_file(account: Account) -> AnyLoss:
+    """The budget of an account that is there."""
+    promise = account.promise
+    if account.rule == "basic":
+        return PureDP(epsilon=promise["epsilon"])
+    if "epsilon" in promise:
+        return ApproxDP(**{name: text for name, text in promise.items() if name != "rho"})
+    return ZCDP(rho=promise["rho"])
+
+
+def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
+    """Put the table behind the curator, and forget the frame."""
+    held = session.session()
+    try:
+        curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
+    except DpcoreError as error:
+        held.notice = error
+        return
+    held.add(curator)
+
+
+def plan(kind: str) -> None:
+    """Have the Synthesize page ask for this kind of release."""
+    recipes.back()
+    session.set_widget("kind", kind)
+
+
+def steps(curator: Curator) -> list[tuple[str, str, str]]:
+    """What to release first from this table: (kind, label, one line)."""
+    numbers = [c.name for c in curator.schema.columns if isinstance(c, IntervalColumn)]
+    first = numbers[0] if numbers else curator.schema.domain.names[0]
+    return [
+        (
+            "histogram",
+            _("Release a histogram"),
+            _("For instance of {column}: see its expected error first, then decide.").format(
+                column=plain(first)
+            ),
+        ),
+        (
+            "marginals",
+            _("Count columns together"),
+            _("Noisy tables of two or three columns, which agree with each other."),
+        ),
+        (
+            "table",
+            _("Make a synthetic table"),
+            _("Invented rows that follow noisy counts of the columns you choose."),
+        ),
+    ]
+
+
+def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tuple[str, ...]) -> None:
+    held = session.session()
+    held.notice = None
+    try:
+        if frame.empty:
+            raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+        schema = suggest_schema(frame)
+        dataset = Curator.dataset_of(frame, session.ledger())
+        account = session.ledger().account(dataset)
+    except DpcoreError as error:
+        held.notice = error
+        return
+    if account is not None:  # opened before: the unit is fixed
+        unit = PrivacyUnit(max_rows=account.unit["max_rows"], id_column=account.unit["id_column"])
+    if unit is not None:
+        schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
+    proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
+    held.draft = session.Draft(
+        name=name, frame=frame, schema=schema, grid=proposed, edited=proposed, notes=notes, dataset=dataset
+    )
