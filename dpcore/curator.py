@@ -26,8 +26,9 @@ from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
+from dpcore.evaluation.private import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, Release
+from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, PrivateReport, Release
 from dpcore.schema.schema import Schema
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
@@ -299,6 +300,62 @@ class Curator:
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": evaluation.title})
         content = evaluation.compute(self._engine.rows(), self.schema)
         return InternalReport(title=evaluation.title, content=content)
+
+    def evaluate_privately(
+        self, evaluation: PrivateEvaluation, loss: AnyLoss, *, request_id: str | None = None
+    ) -> PrivateReport:
+        """Compare with the original under differential privacy: charged, and the answer may be shared.
+
+        As with `run`, the same question at the same loss returns its stored answer, a new request id is a
+        new draw, and a charge stays whatever happens after it.
+
+        Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
+        """
+        evaluation.check(self.schema)
+        spend = run_loss(loss, self.rule)
+        asked = {"recipe": evaluation.to_dict(), "loss": _loss_dict(loss), "report": evaluation.title}
+        content = [evaluation.to_dict(), spend.name, str(spend.amount), self.schema.to_json()]
+        plan = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
+        if stored is not None:
+            return self.report(stored)
+        request_id = request_id or uuid.uuid4().hex
+        dataset = self.account.dataset
+        charge = Charge(units=charge_of(spend, self.rule))
+        self._ledger.reserve(dataset, request_id, charge, {"plan": plan, **asked})
+        measurer = Measurer(
+            self._engine.counts,
+            domain=self.schema.domain,
+            loss=spend,
+            rows=self.schema.unit.max_rows,
+            assigned=self._engine.assigned,
+        )
+        try:
+            report = PrivateReport(
+                request_id=request_id,
+                title=evaluation.title,
+                content=evaluation.measure(measurer, self.schema),
+                guarantee=Guarantee(
+                    kind="differential privacy",
+                    loss=_loss_dict(loss),
+                    unit=str(self.schema.unit),
+                    from_data=self.schema.from_data,
+                ),
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+            text = report.to_json()
+        except BaseException as error:
+            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
+            raise
+        self._ledger.commit(dataset, request_id, _events(measurer), text)
+        return report
+
+    def report(self, request_id: str) -> PrivateReport:
+        """A stored answer of `evaluate_privately`."""
+        text = self._ledger.release(self.account.dataset, request_id)
+        if text is None:
+            raise ParameterError("there is no report of this request", remedy="choose one from the ledger")
+        return PrivateReport.from_json(text)
 
     def _part(self, where: Mapping[str, str] | None) -> Part | None:
         if not where:

@@ -58,7 +58,7 @@ class Cells:
         )
 
     def matrix(self, table: str) -> npt.NDArray[np.float64]:
-        """(rows, features): the cell number of a column with an order, one feature per cell of another one."""
+        """(rows, features) cell numbers of columns with an order, and a feature per cell of the others."""
         parts = []
         for codes, size, ordered in zip(self.codes[table], self.sizes, self.ordered, strict=True):
             one_each = codes[:, None] == np.arange(min(size, COARSE))

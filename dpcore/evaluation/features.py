@@ -20,8 +20,8 @@ MAX_CATEGORIES = 50
 def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
     """(rows, features) numbers: columns with an order scaled to [-1, 1] by their bounds, and clipped.
 
-    The others are one feature per declared category. A column with an order that declares missing values has a
-    second feature that tells where they are. Depends on the schema, never on other rows.
+    The others are one feature per declared category. A column with an order that declares missing values
+    has a second feature that tells where they are. Depends on the schema, never on other rows.
     """
     return np.column_stack([_features(schema.column(name), frame[name]) for name in columns])
 

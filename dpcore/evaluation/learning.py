@@ -1,8 +1,8 @@
 """Is a release good enough to learn from? Models trained on one side and tested on the other.
 
 Two scenarios, never one alone: 1 trains on the original and tests on the release, where an easier release
-looks better than the original; 2 trains on the release and tests on the original. Every score comes with those
-of the original in the release's place, of the majority, and of a model whose labels were shuffled.
+looks better than the original; 2 trains on the release and tests on the original. Every score comes with
+those of the original in the release's place, of the majority, and of a model whose labels were shuffled.
 """
 
 from __future__ import annotations
