@@ -3,7 +3,7 @@
 import streamlit as st
 
 from workbench.ui import widgets
-from workbench.ui.wording import _
+from workbench.ui.language import _
 
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 

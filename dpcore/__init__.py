@@ -1,7 +1,7 @@
 """dpcore: from a private table to something that may be shared, with every loss on file."""
 
-from dpcore.accounting.ledger import MemoryLedger
 from dpcore.accounting.loss import ZCDP, ApproxDP, PureDP
+from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import (
     BudgetError,

@@ -9,11 +9,10 @@ import hmac
 import json
 import math
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
@@ -21,65 +20,22 @@ from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
 from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine, fingerprint, part_code
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
-from dpcore.evaluation.private import PrivateEvaluation
+from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, PrivateReport, Release
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
+from dpcore.synthesis.base import OnProgress, Quote, Recipe, silent
 from dpcore.synthesis.categories import Categories
-from dpcore.tables.rows import Microdata, PublicTable
+from dpcore.tables.rows import PublicTable
 
 Part = tuple[str, str]
-Result = TypeVar("Result", covariant=True)
-
-
-class Evaluation(Protocol[Result]):
-    """A question that reads the original rows: for their owner, outside differential privacy."""
-
-    @property
-    def title(self) -> str:
-        """What it answers, in words, for the ledger."""
-
-    def compute(self, original: Microdata, schema: Schema) -> Result:
-        """The answer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quote:
-    """What a run would cost and bring, from public facts alone.
-
-    Attributes:
-        charge: what the total would grow by, in units of 1e-12 of the account's rule.
-        own_charge: the same where nothing is shared with charges on other parts; never less.
-        balance: before the charge.
-        expected: the error to expect, one entry a marginal that is known in advance.
-    """
-
-    charge: int
-    own_charge: int
-    balance: Balance
-    expected: tuple[Expected, ...]
-
-    @property
-    def affordable(self) -> bool:
-        """Whether the budget allows it."""
-        return self.charge <= self.balance.left
-
-    @property
-    def left_after(self) -> int:
-        """Units that would be left; below 0 when it is not affordable."""
-        return self.balance.left - self.charge
-
-    @property
-    def repeats(self) -> int:
-        """How many runs like this the budget allows at least."""
-        return max(0, self.balance.left) // self.own_charge
+Answer = TypeVar("Answer", Release, PrivateReport)
 
 
 class Curator:
@@ -225,42 +181,26 @@ class Curator:
             threshold_units=math.ceil(delta * 10**18),
             part=self._charged(part),
         )
-        dataset = self.account.dataset
         asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": _loss_dict(loss)}
-        self._ledger.reserve(dataset, request_id, charge, asked)
-        measurer = Measurer(
-            functools.partial(self._engine.counts, part=part),
-            domain=self.schema.domain,
-            loss=spend,
-            rows=self.schema.unit.max_rows,
-            part=part,
-            texts=functools.partial(self._engine.texts, part=part),
-            delta=delta,
-        )
-        try:
+        measurer = self._measurer(spend, part, delta)
+
+        def release() -> Release:
             marginals, model = recipe.fit(measurer, on_progress)
             schema = self._published(measurer, model)
-            release = Release(
+            return Release(
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=schema,
-                guarantee=Guarantee(
-                    kind="differential privacy",
-                    loss=_loss_dict(loss) | ({"threshold_delta": str(delta)} if delta else {}),
-                    unit=str(schema.unit),
-                    from_data=schema.from_data,
+                guarantee=_guarantee(
+                    schema, _loss_dict(loss) | ({"threshold_delta": str(delta)} if delta else {})
                 ),
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
                 part=part,
             )
-            text = release.to_json()
-        except BaseException as error:
-            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
-            raise
-        self._ledger.commit(dataset, request_id, _events(measurer), text)
-        return release
+
+        return self._paid(request_id, charge, asked, measurer, release)
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
@@ -268,10 +208,7 @@ class Curator:
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
-        text = self._ledger.release(self.account.dataset, request_id)
-        if text is None:
-            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
-        return Release.from_json(text, load_model=load_model)
+        return Release.from_json(self._text(request_id), load_model=load_model)
 
     def anonymize(self, plan: Plan) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
@@ -313,49 +250,67 @@ class Curator:
         """
         evaluation.check(self.schema)
         spend = run_loss(loss, self.rule)
-        asked = {"recipe": evaluation.to_dict(), "loss": _loss_dict(loss), "report": evaluation.title}
-        content = [evaluation.to_dict(), spend.name, str(spend.amount), self.schema.to_json()]
-        plan = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        plan = self._plan(evaluation, spend, None)
         stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
         if stored is not None:
             return self.report(stored)
         request_id = request_id or uuid.uuid4().hex
-        dataset = self.account.dataset
-        charge = Charge(units=charge_of(spend, self.rule))
-        self._ledger.reserve(dataset, request_id, charge, {"plan": plan, **asked})
-        measurer = Measurer(
-            self._engine.counts,
-            domain=self.schema.domain,
-            loss=spend,
-            rows=self.schema.unit.max_rows,
-            assigned=self._engine.assigned,
-        )
-        try:
-            report = PrivateReport(
+        measurer = self._measurer(spend)
+
+        def report() -> PrivateReport:
+            return PrivateReport(
                 request_id=request_id,
                 title=evaluation.title,
                 content=evaluation.measure(measurer, self.schema),
-                guarantee=Guarantee(
-                    kind="differential privacy",
-                    loss=_loss_dict(loss),
-                    unit=str(self.schema.unit),
-                    from_data=self.schema.from_data,
-                ),
+                guarantee=_guarantee(self.schema, _loss_dict(loss)),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
-            text = report.to_json()
+
+        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss)}
+        asked["report"] = evaluation.title
+        return self._paid(request_id, Charge(units=charge_of(spend, self.rule)), asked, measurer, report)
+
+    def report(self, request_id: str) -> PrivateReport:
+        """A stored answer of `evaluate_privately`."""
+        return PrivateReport.from_json(self._text(request_id))
+
+    def _text(self, request_id: str) -> str:
+        text = self._ledger.release(self.account.dataset, request_id)
+        if text is None:
+            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
+        return text
+
+    def _measurer(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
+        return Measurer(
+            functools.partial(self._engine.counts, part=part),
+            domain=self.schema.domain,
+            loss=spend,
+            rows=self.schema.unit.max_rows,
+            part=part,
+            texts=functools.partial(self._engine.texts, part=part),
+            delta=delta,
+            assigned=None if part else self._engine.assigned,
+        )
+
+    def _paid(
+        self,
+        request_id: str,
+        charge: Charge,
+        asked: dict[str, Any],
+        measurer: Measurer,
+        answer: Callable[[], Answer],
+    ) -> Answer:
+        """Reserve, and only then answer; commit the answer, or keep the charge of what failed."""
+        dataset = self.account.dataset
+        self._ledger.reserve(dataset, request_id, charge, asked)
+        try:
+            answered = answer()
+            text = answered.to_json()
         except BaseException as error:
             self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
             raise
         self._ledger.commit(dataset, request_id, _events(measurer), text)
-        return report
-
-    def report(self, request_id: str) -> PrivateReport:
-        """A stored answer of `evaluate_privately`."""
-        text = self._ledger.release(self.account.dataset, request_id)
-        if text is None:
-            raise ParameterError("there is no report of this request", remedy="choose one from the ledger")
-        return PrivateReport.from_json(text)
+        return answered
 
     def _part(self, where: Mapping[str, str] | None) -> Part | None:
         if not where:
@@ -374,7 +329,7 @@ class Curator:
             )
         return column, category
 
-    def _plan(self, recipe: Recipe, spend: Loss, part: Part | None) -> str:
+    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> str:
         """Fingerprint of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -428,6 +383,12 @@ def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
         threshold_units=int(budget.threshold_delta * 10**18) if isinstance(budget, ApproxDP) else 0,
         promise=_loss_dict(budget),
         unit=schema.unit.to_dict(),
+    )
+
+
+def _guarantee(schema: Schema, loss: dict[str, str]) -> Guarantee:
+    return Guarantee(
+        kind="differential privacy", loss=loss, unit=str(schema.unit), from_data=schema.from_data
     )
 
 

@@ -6,7 +6,8 @@ from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.anonymize import form, outcomes, view, work
 from workbench.ui import widgets
-from workbench.ui.wording import GLOSSARY, _
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
 
 curator = widgets.need_curator(
     _(

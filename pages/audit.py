@@ -7,9 +7,11 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.anonymize import work
-from workbench.audit import findings
+from workbench.audit import document, findings
 from workbench.ui import widgets
-from workbench.ui.wording import GLOSSARY, _, plain
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import percent, plain
 
 curator = widgets.need_curator(
     _(
@@ -47,11 +49,11 @@ def ask():
 
 def figures(found) -> None:
     unique, riskiest, naming = st.columns([1, 2, 2])
-    unique.metric(_("Unique people"), findings.percent(found.risk.uniques))
+    unique.metric(_("Unique people"), percent(found.risk.uniques))
     worst = found.sets[0]
     riskiest.metric(
         _("Unique by three columns at most"),
-        findings.percent(worst.uniques),
+        percent(worst.uniques),
     )
     riskiest.caption(plain(", ".join(worst.columns)))
     names = [each for each in found.identifiers if roles[each.column].role == "identifier"]
@@ -76,7 +78,7 @@ def details(found, columns) -> None:
         st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=toggle, selection_mode="clicked")
         st.caption(
             _("Now {share} are unique. Click a bar to leave its column out, or to take it in.").format(
-                share=findings.percent(found.risk.uniques)
+                share=percent(found.risk.uniques)
             )
         )
         with st.expander(_("The same as a table")):
@@ -137,7 +139,7 @@ with st.container(horizontal=True):
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Print: one HTML file"),
-        lambda: findings.to_html(curator, found, columns),
+        lambda: document.to_html(curator, found, columns),
         "audit.html",
         "text/html",
         on_click="ignore",

@@ -6,9 +6,10 @@ from dpcore.errors import DpcoreError
 from dpcore.synthesis import SyntheticModel
 from workbench import session
 from workbench.evaluate import comparing
-from workbench.synthesize import model_view, recipes
-from workbench.ui import charts, widgets
-from workbench.ui.wording import _, number, plain
+from workbench.evaluate.charts import scales
+from workbench.ui import charts, releases, widgets
+from workbench.ui.language import _
+from workbench.ui.wording import number, plain
 
 st.title(_("How good is it?"))
 curator = widgets.need_curator(
@@ -21,7 +22,7 @@ held = session.session()
 
 
 def choose_release():
-    made = {line["request_id"]: line for line in recipes.earlier(curator)}
+    made = {line["request_id"]: line for line in releases.earlier(curator)}
     if not made:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
@@ -38,7 +39,7 @@ def choose_release():
 
 def show_figures(release) -> None:
     figures = comparing.figures(comparing.errors(curator, release))
-    widgets.show_chart(charts.scales(figures), key="figures")
+    widgets.show_chart(scales(figures), key="figures")
     st.caption(
         _("Total variation distance: the share of rows that would have to change; 0 is perfect. ")
         + _("Sampling floor: what chance alone brings between two samples of this size. ")
@@ -74,7 +75,7 @@ def show_pairs(release) -> None:
     with right:
         if isinstance(release.model, SyntheticModel):
             st.markdown(_("Error that the noise explains (may be published)"))
-            model_view.show_noise(release.model)
+            widgets.show_noise(release.model)
 
 
 def show_questions(release) -> None:

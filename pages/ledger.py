@@ -5,7 +5,9 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from workbench.ledger import lines
 from workbench.ui import widgets
-from workbench.ui.wording import GLOSSARY, _, amount, budget_words, number, plain, spent_epsilon
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon
 
 st.title(_("Ledger"))
 curator = widgets.need_curator(

@@ -6,9 +6,11 @@ from dpcore.accounting.loss import UNIT
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.synthesize import form, recipes, view
+from workbench.synthesize.charts import expected
 from workbench.ui import widgets
-from workbench.ui.charts import expected
-from workbench.ui.wording import GLOSSARY, _, amount, number, plain, rule_unit
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import amount, number, plain, rule_unit
 
 held = session.session()
 if held.shown is None:

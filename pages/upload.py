@@ -5,7 +5,8 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.wording import _, plain
+from workbench.ui.language import _
+from workbench.ui.wording import plain
 from workbench.upload import form, opening
 
 held = session.session()

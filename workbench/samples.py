@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from workbench.ui.wording import _
+from workbench.ui.language import _
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]

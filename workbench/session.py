@@ -13,7 +13,8 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from dpcore.accounting.ledger import Ledger
-from dpcore.curator import Curator, Evaluation
+from dpcore.curator import Curator
+from dpcore.evaluation.question import Evaluation
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
 from workbench.store.database import Store

@@ -13,8 +13,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import texts
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import texts
 
 KEY_BYTES = 16
 

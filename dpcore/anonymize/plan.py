@@ -31,10 +31,9 @@ from dpcore.anonymize.models import (
     TCloseness,
 )
 from dpcore.errors import HierarchyError, ParameterError, SchemaError
+from dpcore.schema.role import ROLES, Role
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 Method = Literal["full-domain", "local recoding", "mondrian", "microaggregation"]
-ROLES: tuple[Role, ...] = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 
 MODELS = {
     "k-anonymity": KAnonymity,

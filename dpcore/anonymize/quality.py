@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED
 from dpcore.anonymize.recoded import Recoded
+from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray
 
 

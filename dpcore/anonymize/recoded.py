@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED, Hierarchy
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import HierarchyError, SchemaError
+from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, TextArray, class_index
 
 

@@ -13,9 +13,9 @@ import pandas as pd
 
 from dpcore.engines.base import Part
 from dpcore.errors import DisclosureError, ParameterError, SchemaError
-from dpcore.schema.column import as_text, numbers_in
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import as_text, numbers_in
 from dpcore.tables.counts import Counts, check_cells
 from dpcore.tables.rows import Microdata
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED
 from dpcore.errors import SchemaError
 from dpcore.risk.column_sets import ColumnSet, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -17,6 +16,7 @@ from dpcore.risk.linkage import Linkage, link
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, check_columns, class_index, equivalence_classes, leaves_of
 from dpcore.tables.rows import Microdata
 

@@ -10,7 +10,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,23 +31,6 @@ MAX_CLIQUES = 100
 """Sets of columns that are compared at once, at most: each adds to the noise of all."""
 _SEED = 20_210_417
 _TOTAL_SHARE = Fraction(1, 10)
-
-
-class PrivateEvaluation(Protocol):
-    """A question about the original that is answered with noise."""
-
-    @property
-    def title(self) -> str:
-        """What it answers, in words."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was asked, as plain data with `kind`, for the ledger."""
-
-    def check(self, schema: Schema) -> None:
-        """Refuse what cannot be asked, before anything is charged."""
-
-    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Spend the measurer's loss: the answer as plain data."""
 
 
 @dataclass(frozen=True, kw_only=True)

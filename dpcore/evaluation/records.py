@@ -14,9 +14,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
-from dpcore.schema.column import Boolean, Categorical, Column, as_text, texts_of
+from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.interval import Date, IntervalColumn
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import as_text, texts_of
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

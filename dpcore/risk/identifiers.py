@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED
 from dpcore.risk.checkdigits import (
     is_chinese_id,
     is_codice_fiscale,
@@ -24,6 +23,7 @@ from dpcore.risk.checkdigits import (
     is_personnummer,
     is_steuer_id,
 )
+from dpcore.schema.values import MISSING, SUPPRESSED
 from dpcore.tables.classes import IntArray, leaves_of
 
 LOOKED_AT = 1_000

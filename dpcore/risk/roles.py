@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.anonymize.plan import Role
 from dpcore.risk.identifiers import find_identifiers
+from dpcore.schema.role import Role
 
 _KNOWN = re.compile(
     r"\b(age|birth|born|dob|sex|gender|zip|postcode|postal|plz|city|town|region|county|district|state|country|"

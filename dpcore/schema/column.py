@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,14 +20,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import _DECIMAL, _WHOLE, MISSING_LABEL, OTHER_LABEL, as_text, texts_of
 
 Codes = npt.NDArray[np.int64]
 
-MISSING_LABEL = "(missing)"
-OTHER_LABEL = "(other)"
 MAX_CELLS = 100_000
-_WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-_DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,52 +253,6 @@ class Boolean(Column):
             return pd.Series(codes.astype(bool)).astype("boolean").where(present)
         texts = pd.array([self.false_label, self.true_label], dtype="str")
         return pd.Series(texts.take(codes)).where(present)
-
-
-def as_text(values: pd.Series) -> pd.Series:
-    """Every value as trimmed text; missing stays missing.
-
-    A number has one text, however it was written: 1, 1.0 and "1.00" are "1", but "01" is a code. A time at
-    midnight is a date. The text of a value depends on nothing but that value: were it otherwise, one person
-    could change how the rows of all others are counted.
-    """
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return values.astype("str")
-    if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return _times_as_text(values)
-    if pd.api.types.is_float_dtype(values.dtype):
-        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        whole = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
-        texts = values.astype("str").astype(object)
-        texts[whole] = numbers[whole].astype(np.int64).astype("str")
-        return texts.astype("str")
-    texts = values.astype("str")
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return texts
-    texts = texts.str.strip()
-    decimal = texts.str.fullmatch(_DECIMAL).fillna(False).to_numpy(dtype=bool)
-    if decimal.any():
-        texts = texts.where(~decimal, as_text(texts.where(decimal).astype("float64")))
-    return texts
-
-
-def texts_of(labels: Iterable[object]) -> list[str]:
-    """Declared texts or numbers in the form in which `as_text` gives values."""
-    return as_text(pd.Series([str(label) for label in labels], dtype="str")).tolist()
-
-
-def numbers_in(texts: pd.Series) -> npt.NDArray[np.float64]:
-    """The numbers among texts of `as_text`; NaN for all else, such as the code 01."""
-    return texts.where(texts.str.fullmatch(f"{_WHOLE}|{_DECIMAL}").fillna(False)).to_numpy(
-        np.float64, na_value=np.nan
-    )
-
-
-def _times_as_text(values: pd.Series) -> pd.Series:
-    local = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
-    stamps = np.datetime_as_string(local.to_numpy(dtype="datetime64[us]"))
-    texts = pd.Series(stamps, index=values.index, dtype="str").str.replace("T", " ", regex=False)
-    return texts.str.removesuffix(".000000").str.removesuffix(" 00:00:00").where(values.notna())
 
 
 def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:

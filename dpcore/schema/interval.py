@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
-from dpcore.schema.column import Codes, Column, Outside, as_text, check_cells, whole_numbers
+from dpcore.schema.column import Codes, Column, Outside, check_cells, whole_numbers
+from dpcore.schema.values import as_text
 
 _ZONE = r"(?<=[:T ]\d\d)([.]\d+)?(Z| ?[+-]\d\d(:?\d\d)?)$"
 """A time zone at the end of a time of day: the day is taken as it is written."""

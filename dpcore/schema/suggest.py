@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
-from dpcore.schema.column import Boolean, Categorical, Column, as_text
+from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.interval import Date, Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
+from dpcore.schema.values import as_text
 
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, texts
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import MISSING, texts
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

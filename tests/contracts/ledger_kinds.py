@@ -13,7 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.ledger import Account, Charge, Ledger, MemoryLedger
+from dpcore.accounting.ledger import Account, Charge, Ledger
+from dpcore.accounting.memory import MemoryLedger
 from dpcore.errors import BudgetExceeded, DpcoreError
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 import dpcore as dp
-from dpcore.accounting.ledger import Charge, Ledger, Line, MemoryLedger, balance
+from dpcore.accounting.ledger import Charge, Ledger, Line, balance
+from dpcore.accounting.memory import MemoryLedger
 from dpcore.errors import (
     BudgetExceeded,
     BudgetFixed,

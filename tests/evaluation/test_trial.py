@@ -15,14 +15,8 @@ from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, Model
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, SchemaError
-from dpcore.evaluation.trial import (
-    FrontierOf,
-    SizeOf,
-    SuggestedHierarchies,
-    SuggestedRoles,
-    Trial,
-    default_plan,
-)
+from dpcore.evaluation.proposals import FrontierOf, SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
+from dpcore.evaluation.trial import Trial
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 

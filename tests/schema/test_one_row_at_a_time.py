@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Column
-from dpcore.schema.column import as_text
+from dpcore.schema.values import as_text
 
 COLUMNS = (
     dp.Categorical(

@@ -13,7 +13,8 @@ import pandas as pd
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import reidentification_risk
 from dpcore.tables.classes import IntArray, equivalence_classes, leaves_of
-from workbench.ui.wording import _, number
+from workbench.ui.language import _
+from workbench.ui.wording import number
 
 TABLES = {
     "6.1": pd.DataFrame({"zip": ["33617"] * 2 + ["23620"] * 3, "age": [24] * 2 + [41] * 3}),

@@ -6,13 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.plan import ROLES
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, HierarchyError
+from dpcore.schema.role import ROLES
 from workbench.anonymize import work
 from workbench.anonymize.work import Work
 from workbench.ui import widgets
-from workbench.ui.wording import _, plain
+from workbench.ui.language import _
+from workbench.ui.wording import plain
 
 
 def roles(curator: Curator, current: Work) -> None:

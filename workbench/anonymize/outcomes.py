@@ -12,13 +12,14 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.trial import FrontierOf, Trial, TrialReport
+from dpcore.evaluation.proposals import FrontierOf
+from dpcore.evaluation.trial import Trial, TrialReport
 from workbench import session
+from workbench.anonymize import charts
 from workbench.anonymize.work import DRAWN_LIMITS, KS, LOCAL_COLUMNS, METHODS, Work, size, suggested_method
-from workbench.audit.findings import percent
-from workbench.ui import charts
 from workbench.ui.charts import Chart
-from workbench.ui.wording import _, number, plain
+from workbench.ui.language import _
+from workbench.ui.wording import number, percent, plain
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""

@@ -16,9 +16,10 @@ from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import examples, outcomes, work
 from workbench.anonymize.work import Work
-from workbench.audit.findings import percent
 from workbench.ui import widgets
-from workbench.ui.wording import GLOSSARY, _, number, plain
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import number, percent, plain
 
 
 def frontier(curator: Curator, current: Work, plan: Plan, k: int) -> None:

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.size import Prediction
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import DistinctL, EntropyL, Model, TCloseness
-from dpcore.anonymize.plan import ROLES, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.trial import SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
+from dpcore.evaluation.proposals import SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
 from dpcore.release import AnonymizedTable
+from dpcore.schema.role import ROLES
+from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.wording import _, number
+from workbench.ui.language import _
+from workbench.ui.wording import number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)

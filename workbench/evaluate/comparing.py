@@ -19,9 +19,10 @@ from dpcore.evaluation import (
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from workbench import session
+from workbench.evaluate.charts import overlay
 from workbench.ui import charts
 from workbench.ui.charts import Chart
-from workbench.ui.wording import _
+from workbench.ui.language import _
 
 
 def errors(curator: Curator, release: Release) -> MarginalError:
@@ -79,7 +80,7 @@ def column_chart(distribution: Distribution) -> Chart:
     """Both distributions of one column; neighbouring cells are added up where there are many."""
     labels, original, _variance = charts.fold(distribution.labels, distribution.original, 0.0)
     _labels, other, _variance = charts.fold(distribution.labels, distribution.other, 0.0)
-    return charts.overlay(labels, original, other, column=distribution.column)
+    return overlay(labels, original, other, column=distribution.column)
 
 
 def range_chart(found: RangeErrors) -> Chart:

@@ -11,8 +11,9 @@ import pandas as pd
 from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.curator import Curator
-from workbench.synthesize.recipes import describe
-from workbench.ui.wording import _, amount, number, plain
+from workbench.ui.language import _
+from workbench.ui.releases import describe
+from workbench.ui.wording import amount, number, plain
 
 _STATES = {
     "reserved": _("held: running or cut off"),

@@ -14,8 +14,10 @@ from dpcore.synthesis import Recipe
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.synthesize import recipes
-from workbench.ui import charts, widgets
-from workbench.ui.wording import _, plain
+from workbench.synthesize.charts import pair_grid
+from workbench.ui import widgets
+from workbench.ui.language import _
+from workbench.ui.wording import plain
 
 
 def choose_kind() -> str:
@@ -94,7 +96,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
     """Pairs of columns that matter more than others, clicked in a grid."""
     with st.expander(_("Pairs that matter most")):
         st.caption(_("Every pair counts. Click those that should come out best; they count four times."))
-        chart = charts.pair_grid(columns)
+        chart = pair_grid(columns)
         st.altair_chart(
             chart.spec,
             alt=chart.alt,

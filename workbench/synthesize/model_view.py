@@ -7,9 +7,11 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.noise_error import noise_errors
+from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
-from workbench.ui.wording import _, number, plain
+from workbench.ui.language import _
+from workbench.ui.widgets import show_noise
+from workbench.ui.wording import number, plain
 
 
 def show(release: Release, model: SyntheticModel) -> None:
@@ -28,7 +30,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             links=len(links)
         )
     )
-    widgets.show_chart(charts.graph(model.columns, links), key="model-graph")
+    widgets.show_chart(graph(model.columns, links), key="model-graph")
 
 
 def _answers(release: Release, model: SyntheticModel) -> None:
@@ -67,22 +69,6 @@ def _answers(release: Release, model: SyntheticModel) -> None:
 
 def _noise(release: Release, model: SyntheticModel) -> None:
     show_noise(model)
-
-
-def show_noise(model: SyntheticModel) -> None:
-    """The error of every pair that the noise alone explains."""
-    found = noise_errors(model)
-    if len(found.columns) < 2:
-        st.info(_("There is one column only."))
-        return
-    st.caption(
-        _(
-            "Expected total variation distance of each pair by noise alone. It was computed from the release "
-            "and may be published. White pairs were not measured."
-        )
-    )
-    chart = charts.heatmap(found.columns, found.pairs, title=_("error by noise"))
-    widgets.show_chart(chart, key="noise")
 
 
 def choose_rows(release: Release, model: SyntheticModel) -> SyntheticModel:

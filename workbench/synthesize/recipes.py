@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator, Quote
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.release import Release
 from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
-from workbench.ui.wording import _, amount
+from workbench.ui.language import _
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,66 +158,6 @@ def back() -> None:
     held.shown, held.job = None, None
 
 
-def earlier(curator: Curator) -> list[dict[str, str]]:
-    """Releases of this data set, newest first: request id, when, what, at which cost."""
-    lines = curator.lines()
-    when = {line.request_id: line.at for line in lines if line.state == "committed"}
-    asked = [line for line in lines if line.state == "reserved" and line.request_id in when]
-    return [
-        {
-            "request_id": line.request_id,
-            "when": when[line.request_id][:16].replace("T", " "),
-            "what": describe(line.content["recipe"]),
-            "cost": amount(line.charge.units, curator.account),
-        }
-        for line in reversed(asked)
-    ]
-
-
 def columns_of(recipe: Recipe) -> tuple[str, ...]:
     """The columns of a whole table, also those that others decide; none for other recipes."""
     return recipe.columns if isinstance(recipe, SomeColumns) else ()
-
-
-def describe(recipe: dict[str, object]) -> str:
-    """A recipe in a few words."""
-    kind = recipe["kind"]
-    if kind == "histogram":
-        return _("Histogram of {column}").format(column=recipe["column"])
-    if kind == "categories":
-        return _("Categories of {column}").format(column=recipe["column"])
-    if kind == "marginals":
-        cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
-        return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
-    named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
-    columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
-    if kind == "some columns":
-        kind = recipe["recipe"]["kind"]  # type: ignore[index]
-    names = {
-        "independent": _("Independent columns"),
-        "joint": _("Joint table"),
-        "tree": _("Synthetic table (Tree)"),
-        "adaptive": _("Synthetic table (Adaptive)"),
-    }
-    return f"{names.get(str(kind), str(kind))}: {columns}"
-
-
-def guarantee_json(release: Release) -> str:
-    """The guarantee that goes beside every download."""
-    return json.dumps(
-        {
-            "guarantee": release.guarantee.to_dict(),
-            "recipe": release.recipe,
-            "created": release.created,
-            "marginals": [
-                {
-                    "columns": list(clique),
-                    "standard_deviation_of_a_cell": marginal.variance**0.5,
-                    "interval_95_half_width": marginal.half_width(),
-                    "noise": marginal.noise,
-                }
-                for clique, marginal in release.marginals.items()
-            ],
-        },
-        indent=1,
-    )

@@ -8,17 +8,19 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator, Quote
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import FoundCategories, Recipe, SyntheticModel
+from dpcore.synthesis.base import Quote
 from dpcore.tables.counts import Marginal
 from workbench import session
 from workbench.synthesize import model_view, recipes
-from workbench.ui import charts, widgets
-from workbench.ui.wording import _, amount, guarantee_words, number, plain
+from workbench.ui import charts, releases, widgets
+from workbench.ui.language import _
+from workbench.ui.wording import amount, guarantee_words, number, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
@@ -27,7 +29,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
 
     @st.dialog(_("A last look"))
     def last_look() -> None:
-        st.markdown(f"**{plain(recipes.describe(recipe.to_dict()), at_most=400)}**")
+        st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
         st.write(
             _(
                 "Read: the counts of these columns in {name}. "
@@ -94,7 +96,7 @@ def show(curator: Curator, request_id: str) -> None:
         widgets.error_box(error)
         st.button(_("Back"), on_click=recipes.back)
         return
-    st.title(plain(recipes.describe(release.recipe), at_most=200))
+    st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
@@ -132,7 +134,7 @@ def _tables(release: Release) -> None:
 
 def earlier(curator: Curator) -> None:
     """Releases of this data set; opening one costs nothing."""
-    made = recipes.earlier(curator)
+    made = releases.earlier(curator)
     if not made:
         return
     st.subheader(_("Releases of this data set"))
@@ -212,14 +214,14 @@ def _rows(release: Release) -> None:
         )
         st.download_button(
             "Parquet",
-            lambda: to_parquet(table, {"guarantee": recipes.guarantee_json(release)}),
+            lambda: to_parquet(table, {"guarantee": releases.guarantee_json(release)}),
             f"{stem}.parquet",
             on_click="ignore",
             icon=":material/download:",
         )
         st.download_button(
             _("Guarantee (JSON)"),
-            recipes.guarantee_json(release),
+            releases.guarantee_json(release),
             f"{stem}-guarantee.json",
             "application/json",
             on_click="ignore",

@@ -11,11 +11,14 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
 from dpcore.release import Release
+from dpcore.synthesis import SyntheticModel
+from dpcore.synthesis.noise_error import noise_errors
 from workbench import samples, session
+from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
 from workbench.ui.wording import (
-    GLOSSARY,
-    _,
     epsilon_verdict,
     epsilon_words,
     error_words,
@@ -206,3 +209,19 @@ def say_epsilon(epsilon: float) -> None:
 
 def _nearest(options: list[float], value: float) -> float:
     return min(options, key=lambda option: abs(option - (value or 0.0)))
+
+
+def show_noise(model: SyntheticModel) -> None:
+    """The error of every pair that the noise alone explains."""
+    found = noise_errors(model)
+    if len(found.columns) < 2:
+        st.info(_("There is one column only."))
+        return
+    st.caption(
+        _(
+            "Expected total variation distance of each pair by noise alone. It was computed from the release "
+            "and may be published. White pairs were not measured."
+        )
+    )
+    chart = charts.heatmap(found.columns, found.pairs, title=_("error by noise"))
+    widgets.show_chart(chart, key="noise")

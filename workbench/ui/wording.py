@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gettext
 import math
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
-
-_ = gettext.translation("workbench", localedir=None, fallback=True).gettext
+from workbench.ui.language import _
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
@@ -136,36 +135,18 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-GLOSSARY: dict[str, str] = {
-    "privacy unit": _("Whom the promise protects: one person, with all their rows up to a stated number."),
-    "neighbouring relation": _("Two tables are neighbours when one person was added or removed."),
-    "epsilon": _(
-        "The privacy loss: how much more certain anybody can become about one person. Smaller is safer."
-    ),
-    "delta": _(
-        "A small chance that the promise with epsilon does not hold. Keep it far below 1 / number of people."
-    ),
-    "rho": _(
-        "The privacy loss in zero-concentrated differential privacy; many small releases add up better."
-    ),
-    "budget": _("All the loss that may ever be spent on one data set. It never grows."),
-    "charge": _("What one release takes off the budget. There are no refunds."),
-    "ledger": _("The book of all charges. A line is written before anything is read."),
-    "domain": _("The cells a column can have, known without looking at the data."),
-    "cell": _("One value, interval or combination of values that is counted."),
-    "marginal": _("A table of noisy counts over one or several columns."),
-    "sensitivity": _("How much one person can change the counts."),
-    "synthetic table": _("Invented rows that follow the noisy counts. No row belongs to a person."),
-    "total variation distance": _(
-        "Half the sum of absolute differences of two distributions: 0 is equal, 1 is disjoint."
-    ),
-    "sampling floor": _("The distance that chance alone would bring between two samples of this size."),
-    "quasi-identifier": _("A column that others may know about a person, such as age or zip code."),
-    "sensitive attribute": _("A column whose value for a person should stay unknown."),
-    "equivalence class": _("The rows that look alike in all quasi-identifiers."),
-    "suppression": _("Replacing what others may know about a row by *, so that it hides in one large group."),
-    "information loss": _("How much was generalized or suppressed: 0 is nothing, 1 is everything."),
-    "post-processing": _("Whatever is computed from a release alone. It costs nothing."),
-    "basic composition": _("Epsilons add up. Best for few, larger releases."),
-    "zCDP": _("Losses add up in rho. Best for many small releases and for synthetic tables of many columns."),
-}
+def percent(share: float) -> str:
+    """A share with the digits that mean something."""
+    if 0 < share < 0.001:
+        return _("under 0.1 %")
+    if 0.995 <= share < 1:
+        return _("over 99 %")
+    if share == 0:
+        return "0 %"
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def join(names: list[Any]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return _("{first} and {last}").format(first=", ".join(names[:-1]), last=names[-1])

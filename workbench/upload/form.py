@@ -9,7 +9,9 @@ from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.wording import GLOSSARY, _, budget_words, plain
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import budget_words, plain
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, from_grid
 

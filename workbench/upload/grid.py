@@ -21,7 +21,7 @@ from dpcore.schema import (
     Real,
     Schema,
 )
-from workbench.ui.wording import _
+from workbench.ui.language import _
 
 LEAVE_OUT = "leave out"
 KINDS = ("categorical", "integer", "real", "date", "boolean", LEAVE_OUT)

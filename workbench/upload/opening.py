@@ -14,7 +14,8 @@ from dpcore.io.read import read_table
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import samples, session
 from workbench.synthesize import recipes
-from workbench.ui.wording import _, plain
+from workbench.ui.language import _
+from workbench.ui.wording import plain
 from workbench.upload import grid
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}

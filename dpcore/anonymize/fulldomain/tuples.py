@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
-from dpcore.anonymize.hierarchies.hierarchy import SUPPRESSED, Hierarchy
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import HierarchyError, LimitError, ParameterError, SchemaError
+from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, leaves_of
 
 WORD = 63

@@ -13,8 +13,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
 OTHER = "(other)"
 DATE_LEVELS = ("month", "quarter", "year", "decade")

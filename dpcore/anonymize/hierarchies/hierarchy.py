@@ -18,9 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
-
-MISSING = "(missing)"
-SUPPRESSED = "*"
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,24 +138,6 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
         raise HierarchyError(
             "the last level holds more than one label", remedy="add a last level * for all values"
         )
-
-
-def texts(values: Iterable[object]) -> list[str]:
-    """Cells as hierarchies write them: 39.0 is `39`, midnight is a date, nothing is `(missing)`."""
-    return [_text(value) for value in values]
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if pd.isna(value):  # type: ignore[call-overload]
-        return MISSING
-    if isinstance(value, float | np.floating) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, pd.Timestamp | np.datetime64):
-        moment = pd.Timestamp(value)
-        return str(moment.date()) if moment == moment.normalize() else moment.isoformat()
-    return str(value)
 
 
 def _separator(text: str) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
 FEW = 20
 """Distinct values up to which numbers are taken as categories."""

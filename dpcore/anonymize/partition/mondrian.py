@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED
 from dpcore.anonymize.partition.admission import Admission, Gate
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
+from dpcore.schema.values import MISSING, SUPPRESSED
 from dpcore.tables.classes import (
     BoolArray,
     FloatArray,

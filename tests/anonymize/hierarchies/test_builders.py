@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.anonymize.hierarchies.builders import OTHER, cut, dates, flat, intervals, mask, merge_rare, order
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, Hierarchy
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.errors import ParameterError
+from dpcore.schema.values import MISSING
 
 
 def path(hierarchy: Hierarchy, value: str) -> list[str]:

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy, texts
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import HierarchyError
+from dpcore.schema.values import MISSING, SUPPRESSED, texts
 from tests.anonymize.oracle import hierarchies
 
 FILE = "33617;336**;*\n33620;336**;*\n23620;236**;*\n"

@@ -12,10 +12,11 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize.fulldomain.size import Prediction
-from dpcore.anonymize.hierarchies.hierarchy import MISSING, SUPPRESSED, Hierarchy
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import DistinctL, EntropyL, TCloseness
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
+from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
 from workbench.anonymize import outcomes, work
 from workbench.anonymize.work import SUGGESTED, Work

@@ -11,7 +11,8 @@ import pytest
 import dpcore as dp
 from dpcore.evaluation.audit import Audit, AuditReport
 from workbench import session
-from workbench.audit import findings
+from workbench.audit import document, findings
+from workbench.ui.wording import percent
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a & b"]
 SECRET = "Xanthippe Quisling"
@@ -80,7 +81,7 @@ def test_one_unique_person_among_many_is_not_nobody() -> None:
 )
 def test_percent_never_rounds_to_nobody_or_everybody(share: float, said: str) -> None:
     """A share of 99.9 % would be shown as all, and one person as none."""
-    assert findings.percent(share) == said
+    assert percent(share) == said
 
 
 def test_a_report_is_computed_once_for_each_question() -> None:
@@ -146,12 +147,12 @@ def test_the_printed_file_is_self_contained() -> None:
     """A report that is opened elsewhere would run a script or ask the network for something."""
     curator = opened(people())
     found = ask(curator, ["age", "city"], population=100_000, attacker=people()[["age"]].head(9))
-    read = Reader(findings.to_html(curator, found, ["age", "city"]))
+    read = Reader(document.to_html(curator, found, ["age", "city"]))
     assert set(read.tags) <= {
         *("html", "meta", "title", "style", "h1", "h2", "p", "ul", "li", "table", "tr", "th", "td")
     }
     assert set(read.attributes) <= {"lang", "charset", "http-equiv", "content", "class"}
-    assert "default-src 'none'" in findings.to_html(curator, found, ["age"])
+    assert "default-src 'none'" in document.to_html(curator, found, ["age"])
     for words in ("are unique by age and city", "Of 9 people on the list", "Pitman", "age, city", "disease"):
         assert words in read.words
     assert "Do not publish it" in read.words
@@ -162,7 +163,7 @@ def test_the_printed_file_escapes_hostile_names() -> None:
     frame = people().rename(columns={"age": HOSTILE[0], "city": HOSTILE[1]})
     frame[HOSTILE[2]] = [f"p{i}@example.org" for i in range(len(frame))]
     curator = opened(frame, name=HOSTILE[1])
-    page = findings.to_html(curator, ask(curator, HOSTILE[:2]), HOSTILE[:2])
+    page = document.to_html(curator, ask(curator, HOSTILE[:2]), HOSTILE[:2])
     read = Reader(page)
     assert not {"script", "img"} & set(read.tags)
     assert all(name in read.words for name in HOSTILE)
@@ -172,10 +173,10 @@ def test_the_printed_file_escapes_hostile_names() -> None:
 def test_the_printed_file_holds_no_value_of_the_table() -> None:
     """A report would carry a name out of the table; the twin shows that the search finds one."""
     curator = opened(people().assign(name=[f"{SECRET} {i}" for i in range(240)]))
-    page = findings.to_html(curator, ask(curator, ["age", "city"]), ["age", "city"])
+    page = document.to_html(curator, ask(curator, ["age", "city"]), ["age", "city"])
     assert SECRET not in page
     assert "97" not in Reader(page).words
-    assert SECRET in findings.to_html(opened(people(), name=SECRET), ask(curator, ["age"]), ["age"])
+    assert SECRET in document.to_html(opened(people(), name=SECRET), ask(curator, ["age"]), ["age"])
 
 
 def test_reasons_are_printed_whole() -> None:
@@ -183,7 +184,7 @@ def test_reasons_are_printed_whole() -> None:
     curator = opened(people().assign(contact=[f"p{i}@example.org" for i in range(240)]))
     found = ask(curator, ["age"])
     reason = found.identifiers[0].reason
-    assert reason in Reader(findings.to_html(curator, found, ["age"])).words
+    assert reason in Reader(document.to_html(curator, found, ["age"])).words
     assert "contact" in findings.identifier_words(found)
 
 

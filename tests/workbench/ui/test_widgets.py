@@ -83,9 +83,10 @@ def test_a_chart_comes_with_words_and_its_table():
     """Somebody who does not see the chart would get nothing."""
 
     def body():
-        from workbench.ui import charts, widgets
+        from workbench.synthesize.charts import expected
+        from workbench.ui import widgets
 
-        widgets.show_chart(charts.expected([("age", 6.0)]), key="chart")
+        widgets.show_chart(expected([("age", 6.0)]), key="chart")
 
     at = page(body)
     assert at.expander[0].label == "The same as a table"

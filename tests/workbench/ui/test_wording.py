@@ -13,7 +13,7 @@ from dpcore.errors import BudgetExceeded, ParameterError
 from dpcore.release import Guarantee
 from workbench.ui import wording
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SOURCES = sorted([ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "workbench").glob("*.py")])
 
 

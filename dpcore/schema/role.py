@@ -1,0 +1,10 @@
+"""Roles: what a column is to somebody who wants to recognize a person."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+
+
+ROLES: tuple[Role, ...] = ("identifier", "quasi-identifier", "sensitive", "insensitive")

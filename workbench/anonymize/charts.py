@@ -1,0 +1,51 @@
+"""Charts of the Anonymize page: the frontier, and groups before and after."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+
+from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, drawing
+from workbench.ui.language import _
+
+
+def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
+    """The frontier with a ring around the chosen point."""
+    _module, chart = drawing(here)
+    ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(x="k:Q", y="loss:Q")
+    return dataclasses.replace(drawn, spec=drawn.spec + ring)
+
+
+def frontier(frame: pd.DataFrame) -> Chart:
+    """Information loss against k, one line a suppression limit; a click on a point selects it."""
+    altair, chart = drawing(frame)
+    chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
+    title = _("suppressed, at most")
+    base = chart.encode(
+        x=altair.X("k:Q", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"])))),
+        y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
+        color=altair.Color("limit:N", sort=None, title=title, scale=altair.Scale(range=SERIES)),
+        tooltip=list(frame.columns),
+    )
+    line = base.mark_line(opacity=0.6)
+    points = (
+        base.mark_point(filled=True, size=120)
+        .encode(shape=altair.Shape("limit:N", sort=None, title=title))
+        .add_params(chosen)
+    )
+    alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
+    return Chart(spec=(line + points).properties(height=300), alt=alt, table=frame)
+
+
+def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:
+    """Shares before and after, side by side."""
+    altair, chart = drawing(frame)
+    spec = chart.mark_bar(opacity=0.85).encode(
+        x=altair.X(f"{x}:N", sort=None, title=x_title),
+        xOffset=altair.XOffset("of:N", sort=None),
+        y=altair.Y("share:Q", title=y_title, axis=altair.Axis(format="%")),
+        color=altair.Color("of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])),
+        tooltip=[x, "of", altair.Tooltip("share:Q", format=".1%")],
+    )
+    return Chart(spec=spec.properties(height=240), alt=alt, table=frame)
