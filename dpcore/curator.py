@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
-from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
+from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, units_down
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
@@ -30,8 +30,9 @@ from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, Pr
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
-from dpcore.synthesis.base import OnProgress, Quote, Recipe, silent
+from dpcore.synthesis.base import OnProgress, Recipe, silent
 from dpcore.synthesis.categories import Categories
+from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.rows import PublicTable
 
 Part = tuple[str, str]
@@ -120,28 +121,9 @@ class Curator:
             pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
         """
-        if not half_width > 0:
-            raise ParameterError(f"half_width ({half_width}) must be above 0", remedy="ask for some rows")
-        recipe.check(self.schema.domain)
-
-        def enough(exponent: int) -> bool:
-            loss = _loss(pure, exponent)
-            expected = recipe.expect(self.schema.domain, loss, self.schema.unit.max_rows)
-            if not expected:
-                raise ParameterError(
-                    "the error of this recipe is not known in advance", remedy="state a loss instead"
-                )
-            return all(each.half_width(level) <= half_width for each in expected)
-
-        low, high = -1200, 800  # exponents of 10^(1/200), so the answer is within 1.2 % of the smallest
-        if not enough(high):
-            raise ParameterError(
-                f"no loss up to 10,000 keeps every cell within {half_width:g} rows", remedy="allow more error"
-            )
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return _loss(pure, high)
+        return smallest_loss(
+            recipe, self.schema.domain, self.schema.unit.max_rows, half_width, pure=pure, level=level
+        )
 
     def run(
         self,
@@ -399,8 +381,3 @@ def _events(measurer: Measurer) -> dict[str, Any]:
 def _loss_dict(loss: AnyLoss) -> dict[str, str]:
     names = ("epsilon", "delta", "rho", "threshold_delta")
     return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}
-
-
-def _loss(pure: bool, exponent: int) -> Loss:
-    amount = Fraction(round(10 ** (exponent / 200) * UNIT), UNIT)
-    return PureDP(epsilon=amount) if pure else ZCDP(rho=amount)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from dpcore.accounting.ledger import Balance
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
@@ -41,38 +40,6 @@ class Expected:
     def half_width(self, level: float = 0.95) -> float:
         """Half-width of the interval of one cell, in rows."""
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quote:
-    """What a run would cost and bring, from public facts alone.
-
-    Attributes:
-        charge: what the total would grow by, in units of 1e-12 of the account's rule.
-        own_charge: the same where nothing is shared with charges on other parts; never less.
-        balance: before the charge.
-        expected: the error to expect, one entry a marginal that is known in advance.
-    """
-
-    charge: int
-    own_charge: int
-    balance: Balance
-    expected: tuple[Expected, ...]
-
-    @property
-    def affordable(self) -> bool:
-        """Whether the budget allows it."""
-        return self.charge <= self.balance.left
-
-    @property
-    def left_after(self) -> int:
-        """Units that would be left; below 0 when it is not affordable."""
-        return self.balance.left - self.charge
-
-    @property
-    def repeats(self) -> int:
-        """How many runs like this the budget allows at least."""
-        return max(0, self.balance.left) // self.own_charge
 
 
 class Recipe(Protocol):

@@ -10,6 +10,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.ui.language import _
 

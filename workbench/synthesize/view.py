@@ -14,7 +14,7 @@ from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import FoundCategories, Recipe, SyntheticModel
-from dpcore.synthesis.base import Quote
+from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from workbench import session
 from workbench.synthesize import model_view, recipes
