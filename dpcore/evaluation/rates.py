@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dpcore.errors import ParameterError
 
-LEVEL = 0.99
-"""Of every interval of an attack: six attacks are looked at together, so 1 in 100 for each."""
+LEVEL = 0.999
+"""Of every interval of an attack: six are looked at together, and their attempts meet the same few tables."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -121,7 +121,7 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
     missing = values.isna().to_numpy(dtype=bool)
     texts = as_text(values)
     if column.missing_tokens:
-        missing |= texts.isin(texts_of(column.missing_tokens)).to_numpy(dtype=bool)
+        missing = missing | texts.isin(texts_of(column.missing_tokens)).to_numpy(dtype=bool)
     if isinstance(column, Date):
         stamps = values if pd.api.types.is_datetime64_any_dtype(values.dtype) else texts
         days = pd.to_datetime(stamps, errors="coerce", format=None if stamps is values else "ISO8601")

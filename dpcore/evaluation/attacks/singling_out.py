@@ -17,7 +17,7 @@ from dpcore.evaluation.records import Bools, Records
 COLUMNS = 3
 """Columns in a question about several; more make a question that nobody answers with yes."""
 
-_TRIES = 60
+_TRIES = 30
 """Questions that are thought of for one that fits a single released row."""
 
 
