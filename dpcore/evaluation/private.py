@@ -9,7 +9,6 @@ import hashlib
 import itertools
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,15 +29,15 @@ from dpcore.tables.rows import PublicTable
 MAX_CLIQUES = 100
 """Sets of columns that are compared at once, at most: each adds to the noise of all."""
 _SEED = 20_210_417
-_TOTAL_SHARE = Fraction(1, 10)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMarginalError:
     """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
 
-    A tenth of the loss counts the rows, the rest buys the noisy distances between the original's counts and
-    those of `release`. A person changes each distance by at most their rows.
+    Of K distances and one number of rows, each has an even share of the loss. The distances are those between
+    the original's counts and the release's shares of the noisy number of rows. A person changes each
+    by at most their rows, and an error of that number moves it by as much.
 
     Attributes:
         release: with at least one row.
@@ -69,7 +68,7 @@ class PrivateMarginalError:
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """{"mean", "worst", "columns" where the worst is, "half_width" of each distance at 95 %}."""
         cliques = self._cliques(schema)
-        for_total, for_gaps = split(measurer.loss, 2, (_TOTAL_SHARE, 1 - _TOTAL_SHARE))
+        for_total, for_gaps = split(measurer.loss, 2, (1, len(cliques)))
         (total,) = measurer.measure([()], for_total)
         rows = max(1.0, float(total.values))
         frame = self.release.frame
@@ -86,7 +85,8 @@ class PrivateMarginalError:
             "mean": float(np.mean(list(distances.values()))),
             "worst": distances[worst],
             "columns": list(worst),
-            "half_width": _two_sided(measurer.gap_deviation(len(cliques), for_gaps)) / 2 / rows,
+            "half_width": (_reach(measurer.gap_deviation(len(cliques), for_gaps)) + total.half_width(0.975))
+            / (2 * rows),
             "compared": len(cliques),
         }
 
@@ -178,6 +178,6 @@ def _of(release: PublicTable) -> dict[str, Any]:
     return {"columns": columns, "table": hashlib.sha256(rows.tobytes()).hexdigest()}
 
 
-def _two_sided(deviation: float) -> float:
-    """Half-width at 95 % of Laplace noise of this deviation, which is wider than Gaussian noise has."""
-    return deviation * math.log(20) / math.sqrt(2)
+def _reach(deviation: float) -> float:
+    """Half-width at 97.5 % of Laplace noise of this deviation; that of Gaussian noise is smaller."""
+    return deviation * math.log(40) / math.sqrt(2)
