@@ -305,7 +305,7 @@ class Curator:
         part_code(self.schema, column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
-                f"the cells of column {column!r} were taken from the data, so its parts are not public",
+                "the cells of column {column!r} were taken from the data, so its parts are not public",
                 remedy="confirm its facts as known from outside, or read the whole table",
                 column=column,
             )

@@ -31,7 +31,7 @@ class DpcoreError(Exception):
     fields. An interface translates the templates and fills them in again.
     """
 
-    def __init__(self, problem: str, *, remedy: str = "", **details: Any) -> None:
+    def __init__(self, problem: str, /, *, remedy: str = "", **details: Any) -> None:
         self.problem_template = problem.rstrip(".")
         self.remedy_template = remedy.rstrip(".")
         self.details = details

@@ -106,8 +106,9 @@ class Release:
         for marginal in self.marginals.values():
             if not isinstance(marginal, Marginal):
                 raise DisclosureError(
-                    f"a release takes noisy marginals only, not {type(marginal).__name__}",
+                    "a release takes noisy marginals only, not {name__}",
                     remedy="measure the counts first",
+                    name__=type(marginal).__name__,
                 )
         described = {
             clique: dataclasses.replace(marginal, columns=tuple(map(self.schema.column, clique)))
@@ -133,7 +134,10 @@ class Release:
             rows = min(max(0, round(self.model.total)), MAX_ROWS)
         if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
             raise ParameterError(
-                f"rows ({rows}) must be a whole number from 0 to {MAX_ROWS}", remedy="ask for fewer rows"
+                "rows ({rows}) must be a whole number from 0 to {max_rows}",
+                remedy="ask for fewer rows",
+                rows=rows,
+                max_rows=MAX_ROWS,
             )
         rng = np.random.default_rng(seed)
         codes = self.model.sample_codes(int(rows), rng)
@@ -173,8 +177,10 @@ class Release:
         fields = json.loads(text)
         if fields["version"] != RELEASE_VERSION:
             raise ParameterError(
-                f"the release has version {fields['version']}, this program reads {RELEASE_VERSION}",
+                "the release has version {field}, this program reads {release_version}",
                 remedy="open it with the program that made it",
+                field=fields["version"],
+                release_version=RELEASE_VERSION,
             )
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         return cls(

@@ -44,8 +44,9 @@ def run_loss(loss: AnyLoss, rule: Rule) -> Loss:
         loss = ZCDP(rho=loss.rho)
     if rule == "basic" and not isinstance(loss, PureDP):
         raise BudgetError(
-            f"a loss of {loss} cannot be charged to a budget of pure epsilon",
+            "a loss of {loss} cannot be charged to a budget of pure epsilon",
             remedy="state the loss as PureDP(epsilon=...), or open the data set with an ApproxDP budget",
+            loss=loss,
         )
     return loss
 

@@ -36,7 +36,9 @@ class Event:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.noise_scale) and self.noise_scale > 0):
             raise ParameterError(
-                f"noise_scale ({self.noise_scale}) must be above 0", remedy="use a positive number of rows"
+                "noise_scale ({noise_scale}) must be above 0",
+                remedy="use a positive number of rows",
+                noise_scale=self.noise_scale,
             )
 
     @property

@@ -180,10 +180,10 @@ def check_same(stored: Account, asked: Account) -> Account:
         if any(getattr(stored, field) != getattr(asked, field) for field in fields)
     ]
     raise BudgetFixed(
-        f"this data set was opened before with another {' and '.join(differing) or 'promise'}, "
-        "which never changes",
+        "this data set was opened before with another {what}, which never changes",
         remedy="open it with the one that is on file",
         account=stored,
+        what=" and ".join(differing) or "promise",
     )
 
 
@@ -201,10 +201,11 @@ def check_reserve(account: Account, reserved: Sequence[Charge], charge: Charge) 
         left = account.units - total((each.units, each.part) for each in reserved)
         name = "epsilon" if account.rule == "basic" else "rho"
         raise BudgetExceeded(
-            f"the charge of {name} {charge.units / 1e12:g} is more than what is left, {name} {left / 1e12:g}",
+            "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
             remedy="ask for less",
-            asked=charge.units,
-            left=left,
+            unit=name,
+            charge=charge.units / 1e12,
+            left=left / 1e12,
         )
     if sum(each.threshold_units for each in charges) > account.threshold_units:
         raise BudgetExceeded(
@@ -281,7 +282,9 @@ def check_chain(
     previous = ""
     for number, line in enumerate(lines):
         if line.number != number or line.previous != previous or line.digest != line.seal(key):
-            raise corrupt(f"line {number} of the ledger was altered, or lines are missing before it")
+            raise corrupt(
+                "line {number} of the ledger was altered, or lines are missing before it", number=number
+            )
         previous = line.digest
     check_head(key, lines[-1] if lines else None, head)
     if lines[0].content != open_content(account):
@@ -291,6 +294,6 @@ def check_chain(
         raise corrupt("a stored release was altered, dropped or added")
 
 
-def corrupt(problem: str) -> LedgerCorrupt:
+def corrupt(problem: str, **details: object) -> LedgerCorrupt:
     """The error for a ledger that was altered."""
-    return LedgerCorrupt(problem, remedy="restore the ledger from a backup")
+    return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

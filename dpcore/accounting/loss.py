@@ -28,33 +28,37 @@ def exact(name: str, value: Number, *, at_most: Fraction | int = LARGEST) -> Fra
 
     Raises: ParameterError for anything else: no number, NaN, infinite, 0, negative, too large.
     """
-    problem = None
+    rule = None
     number = Fraction(0)
     if isinstance(value, Fraction):
         number = value
     elif isinstance(value, bool):
-        problem = "must be a number"
+        rule = "must be a number"
     elif isinstance(value, str) and re.fullmatch(r"\d{1,99}/0*[1-9]\d{0,98}", value):
         number = Fraction(value)
     else:
         try:
             decimal = Decimal(str(value).strip())
         except (InvalidOperation, ValueError):
-            problem = "must be a number"
+            rule = "must be a number"
         else:
             if not decimal.is_finite():
-                problem = "must be finite"
+                rule = "must be finite"
             elif decimal and not -40 <= decimal.adjusted() <= 40:
-                problem = f"must be between 1e-40 and {float(at_most):g}"
+                rule = "must be between 1e-40 and {at_most:g}"
             else:
                 number = Fraction(decimal)
-    if problem is None and number <= 0:
-        problem = "must be above 0"
-    if problem is None and number > at_most:
-        problem = f"must be at most {float(at_most):g}"
-    if problem:
+    if rule is None and number <= 0:
+        rule = "must be above 0"
+    if rule is None and number > at_most:
+        rule = "must be at most {at_most:g}"
+    if rule:
         raise ParameterError(
-            f"{name} ({str(value)[:40]}) {problem}", remedy=f"give {name} as a number such as 0.5", name=name
+            "{name} ({value}) " + rule,
+            remedy="give {name} as a number such as 0.5",
+            name=name,
+            value=str(value)[:40],
+            at_most=float(at_most),
         )
     return number
 
@@ -128,10 +132,11 @@ class ApproxDP:
             number = exact(name, value, at_most=1)
             if number > Fraction(1, 1000):
                 raise ParameterError(
-                    f"{name} ({float(number):g}) must be at most 1 / 1000; it is the chance that the "
-                    "promise does not hold at all",
-                    remedy=f"lower {name}, best below 1 / number of people",
+                    "{name} ({number:g}) must be at most 1 / 1000; it is the chance that "
+                    "the promise does not hold at all",
+                    remedy="lower {name}, best below 1 / number of people",
                     name=name,
+                    number=float(number),
                 )
             object.__setattr__(self, name, number)
 
@@ -236,7 +241,9 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
             high = middle
     if low == 0:
         raise ParameterError(
-            f"epsilon ({float(epsilon):g}) with delta ({float(delta):g}) leaves no rho of 1e-12 or more",
+            "epsilon ({epsilon:g}) with delta ({delta:g}) leaves no rho of 1e-12 or more",
             remedy="raise epsilon or delta",
+            epsilon=float(epsilon),
+            delta=float(delta),
         )
     return low

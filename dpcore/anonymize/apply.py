@@ -48,7 +48,9 @@ def recoded(frame: pd.DataFrame, plan: Plan) -> Recoded:
     if plan.method == "microaggregation":
         others = [str(model) for model in plan.models if not isinstance(model, KAnonymity)]
         if others:
-            raise ParameterError(f"microaggregation does not check {others[0]}", remedy="take another method")
+            raise ParameterError(
+                "microaggregation does not check {other}", remedy="take another method", other=others[0]
+            )
         return published(rows, columns, microaggregate(rows, columns, k=_k(plan)).clusters)
     admission = _admission(rows, plan)
     if plan.method == "mondrian":
@@ -109,7 +111,7 @@ def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Plan, node: Node)
     rows = classes.sizes[marked]
     if not rows.all() or rows.sum() > plan.limit * table.rows:
         raise InfeasibleError(
-            f"the node does not meet the models while suppressing at most {plan.limit:.1%} of the rows",
+            "the node does not meet the models while suppressing at most {limit:.1%} of the rows",
             remedy="let the plan choose its node, or raise the limit",
             limit=plan.limit,
         )
@@ -130,7 +132,7 @@ def _subset(frame: pd.DataFrame, plan: Plan) -> BoolArray | None:
     flags = frame[plan.subset]
     if not set(flags.unique()) <= {0, 1}:
         raise SchemaError(
-            f"the subset column {plan.subset} must hold true and false only",
+            "the subset column {column} must hold true and false only",
             remedy="mark the rows to be published with true",
             column=plan.subset,
         )
@@ -140,15 +142,15 @@ def _subset(frame: pd.DataFrame, plan: Plan) -> BoolArray | None:
 def _check_table(frame: pd.DataFrame, plan: Plan) -> None:
     for name in (*plan.roles, *([plan.subset] if plan.subset else [])):
         if name not in frame.columns:
-            raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
     for name in frame.columns:
         if name not in plan.roles and name != plan.subset:
             raise SchemaError(
-                f"the plan gives no role to {name}", remedy="give the column a role", column=name
+                "the plan gives no role to {column}", remedy="give the column a role", column=name
             )
     if _k(plan) > len(_published(frame, plan)):
         raise InfeasibleError(
-            f"k ({_k(plan)}) is above the number of rows", remedy="lower k, or bring more rows", k=_k(plan)
+            "k ({k}) is above the number of rows", remedy="lower k, or bring more rows", k=_k(plan)
         )
 
 
@@ -162,8 +164,9 @@ def _admission(rows: pd.DataFrame, plan: Plan) -> Admission:
     columns = sorted({model.column for model in models if isinstance(model, SensitiveModel)})
     if len(columns) > 1 or not all(isinstance(model, SensitiveModel) for model in models):
         raise ParameterError(
-            f"{plan.method} checks k-anonymity and the models of one sensitive column only",
+            "{method} checks k-anonymity and the models of one sensitive column only",
             remedy="take the full-domain method",
+            method=plan.method,
         )
     if not models:
         return Admission(k=_k(plan))

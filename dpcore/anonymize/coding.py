@@ -29,7 +29,7 @@ def top_bottom_coded(
     _check_numbers(column)
     if bottom is not None and top is not None and bottom > top:
         raise ParameterError(
-            f"bottom ({bottom}) must not be above top ({top})",
+            "bottom ({bottom}) must not be above top ({top})",
             remedy="exchange the two",
             bottom=bottom,
             top=top,
@@ -45,7 +45,7 @@ def rounded(column: pd.Series, *, base: float) -> pd.Series:
     """
     _check_numbers(column)
     if not (base > 0 and math.isfinite(base)):
-        raise ParameterError(f"base ({base}) must be above 0", remedy="give a width such as 5", base=base)
+        raise ParameterError("base ({base}) must be above 0", remedy="give a width such as 5", base=base)
     multiples: pd.Series = np.sign(column) * np.floor(column.abs() / base + 0.5) * base
     whole = pd.api.types.is_integer_dtype(column) and float(base).is_integer()
     return multiples.astype(column.dtype) if whole else multiples
@@ -61,7 +61,9 @@ def pseudonyms(column: pd.Series, *, key: bytes) -> pd.Series:
     """
     if len(key) < KEY_BYTES:
         raise ParameterError(
-            f"the key must have at least {KEY_BYTES} bytes", remedy="draw one with secrets.token_bytes(32)"
+            "the key must have at least {key_bytes} bytes",
+            remedy="draw one with secrets.token_bytes(32)",
+            key_bytes=KEY_BYTES,
         )
     rows, values = pd.factorize(column)
     drawn = [hmac.new(key, text.encode(), hashlib.sha256).hexdigest()[:32] for text in texts(values)]
@@ -71,5 +73,5 @@ def pseudonyms(column: pd.Series, *, key: bytes) -> pd.Series:
 def _check_numbers(column: pd.Series) -> None:
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         raise SchemaError(
-            f"{column.name} does not hold numbers", remedy="choose a column of numbers", column=column.name
+            "{column} does not hold numbers", remedy="choose a column of numbers", column=column.name
         )

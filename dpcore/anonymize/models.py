@@ -113,7 +113,7 @@ class DeltaPresence:
     def __post_init__(self) -> None:
         if not 0 <= self.lowest <= self.highest <= 1:
             raise ParameterError(
-                f"the bounds ({self.lowest:g}, {self.highest:g}) must be ascending and between 0 and 1",
+                "the bounds ({lowest:g}, {highest:g}) must be ascending and between 0 and 1",
                 remedy="lower the first or raise the second",
                 lowest=self.lowest,
                 highest=self.highest,
@@ -202,7 +202,7 @@ class RecursiveCL:
     def __post_init__(self) -> None:
         _at_least("l", self.l, 1)
         if not self.c > 0:
-            raise ParameterError(f"c ({self.c:g}) must be above 0", remedy="raise c", c=self.c)
+            raise ParameterError("c ({c:g}) must be above 0", remedy="raise c", c=self.c)
 
     def __str__(self) -> str:
         return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
@@ -237,9 +237,7 @@ class TCloseness:
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
-            raise ParameterError(
-                f"t ({self.t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t
-            )
+            raise ParameterError("t ({t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t)
 
     def __str__(self) -> str:
         return f"{self.t:g}-closeness of {self.column} ({self.distance} distance)"
@@ -290,5 +288,10 @@ def _tree_distance(excess: FloatArray, parents: Sequence[IntArray]) -> FloatArra
 def _at_least(name: str, value: float, lowest: int) -> None:
     if not value >= lowest:
         raise ParameterError(
-            f"{name} ({value:g}) must be at least {lowest}", remedy=f"raise {name}", **{name: value}
+            "{name} ({value:g}) must be at least {lowest}",
+            remedy="raise {name}",
+            **{name: value},
+            name=name,
+            value=value,
+            lowest=lowest,
         )

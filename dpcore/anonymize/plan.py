@@ -82,10 +82,15 @@ class Plan:
     def __post_init__(self) -> None:
         unknown = sorted(set(self.roles.values()) - set(ROLES))
         if unknown:
-            raise ParameterError(f"there is no role {unknown[0]}", remedy=f"take one of {', '.join(ROLES)}")
+            raise ParameterError(
+                "there is no role {unknown}",
+                remedy="take one of {roles}",
+                unknown=unknown[0],
+                roles=", ".join(ROLES),
+            )
         if not 0 <= self.limit <= 1:
             raise ParameterError(
-                f"limit ({self.limit:g}) must be between 0 and 1",
+                "limit ({limit:g}) must be between 0 and 1",
                 remedy="give a share of rows",
                 limit=self.limit,
             )
@@ -97,7 +102,7 @@ class Plan:
         for name in quasi:
             if name not in self.hierarchies and self.method in ("full-domain", "local recoding"):
                 raise HierarchyError(
-                    f"the quasi-identifier {name} has no hierarchy",
+                    "the quasi-identifier {column} has no hierarchy",
                     remedy="take the suggested one",
                     column=name,
                 )
@@ -105,15 +110,16 @@ class Plan:
             column = model.column if isinstance(model, SensitiveModel) else None
             if column in quasi:
                 raise SchemaError(
-                    f"{column} is sensitive and a quasi-identifier at once",
+                    "{column} is sensitive and a quasi-identifier at once",
                     remedy="give the column one of the two roles",
                     column=column,
                 )
             if column is not None and self.roles.get(column) != "sensitive":
                 raise SchemaError(
-                    f"{model} needs {column} to be sensitive",
+                    "{model} needs {column} to be sensitive",
                     remedy="give the column this role",
                     column=column,
+                    model=model,
                 )
 
     @property

@@ -88,12 +88,12 @@ def leaf_codes(
     covering, leaf = {}, {}
     for name in sorted(hierarchies):
         if name not in frame.columns:
-            raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
         covering[name] = hierarchies[name].covering(frame[name])
         leaf[name] = covering[name].encode(frame[name])
         if (leaf[name] < 0).any():
             raise HierarchyError(
-                f"the hierarchy of {name} has no path for some values of the column",
+                "the hierarchy of {column} has no path for some values of the column",
                 remedy="add a line for every value that check_coverage names",
                 column=name,
             )

@@ -134,9 +134,10 @@ def part_code(schema: Schema, column: str, category: str) -> int:
     labels = schema.column(column).labels
     if category not in labels:
         raise ParameterError(
-            f"{category!r} is not a declared cell of column {column!r}",
+            "{category!r} is not a declared cell of column {column!r}",
             remedy="choose one of its declared categories",
             column=column,
+            category=category,
         )
     return labels.index(category)
 
@@ -156,7 +157,7 @@ def _kept_rows(frame: pd.DataFrame, schema: Schema, key: bytes) -> npt.NDArray[n
     people = frame[name]
     if people.isna().any():
         raise SchemaError(
-            f"the id column {name!r} has missing values, so these rows belong to nobody",
+            "the id column {column!r} has missing values, so these rows belong to nobody",
             remedy="fill them in or remove these rows",
             column=name,
         )

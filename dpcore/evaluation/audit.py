@@ -82,7 +82,7 @@ class Audit:
         both = [name for name in self.sensitive if name in self.quasi_identifiers]
         if both:
             raise SchemaError(
-                f"{both[0]} is sensitive and a quasi-identifier at once",
+                "{column} is sensitive and a quasi-identifier at once",
                 remedy="give the column one of the two roles",
                 column=both[0],
             )

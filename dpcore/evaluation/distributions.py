@@ -81,7 +81,9 @@ class Distributions:
 def _shares(column: Column, frame: pd.DataFrame) -> Shares:
     if column.name not in frame:
         raise ParameterError(
-            f"one of the two tables has no column {column.name!r}", remedy="choose one that both have"
+            "one of the two tables has no column {name!r}",
+            remedy="choose one that both have",
+            name=column.name,
         )
     counts = np.bincount(column.encode(frame[column.name]), minlength=column.size)
     shares: Shares = counts / len(frame)

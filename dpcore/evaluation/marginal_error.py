@@ -84,8 +84,10 @@ def marginal_error(
         )
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
         raise ParameterError(
-            f"ways ({tuple(ways)}) must be from 1 to {len(columns)}, the columns of both tables",
+            "ways ({tuple}) must be from 1 to {count}, the columns of both tables",
             remedy="ask for fewer columns at once",
+            tuple=tuple(ways),
+            count=len(columns),
         )
     rng = np.random.default_rng(_SEED)
     tables = _Tables(original, other, schema, columns, rng)

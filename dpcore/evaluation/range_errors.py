@@ -151,7 +151,9 @@ def _cells(source: Microdata | Release | PublicTable, schema: Schema, column: st
     if isinstance(source, Release):
         return released_cells(source, column)[: declared.values_size]
     if column not in source.frame:
-        raise ParameterError(f"the table has no column {column!r}", remedy="choose one of its columns")
+        raise ParameterError(
+            "the table has no column {column!r}", remedy="choose one of its columns", column=column
+        )
     counts = np.bincount(declared.encode(source.frame[column]), minlength=declared.size)
     return counts[: declared.values_size].astype(np.float64)
 

@@ -34,12 +34,16 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
         cells = source.project((column,))
         if not cells.columns:
             raise ParameterError(
-                f"the cells of column {column!r} are not known here", remedy="take the marginal of a release"
+                "the cells of column {column!r} are not known here",
+                remedy="take the marginal of a release",
+                column=column,
             )
         start, end = cell_range(_interval(cells.columns[0]), low, high)
         return float(cells.values[start:end].sum())
     if column not in source.columns:
-        raise ParameterError(f"the table has no column {column!r}", remedy="choose one of its columns")
+        raise ParameterError(
+            "the table has no column {column!r}", remedy="choose one of its columns", column=column
+        )
     values = source[column]
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
     if not dates and not pd.api.types.is_numeric_dtype(values.dtype):
@@ -67,7 +71,9 @@ def best_marginal(release: Release, column: str) -> Marginal:
     holders = [marginal for marginal in release.marginals.values() if column in marginal.clique]
     if not holders:
         raise ParameterError(
-            f"no marginal of this release holds column {column!r}", remedy="release it, or sample a table"
+            "no marginal of this release holds column {column!r}",
+            remedy="release it, or sample a table",
+            column=column,
         )
     return min(holders, key=lambda marginal: marginal.project((column,)).variance)
 
@@ -91,7 +97,9 @@ def _interval(column: Column) -> IntervalColumn:
 def no_order(column: str) -> ParameterError:
     """The error for a range of a column that has none."""
     return ParameterError(
-        f"column {column!r} has no order of numbers or dates", remedy="choose a column that has one"
+        "column {column!r} has no order of numbers or dates",
+        remedy="choose a column that has one",
+        column=column,
     )
 
 
@@ -100,10 +108,15 @@ def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
     if not all(_is_date(bound) if dates else _is_number(bound) for bound in (low, high)):
         kind = "dates such as 2020-01-31" if dates else "finite numbers"
         raise ParameterError(
-            f"the bounds [{low}, {high}) of column {column!r} must be {kind}", remedy="correct them"
+            "the bounds [{low}, {high}) of column {column!r} must be {kind}",
+            remedy="correct them",
+            low=low,
+            high=high,
+            column=column,
+            kind=kind,
         )
     if low > high:  # type: ignore[operator]
-        raise ParameterError(f"the bounds [{low}, {high}) must rise", remedy="swap them")
+        raise ParameterError("the bounds [{low}, {high}) must rise", remedy="swap them", low=low, high=high)
 
 
 def _is_number(bound: Bound) -> bool:

@@ -33,7 +33,9 @@ class Limits:
         for limit in fields(self):
             value = getattr(self, limit.name)
             if value < 1:
-                raise ParameterError(f"the limit of {limit.name} ({value}) must be at least 1")
+                raise ParameterError(
+                    "the limit of {name} ({value}) must be at least 1", name=limit.name, value=value
+                )
 
 
 DEFAULT_LIMITS = Limits()
@@ -46,16 +48,17 @@ def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
     """
     if size > limits.bytes:
         raise LimitError(
-            f"the table takes more than {limits.bytes / _MEGABYTE:,.10g} MB",
+            "the table takes more than {bytes:,.10g} MB",
             remedy="keep only the columns or rows that you need",
             limit=limits.bytes,
+            bytes=limits.bytes / _MEGABYTE,
         )
 
 
 def check_rows(rows: int, *, limits: Limits) -> None:
     if rows > limits.rows:
         raise LimitError(
-            f"the table has more than {limits.rows:,} rows",
+            "the table has more than {limit:,} rows",
             remedy="read a part of it, or a random sample",
             limit=limits.rows,
         )
@@ -64,10 +67,11 @@ def check_rows(rows: int, *, limits: Limits) -> None:
 def check_cell_length(length: int, column: str, *, limits: Limits) -> None:
     if length > limits.cell_length:
         raise LimitError(
-            f"column {shown(column)} has a cell of more than {limits.cell_length:,} characters",
+            "column {shown} has a cell of more than {limit:,} characters",
             remedy="leave out columns of long free text, or see whether a quotation mark is not closed",
             column=column,
             limit=limits.cell_length,
+            shown=shown(column),
         )
 
 
@@ -82,7 +86,7 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
     """
     if len(header) > limits.columns:
         raise LimitError(
-            f"the table has more than {limits.columns:,} columns",
+            "the table has more than {limit:,} columns",
             remedy="keep only the columns that you need",
             limit=limits.columns,
         )
@@ -92,20 +96,23 @@ def check_header(header: Sequence[str], *, limits: Limits) -> tuple[list[str], l
     for position, name in enumerate(names, start=1):
         if len(name) > limits.cell_length:
             raise LimitError(
-                f"the name of column {position} is longer than {limits.cell_length:,} characters",
+                "the name of column {position} is longer than {limit:,} characters",
                 remedy="give the column a short name",
                 limit=limits.cell_length,
+                position=position,
             )
         if any(unicodedata.category(sign) in _UNSEEN or sign in _TURNS_TEXT_AROUND for sign in name):
             raise ReadError(
-                f"the name of column {position} holds a line break, tab or other control character",
+                "the name of column {position} holds a line break, tab or other control character",
                 remedy="give the column a name of visible characters",
+                position=position,
             )
         if name in seen:
             raise ReadError(
-                f"two columns are named {shown(name)}",
+                "two columns are named {shown}",
                 remedy="rename one of them in the file",
                 column=name,
+                shown=shown(name),
             )
         seen.add(name)
     if not invented:

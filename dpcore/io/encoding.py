@@ -61,7 +61,7 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     text = _try(data, found) if found else None
     if text is None and encoding:
         raise ReadError(
-            f"the file is not valid {encoding} text",
+            "the file is not valid {encoding} text",
             remedy="choose another encoding, or leave it to be detected",
             encoding=encoding,
         )

@@ -46,9 +46,11 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     for name, field in zip(names, schema, strict=True):
         if not _is_taken(field.type):
             raise ReadError(
-                f"column {shown(name)} holds values that are no numbers, dates or texts ({field.type})",
+                "column {shown} holds values that are no numbers, dates or texts ({type})",
                 remedy="leave it out, or write it as text",
                 column=name,
+                shown=shown(name),
+                type=field.type,
             )
     # As text, every cell would take a byte at least; so many cells do not fit into a file of the limit.
     check_size(rows * len(names), limits=limits)

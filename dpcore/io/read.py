@@ -83,8 +83,9 @@ def read_table(
         return ReadResult(frame=frame, encoding=None, separator=None, kind="parquet", notes=tuple(notes))
     if (other := recognize(data)) is not None:
         raise ReadError(
-            f"the file looks like {other}",
+            "the file looks like {other}",
             remedy="name it .parquet" if is_parquet(data) else "export the table as CSV text",
+            other=other,
         )
     text, found = decode(data, encoding)
     separator = _separator(text)
@@ -135,8 +136,9 @@ def _read_text(text: str, separator: str, limits: Limits) -> tuple[pd.DataFrame,
         for row in chunk:
             if len(row) != width:
                 raise ReadError(
-                    f"some rows have {'more' if len(row) > width else 'fewer'} fields than the {width:,} "
-                    "expected from the header",
+                    "some rows have more fields than the {expected:,} expected from the header"
+                    if len(row) > width
+                    else "some rows have fewer fields than the {expected:,} expected from the header",
                     remedy="put quotation marks around cells that hold the separator, complete short rows, "
                     "and see that the first line is the header",
                     expected=width,
@@ -170,7 +172,7 @@ def _rows(text: str, separator: str, limits: Limits) -> Iterator[list[str]]:
     except csv.Error as error:
         if "field limit" in str(error):
             raise LimitError(
-                f"a cell has more than {limits.cell_length:,} characters",
+                "a cell has more than {limit:,} characters",
                 remedy="see whether a quotation mark is not closed, or leave out columns of long free text",
                 limit=limits.cell_length,
             ) from None

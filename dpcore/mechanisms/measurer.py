@@ -194,8 +194,9 @@ class Measurer:
         )
         if delta > self._delta_left[0]:
             raise BudgetExceeded(
-                f"the run reserved less than a delta of {float(delta):g} for naming categories",
+                "the run reserved less than a delta of {delta:g} for naming categories",
                 remedy="reserve more, or name with less",
+                delta=float(delta),
             )
         self._spend(loss, [event])
         self._delta_left[0] -= delta
@@ -238,12 +239,17 @@ class Measurer:
         """Take `loss` off what is left, before anything is read."""
         if type(loss) is not type(self.loss):
             raise ParameterError(
-                f"this run spends {self.loss.name}, not {loss.name}", remedy="take shares of its own loss"
+                "this run spends {own}, not {asked}",
+                remedy="take shares of its own loss",
+                own=self.loss.name,
+                asked=loss.name,
             )
         if loss.amount > self._left[0]:
             raise BudgetExceeded(
-                f"the run reserved {self.loss.name} {float(self.loss.amount):g} and asks for more",
+                "the run reserved {name} {amount:g} and asks for more",
                 remedy="reserve more, or measure less",
+                name=self.loss.name,
+                amount=float(self.loss.amount),
             )
         self._left[0] -= loss.amount
         self.events.extend(events)
@@ -257,8 +263,10 @@ class Measurer:
         for clique, estimate in estimates.items():
             if np.shape(estimate) != self.domain.shape(clique):
                 raise ParameterError(
-                    f"the estimate of {clique} must have the shape {self.domain.shape(clique)}",
+                    "the estimate of {clique} must have the shape {shape}",
                     remedy="estimate every cell once",
+                    clique=clique,
+                    shape=self.domain.shape(clique),
                 )
         return tuple(estimates)
 

@@ -56,9 +56,12 @@ def column_sets(
     number = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
     if number > MOST_SETS:
         raise LimitError(
-            f"{len(columns)} columns have {number} sets of up to {largest} columns, above {MOST_SETS}",
+            "{count} columns have {sets} sets of up to {largest} columns, above {most_sets}",
             remedy="look at smaller sets, or at fewer columns",
             sets=number,
+            count=len(columns),
+            largest=largest,
+            most_sets=MOST_SETS,
         )
     codes = [leaves_of(frame, name).codes for name in columns]
     _, first, weights = np.unique(class_index(codes), return_index=True, return_counts=True)

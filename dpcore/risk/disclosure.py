@@ -50,7 +50,7 @@ def attribute_risk(classes: IntArray, sensitive: IntArray, *, l: int = 2) -> Att
     Raises: ParameterError for l below 1.
     """
     if l < 1:
-        raise ParameterError(f"l ({l}) must be at least 1", remedy="raise l", l=l)
+        raise ParameterError("l ({l}) must be at least 1", remedy="raise l", l=l)
     rows = len(classes)
     owner, value, count = counted_pairs(classes, sensitive)
     start = starts_of(owner)

@@ -56,7 +56,7 @@ def reidentification_risk(
     """
     if not 0 < threshold <= 1:
         raise ParameterError(
-            f"threshold ({threshold}) must be above 0 and at most 1",
+            "threshold ({threshold}) must be above 0 and at most 1",
             remedy="give a probability, such as 0.05",
             threshold=threshold,
         )

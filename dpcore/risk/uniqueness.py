@@ -53,7 +53,7 @@ def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
 def _sizes(classes: IntArray, population: int) -> IntArray:
     if population < len(classes):
         raise ParameterError(
-            f"population ({population}) must be at least the number of rows of the sample",
+            "population ({population}) must be at least the number of rows of the sample",
             remedy="give the number of people the sample was drawn from",
             population=population,
         )

@@ -90,7 +90,7 @@ class Column(ABC):
         codes, outside = self._encode(values)
         if outside.refused:
             raise SchemaError(
-                f"column {self.name!r} holds values that its declaration has no cell for",
+                "column {column!r} holds values that its declaration has no cell for",
                 remedy=self._refusal_remedy(),
                 column=self.name,
             )
@@ -175,11 +175,11 @@ class Categorical(Column):
         texts = texts_of(self.categories)
         if not texts and not self.other:
             raise ParameterError(
-                f"column {self.name!r} needs at least one category", remedy="list its categories"
+                "column {name!r} needs at least one category", remedy="list its categories", name=self.name
             )
         if len(set(texts)) != len(texts):
             raise ParameterError(
-                f"column {self.name!r} lists a category twice", remedy="list each category once"
+                "column {name!r} lists a category twice", remedy="list each category once", name=self.name
             )
         check_cells(self.name, len(texts))
 
@@ -228,7 +228,9 @@ class Boolean(Column):
         super().__post_init__()
         if self.true_label.strip().lower() == self.false_label.strip().lower():
             raise ParameterError(
-                f"true and false of column {self.name!r} have the same label", remedy="use two labels"
+                "true and false of column {name!r} have the same label",
+                remedy="use two labels",
+                name=self.name,
             )
 
     @property
@@ -270,7 +272,9 @@ def check_cells(name: str, cells: float) -> None:
     """Refuse a column with more than `MAX_CELLS` cells."""
     if cells > MAX_CELLS:
         raise ParameterError(
-            f"column {name!r} would have {cells:.0f} cells, more than {MAX_CELLS}",
+            "column {column!r} would have {cells:.0f} cells, more than {max_cells}",
             remedy="use a wider step or fewer categories",
             column=name,
+            cells=cells,
+            max_cells=MAX_CELLS,
         )

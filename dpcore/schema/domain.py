@@ -37,9 +37,10 @@ class Domain:
             return self.sizes[self.names.index(name)]
         except ValueError:
             raise ParameterError(
-                f"column {name!r} is not in the schema",
-                remedy=f"choose among {', '.join(map(repr, self.names))}",
+                "column {column!r} is not in the schema",
+                remedy="choose among {map}",
                 column=name,
+                map=", ".join(map(repr, self.names)),
             ) from None
 
     def shape(self, clique: Clique) -> tuple[int, ...]:
@@ -55,7 +56,7 @@ class Domain:
         clique = tuple(columns)
         if len(set(clique)) != len(clique):
             raise ParameterError(
-                f"a column stands twice in {clique}", remedy="name each column once", clique=clique
+                "a column stands twice in {clique}", remedy="name each column once", clique=clique
             )
         self.shape(clique)
         return clique

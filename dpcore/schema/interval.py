@@ -56,9 +56,11 @@ class IntervalColumn(Column):
         low, high = max(index - 1, 0), min(index, len(self.edges) - 1)
         near = sorted({self._text(self.edges[low]), self._text(self.edges[high])})
         raise ParameterError(
-            f"{self._text(bound)} is not a cell bound of column {self.name!r}",
-            remedy=f"use a bound such as {' or '.join(near)}",
+            "{text} is not a cell bound of column {column!r}",
+            remedy="use a bound such as {near}",
             column=self.name,
+            text=self._text(bound),
+            near=" or ".join(near),
         )
 
     def _text(self, bound: float) -> str:
@@ -108,8 +110,10 @@ class Integer(IntervalColumn):
         _check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
         if self.bin_width < 1:
             raise ParameterError(
-                f"bin_width ({self.bin_width}) of column {self.name!r} must be at least 1",
+                "bin_width ({bin_width}) of column {name!r} must be at least 1",
                 remedy="use 1 or more",
+                bin_width=self.bin_width,
+                name=self.name,
             )
         check_cells(
             self.name, len(self.cuts) + 1 if self.cuts else (self.high - self.low) // self.bin_width + 1
@@ -159,19 +163,24 @@ class Real(IntervalColumn):
         object.__setattr__(self, "high", float(self.high))
         if (self.bin_width is None) == (not self.cuts):
             raise ParameterError(
-                f"column {self.name!r} needs bin_width or cuts, one of the two", remedy="give one of them"
+                "column {name!r} needs bin_width or cuts, one of the two",
+                remedy="give one of them",
+                name=self.name,
             )
         if self.bin_width is not None:
             if not (math.isfinite(self.bin_width) and self.bin_width > 0):
                 raise ParameterError(
-                    f"bin_width ({self.bin_width}) of column {self.name!r} must be above 0",
+                    "bin_width ({bin_width}) of column {name!r} must be above 0",
                     remedy="use a number above 0",
+                    bin_width=self.bin_width,
+                    name=self.name,
                 )
             check_cells(self.name, (self.high - self.low) / self.bin_width)
         if (np.diff(self.edges) <= 0).any():
             raise ParameterError(
-                f"the cells of column {self.name!r} are too narrow for numbers of this size",
+                "the cells of column {name!r} are too narrow for numbers of this size",
                 remedy="use a wider step",
+                name=self.name,
             )
 
     @cached_property
@@ -220,15 +229,20 @@ class Date(IntervalColumn):
                 day = datetime.date.fromisoformat(str(getattr(self, label))[:10])
             except ValueError:
                 raise ParameterError(
-                    f"{label} of column {self.name!r} must be a date such as 1990-01-31",
+                    "{label} of column {name!r} must be a date such as 1990-01-31",
                     remedy="write year-month-day",
+                    label=label,
+                    name=self.name,
                 ) from None
             object.__setattr__(self, label, day.isoformat())
         _check_bounds(self.name, _days(self.low), _days(self.high), (), equal_bounds=True)
         if self.step not in _STEP_DAYS:
             raise ParameterError(
-                f"step ({self.step}) of column {self.name!r} must be one of {', '.join(_STEP_DAYS)}",
+                "step ({step}) of column {name!r} must be one of {step_days}",
                 remedy="choose one of them",
+                step=self.step,
+                name=self.name,
+                step_days=", ".join(_STEP_DAYS),
             )
         check_cells(self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step])
 
@@ -297,8 +311,11 @@ def _whole(name: str, label: str, value: object) -> int:
     """`value` as a whole number that a float64 holds exactly."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) > 2**53:
         raise ParameterError(
-            f"{label} ({value}) of column {name!r} must be a whole number within 2^53 of 0",
+            "{label} ({value}) of column {name!r} must be a whole number within 2^53 of 0",
             remedy="use a whole number, or declare the column Real",
+            label=label,
+            value=value,
+            name=name,
         )
     return int(value)
 
@@ -315,18 +332,24 @@ def _check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, 
             or not math.isfinite(value)
         ):
             raise ParameterError(
-                f"{label} ({value}) of column {name!r} must be a finite number", remedy="use a finite number"
+                "{label} ({value}) of column {name!r} must be a finite number",
+                remedy="use a finite number",
+                label=label,
+                value=value,
+                name=name,
             )
     if high < low or (high == low and not equal_bounds):
         raise ParameterError(
-            f"low ({low}) of column {name!r} must be below high ({high})",
+            "low ({low}) of column {column!r} must be below high ({high})",
             remedy="swap or correct the bounds",
             column=name,
+            low=low,
+            high=high,
         )
     points = [low, *cuts, high + 1 if equal_bounds else high]
     if any(a >= b for a, b in itertools.pairwise(points)):
         raise ParameterError(
-            f"the cuts of column {name!r} must rise strictly and lie between its bounds",
+            "the cuts of column {column!r} must rise strictly and lie between its bounds",
             remedy="sort the cuts and drop those outside",
             column=name,
         )

@@ -51,7 +51,7 @@ class Schema:
         for name in names:
             if names.count(name) > 1:
                 raise ParameterError(
-                    f"column {name!r} is declared twice", remedy="declare it once", column=name
+                    "column {column!r} is declared twice", remedy="declare it once", column=name
                 )
 
     @cached_property
@@ -88,7 +88,9 @@ class Schema:
             found = headers.count(name)
             if found != 1:
                 raise SchemaError(
-                    f"the table has {'no column' if not found else 'more than one column'} {name!r}",
+                    "the table has no column {column!r}"
+                    if not found
+                    else "the table has more than one column {column!r}",
                     remedy="rename the column in the table, or change the schema",
                     column=name,
                 )
@@ -113,8 +115,10 @@ class Schema:
             content = json.loads(text)
             if content["version"] != SCHEMA_VERSION:
                 raise SchemaError(
-                    f"the schema has version {content['version']}, this program reads {SCHEMA_VERSION}",
+                    "the schema has version {version}, this program reads {readable}",
                     remedy="save it again with this program",
+                    version=content["version"],
+                    readable=SCHEMA_VERSION,
                 )
             unit = content["unit"]
             return cls(

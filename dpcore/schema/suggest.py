@@ -40,7 +40,9 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
     duplicated = frame.columns[frame.columns.duplicated()]
     if len(duplicated):
         raise SchemaError(
-            f"the table has more than one column {str(duplicated[0])!r}", remedy="rename one of them"
+            "the table has more than one column {duplicated!r}",
+            remedy="rename one of them",
+            duplicated=str(duplicated[0]),
         )
     unit = _unit(frame)
     columns: list[Column] = []

@@ -23,7 +23,7 @@ class PrivacyUnit:
     def __post_init__(self) -> None:
         if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or self.max_rows < 1:
             raise ParameterError(
-                f"max_rows ({self.max_rows}) must be a whole number of at least 1",
+                "max_rows ({max_rows}) must be a whole number of at least 1",
                 remedy="state how many rows one person may have",
                 max_rows=self.max_rows,
             )

@@ -63,11 +63,17 @@ class Adaptive:
     def __post_init__(self) -> None:
         object.__setattr__(self, "ordered", frozenset(self.ordered))
         if self.degree not in (2, 3):
-            raise ParameterError(f"degree ({self.degree}) must be 2 or 3", remedy="ask for pairs or triples")
+            raise ParameterError(
+                "degree ({degree}) must be 2 or 3", remedy="ask for pairs or triples", degree=self.degree
+            )
         if not 1 <= self.rounds <= 10:
-            raise ParameterError(f"rounds ({self.rounds}) must be 1 to 10", remedy="ask for 2")
+            raise ParameterError("rounds ({rounds}) must be 1 to 10", remedy="ask for 2", rounds=self.rounds)
         if self.max_cells < 1:
-            raise ParameterError(f"max_cells ({self.max_cells}) must be at least 1", remedy="raise max_cells")
+            raise ParameterError(
+                "max_cells ({max_cells}) must be at least 1",
+                remedy="raise max_cells",
+                max_cells=self.max_cells,
+            )
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""

@@ -157,7 +157,7 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticMo
         groups = earlier.grouping.groups[name]
         if len(np.unique(np.stack([groups, kinds]), axis=1).T) != len(np.unique(groups)):
             raise ParameterError(
-                f"the earlier model counts cells of column {name!r} as one that a constraint tells apart",
+                "the earlier model counts cells of column {column!r} as one that a constraint tells apart",
                 remedy="drop the constraint, or start without the earlier model",
                 column=name,
             )

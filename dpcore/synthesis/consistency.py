@@ -81,8 +81,9 @@ def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
         common = sorted(set(a) & set(b))
         if 2 ** len(common) > MAX_SHARED:
             raise LimitError(
-                f"two marginals share {len(common)} columns, too many to make them agree",
+                "two marginals share {count} columns, too many to make them agree",
                 remedy="drop one of the two or take fewer columns",
+                count=len(common),
             )
         found.update(
             frozenset(part)

@@ -62,7 +62,7 @@ class Determines:
         object.__setattr__(self, "cells", tuple(map(int, self.cells)))
         if self.column == self.target:
             raise ParameterError(
-                f"column {self.column!r} cannot determine itself",
+                "column {column!r} cannot determine itself",
                 remedy="name two columns",
                 column=self.column,
             )
@@ -88,9 +88,12 @@ class Constraints:
         for function in self.determines:
             if len(function.cells) != domain.size(function.column):
                 raise ParameterError(
-                    f"{function.column!r} has {domain.size(function.column)} cells, and "
-                    f"{len(function.cells)} are given to decide {function.target!r}",
+                    "{column!r} has {size} cells, and {count} are given to decide {target!r}",
                     remedy="give one cell of the target for each",
+                    column=function.column,
+                    size=domain.size(function.column),
+                    count=len(function.cells),
+                    target=function.target,
                 )
             _check_cells(domain, function.target, function.cells)
             if function.target in decided or any(
@@ -98,7 +101,7 @@ class Constraints:
                 for other in self.determines
             ):
                 raise ParameterError(
-                    f"column {function.target!r} is decided by another and stands in a second constraint",
+                    "column {column!r} is decided by another and stands in a second constraint",
                     remedy="state the constraint for the column that decides it",
                     column=function.target,
                 )
@@ -109,10 +112,10 @@ class Constraints:
         tree = JunctionTree.over(domain.project(tuple(dict.fromkeys(n for c in cliques for n in c))), cliques)
         if tree.cells > MAX_CONSTRAINT_CELLS:
             raise LimitError(
-                f"the impossible combinations tie columns together to {tree.cells} cells, more than "
-                f"{MAX_CONSTRAINT_CELLS}",
+                "the impossible combinations tie columns together to {cells} cells, more than {limit}",
                 remedy="drop a combination, or use wider steps",
                 cells=tree.cells,
+                limit=MAX_CONSTRAINT_CELLS,
             )
         whole = {name: np.arange(domain.size(name)) for name in domain.names}
         if State(tree, product_potentials(tree, self.factors(domain, whole))).log_mass == -math.inf:
@@ -162,7 +165,8 @@ class Constraints:
 def _check_cells(domain: Domain, name: str, cells: Sequence[int]) -> None:
     if not all(0 <= cell < domain.size(name) for cell in cells):
         raise ParameterError(
-            f"column {name!r} has cells 0 to {domain.size(name) - 1} only",
+            "column {column!r} has cells 0 to {size} only",
             remedy="check the cells",
             column=name,
+            size=domain.size(name) - 1,
         )

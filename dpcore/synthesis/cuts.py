@@ -27,7 +27,7 @@ def quantile_cuts(marginal: Marginal, cells: int) -> tuple[float, ...]:
             remedy="release its histogram",
         )
     if cells < 2:
-        raise ParameterError(f"cells ({cells}) must be at least 2", remedy="ask for 2 or more")
+        raise ParameterError("cells ({cells}) must be at least 2", remedy="ask for 2 or more", cells=cells)
     column = marginal.columns[0]
     counts = marginal.values[: column.values_size]
     shares = np.cumsum(nearest_distribution(counts, max(1.0, float(counts.sum()))))

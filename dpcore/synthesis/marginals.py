@@ -106,8 +106,10 @@ class Marginals(FixedCliques):
             object.__setattr__(self, "weights", tuple(exact("weight", weight) for weight in self.weights))
             if len(self.weights) != len(self.cliques):
                 raise ParameterError(
-                    f"there are {len(self.weights)} weights for {len(self.cliques)} cliques",
+                    "there are {weights} weights for {cliques} cliques",
                     remedy="give one weight a clique",
+                    weights=len(self.weights),
+                    cliques=len(self.cliques),
                 )
 
     @property

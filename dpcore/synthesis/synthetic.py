@@ -135,9 +135,10 @@ class SyntheticModel:
             numbers = np.atleast_1d(np.asarray(chosen, dtype=np.int64))
             if not numbers.size or numbers.min() < 0 or numbers.max() >= self.domain.size(name):
                 raise ParameterError(
-                    f"column {name!r} has cells 0 to {self.domain.size(name) - 1} only",
+                    "column {column!r} has cells 0 to {size} only",
                     remedy="check the cells",
                     column=name,
+                    size=self.domain.size(name) - 1,
                 )
             mask = np.isin(np.arange(self.domain.size(name)), numbers).astype(np.float64)
             function = next((f for f in self.constraints.determines if f.target == name), None)

@@ -39,12 +39,17 @@ def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float])
     for clique, weight in weights.items():
         if len(set(clique)) not in (2, 3) or len(set(clique)) != len(clique) or not set(clique) <= set(place):
             raise ParameterError(
-                f"({', '.join(clique)}) must be a pair or triple of columns that are measured",
-                remedy=f"choose among {', '.join(map(repr, names))}",
+                "({clique}) must be a pair or triple of columns that are measured",
+                remedy="choose among {map}",
+                clique=", ".join(clique),
+                map=", ".join(map(repr, names)),
             )
         if not (math.isfinite(weight) and weight > 0):
             raise ParameterError(
-                f"the weight ({weight}) of {', '.join(clique)} must be above 0", remedy="raise the weight"
+                "the weight ({weight}) of {clique} must be above 0",
+                remedy="raise the weight",
+                weight=weight,
+                clique=", ".join(clique),
             )
         wanted[tuple(sorted(clique, key=place.__getitem__))] = float(weight)
     return wanted

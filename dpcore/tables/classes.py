@@ -47,7 +47,7 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if name not in frame.columns:
-        raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+        raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
     column = frame[name]
     if column.empty:
         raise SchemaError("the table has no rows", remedy="take a table with rows")

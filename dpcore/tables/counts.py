@@ -119,21 +119,24 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
     together = sum(map(domain.cells, cliques))
     if together > MAX_CELLS_TOGETHER and all(domain.cells(clique) <= limit for clique in cliques):
         raise LimitError(
-            f"the {len(cliques)} tables would have {together} cells in all, more than {MAX_CELLS_TOGETHER}",
+            "the {count} tables would have {cells} cells in all, more than {limit}",
             remedy="ask for fewer tables",
             cells=together,
             limit=MAX_CELLS_TOGETHER,
+            count=len(cliques),
         )
     for clique in cliques:
         cells = domain.cells(clique)
         if cells > limit:
             product = " x ".join(map(str, domain.shape(clique)))
             raise LimitError(
-                f"the table over {', '.join(clique)} would have {product} = {cells} cells, more than {limit}",
+                "the table over {names} would have {product} = {cells} cells, more than {limit}",
                 remedy="take fewer columns, wider steps or fewer categories",
                 clique=clique,
                 cells=cells,
                 limit=limit,
+                names=", ".join(clique),
+                product=product,
             )
 
 
@@ -147,7 +150,9 @@ def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bo
     beyond a whole number that a draw does not pass, so there it is about one row wider.
     """
     if not 0 < level < 1:
-        raise ParameterError(f"level ({level}) must be between 0 and 1", remedy="use a level such as 0.95")
+        raise ParameterError(
+            "level ({level}) must be between 0 and 1", remedy="use a level such as 0.95", level=level
+        )
     if variance == 0:
         return 0.0
     normal = statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
@@ -164,7 +169,10 @@ def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArr
     missing = [name for name in onto if name not in clique]
     if missing:
         raise ParameterError(
-            f"columns {missing} are not in the marginal over {list(clique)}", remedy="ask for its own columns"
+            "columns {missing} are not in the marginal over {clique}",
+            remedy="ask for its own columns",
+            missing=missing,
+            clique=list(clique),
         )
     kept = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in onto))
     order = [name for name in clique if name in onto]

@@ -209,8 +209,10 @@ def _initialize(connection: sa.Connection, settings: Settings) -> bytes:
     row = connection.execute(sa.select(about)).one()
     if row.version > VERSION:
         raise LedgerError(
-            f"the ledger has version {row.version} and this program knows up to version {VERSION}",
+            "the ledger has version {version} and this program knows up to version {readable}",
             remedy="start the newer version of the program",
+            version=row.version,
+            readable=VERSION,
         )
     key = settings.key or _key_in(settings.data_dir, make=False)
     if row.key_check != _key_check(key):

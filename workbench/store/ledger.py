@@ -227,7 +227,7 @@ def _line(row: Any) -> Line:
         charge = Charge(units=row.units, threshold_units=row.threshold_units, part=_part(row.part))
         content = json.loads(row.content)
     except ValueError as error:
-        raise corrupt(f"line {row.number} of the ledger was altered") from error
+        raise corrupt("line {number} of the ledger was altered", number=row.number) from error
     return Line(
         dataset=row.dataset,
         number=row.number,

@@ -38,7 +38,9 @@ def drawing(frame: pd.DataFrame) -> Any:
     """A chart base over aggregates; refuses what could be rows."""
     if len(frame) > MAX_MARKS:
         raise DisclosureError(
-            f"a chart takes aggregates of at most {MAX_MARKS} marks", remedy="aggregate first"
+            "a chart takes aggregates of at most {max_marks} marks",
+            remedy="aggregate first",
+            max_marks=MAX_MARKS,
         )
     import altair
 

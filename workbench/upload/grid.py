@@ -129,8 +129,9 @@ def _column(line: dict[str, Any]) -> Column:
         labels = _split(line["categories"]) or ("False", "True")
         if len(labels) != 2:
             raise ParameterError(
-                f"column {line['column']!r} needs the two texts for false and true",
+                "column {line!r} needs the two texts for false and true",
                 remedy="write them as False | True",
+                line=line["column"],
             )
         return Boolean(**base, false_label=labels[0], true_label=labels[1])
     if kind == "date":
@@ -191,7 +192,9 @@ def _text(value: Any) -> str:
 def _need(line: dict[str, Any], fact: str) -> str:
     text = str(line[fact] or "").strip()
     if not text:
-        raise ParameterError(f"column {line['column']!r} needs {fact}", remedy=f"fill in {fact}")
+        raise ParameterError(
+            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=fact
+        )
     return text
 
 
@@ -204,6 +207,9 @@ def _as_number(line: dict[str, Any], fact: str, text: str) -> Any:
         value = float(text)
     except ValueError:
         raise ParameterError(
-            f"{fact} of column {line['column']!r} must be a number", remedy="write a number such as 10"
+            "{fact} of column {line!r} must be a number",
+            remedy="write a number such as 10",
+            fact=fact,
+            line=line["column"],
         ) from None
     return int(value) if line["kind"] == "integer" and value.is_integer() else value

@@ -188,7 +188,8 @@ def _check_weights(weights: Mapping[str, float]) -> None:
     for name, weight in weights.items():
         if not 0 < weight < float("inf"):
             raise ParameterError(
-                f"the weight of {name} ({weight:g}) must be above 0",
+                "the weight of {column} ({weight:g}) must be above 0",
                 remedy="give a positive weight",
                 column=name,
+                weight=weight,
             )

@@ -55,7 +55,7 @@ def search(
     """
     if not 0 <= limit <= 1:
         raise ParameterError(
-            f"limit ({limit:g}) must be between 0 and 1", remedy="give a share of rows", limit=limit
+            "limit ({limit:g}) must be between 0 and 1", remedy="give a share of rows", limit=limit
         )
     check_size(table)
     metric = metric or Loss()
@@ -180,8 +180,8 @@ def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> Infeasi
         )
     nearest = math.ceil(least / table.rows * 1000) / 1000
     return InfeasibleError(
-        f"no generalization meets the models while suppressing at most {limit:.1%} of the rows",
-        remedy=f"allow {nearest:.1%}, or weaken the models",
+        "no generalization meets the models while suppressing at most {limit:.1%} of the rows",
+        remedy="allow {nearest_limit:.1%}, or weaken the models",
         limit=limit,
         nearest_limit=nearest,
     )

@@ -43,7 +43,7 @@ def check_size(table: Tuples) -> None:
     prediction = predict(table.hierarchies, len(table.keys))
     if not prediction.is_feasible:
         raise LimitError(
-            f"full-domain search over {prediction.nodes} nodes would take about {prediction.seconds:.0f} s",
+            "full-domain search over {nodes} nodes would take about {seconds:.0f} s",
             remedy="take fewer quasi-identifiers or levels, or local recoding",
             nodes=prediction.nodes,
             seconds=prediction.seconds,

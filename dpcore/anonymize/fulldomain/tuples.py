@@ -262,9 +262,10 @@ def _encode(series: pd.Series, hierarchy: Hierarchy) -> IntArray:
     leaves = hierarchy.encode(series)
     if len(leaves) and leaves.min() < 0:
         raise HierarchyError(
-            f"the hierarchy of {series.name} has no path for some values of the column",
+            "the hierarchy of {name} has no path for some values of the column",
             remedy="add a line for every value that check_coverage names",
             column=str(series.name),
+            name=series.name,
         )
     return leaves
 
@@ -287,11 +288,11 @@ def _check_columns(
         raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
     for name in (*hierarchies, *extra):
         if name not in frame.columns:
-            raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
     both = sorted(set(hierarchies) & set(extra))
     if both:
         raise SchemaError(
-            f"{both[0]} is sensitive and a quasi-identifier at once",
+            "{column} is sensitive and a quasi-identifier at once",
             remedy="give the column one of the two roles",
             column=both[0],
         )

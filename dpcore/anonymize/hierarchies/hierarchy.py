@@ -105,7 +105,8 @@ class Hierarchy:
         if any(len(row) != len(rows[0]) for row in rows):
             raise HierarchyError(
                 "the lines of the hierarchy file differ in their number of fields",
-                remedy=f"give every value the same number of levels, separated by {delimiter!r}",
+                remedy="give every value the same number of levels, separated by {delimiter!r}",
+                delimiter=delimiter,
             )
         rows = list(dict.fromkeys(rows))
         return cls(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
@@ -130,9 +131,10 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
     for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(
-                f"level {number} does not nest: it separates values that level {number - 1} has joined",
+                "level {level} does not nest: it separates values that level {number} has joined",
                 remedy="make each level a coarser grouping of the level below it",
                 level=number,
+                number=number - 1,
             )
     if len(set(levels[-1])) != 1:
         raise HierarchyError(

@@ -31,7 +31,7 @@ class Admission:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise ParameterError(f"k ({self.k}) must be at least 1", remedy="raise k", k=self.k)
+            raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=self.k)
         if (self.admissible is None) != (self.sensitive is None):
             raise ParameterError(
                 "a model on sensitive values needs both its rule and its column",
@@ -45,7 +45,7 @@ class Admission:
         """
         if self.k > len(frame):
             raise InfeasibleError(
-                f"k ({self.k}) is above the number of rows", remedy="lower k, or bring more rows", k=self.k
+                "k ({k}) is above the number of rows", remedy="lower k, or bring more rows", k=self.k
             )
         if self.sensitive is None:
             gate = Gate(admission=self, secret=np.zeros(len(frame), dtype=np.int64), values=1, weights=None)

@@ -57,10 +57,10 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, k: int) -> Mi
     check_columns(columns)
     points = np.stack([_scaled(frame, name) for name in sorted(columns)])
     if k < 1:
-        raise ParameterError(f"k ({k}) must be at least 1", remedy="raise k", k=k)
+        raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=k)
     if k > points.shape[1]:
         raise InfeasibleError(
-            f"k ({k}) is above the number of rows", remedy="lower k, or bring more rows", k=k
+            "k ({k}) is above the number of rows", remedy="lower k, or bring more rows", k=k
         )
     if points.shape[1] <= EXACT_ROWS:
         clusters = mdav(points, k)
@@ -205,17 +205,19 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
 def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
     """A column with mean 0 and variance 1; all 0 when it is constant."""
     if name not in frame.columns:
-        raise SchemaError(f"the table has no column {name}", remedy="check the names", column=name)
+        raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
     if not pd.api.types.is_numeric_dtype(frame[name]):
         raise SchemaError(
-            f"microaggregation needs numbers, {name} has none",
+            "microaggregation needs numbers, {column} has none",
             remedy="recode this column instead",
             column=name,
         )
     values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
     if not np.isfinite(values).all():
         raise SchemaError(
-            f"{name} has missing or infinite values", remedy="fill or leave out these rows first", column=name
+            "{column} has missing or infinite values",
+            remedy="fill or leave out these rows first",
+            column=name,
         )
     centered = values - values.mean()
     return np.asarray(centered / (centered.std() or 1.0))
