@@ -2,6 +2,7 @@
 
 from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.distributions import Distribution, Distributions, distributions
+from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrors, WayError, marginal_error
 from dpcore.evaluation.proposals import (
     FrontierOf,
@@ -19,6 +20,7 @@ from dpcore.evaluation.range_errors import (
     WidthError,
 )
 from dpcore.evaluation.range_queries import percent_error, range_query
+from dpcore.evaluation.similarity import Propensity, Similarity, SimilarityReport
 from dpcore.evaluation.trial import Side, Trial, TrialReport
 
 __all__ = [
@@ -26,15 +28,19 @@ __all__ = [
     "AuditReport",
     "Distribution",
     "Distributions",
+    "Efficacy",
     "ErrorQuantiles",
     "Evaluation",
     "FrontierOf",
     "MarginalError",
     "MarginalErrors",
     "NamedError",
+    "Propensity",
     "RangeErrors",
     "RangeQueryErrors",
     "Side",
+    "Similarity",
+    "SimilarityReport",
     "SizeOf",
     "SuggestedHierarchies",
     "SuggestedRoles",
