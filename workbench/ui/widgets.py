@@ -20,6 +20,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
     SAMPLE_TITLES,
+    delta_of,
     epsilon_verdict,
     epsilon_words,
     error_words,
@@ -197,7 +198,7 @@ def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
     """
     if curator.rule == "basic":
         return PureDP(epsilon=repr(epsilon))
-    return ApproxDP(epsilon=repr(epsilon), delta=curator.account.promise.get("delta", "1/1000000000"))
+    return ApproxDP(epsilon=repr(epsilon), delta=delta_of(curator.account))
 
 
 def epsilon_left(curator: Curator) -> float:
