@@ -216,7 +216,7 @@ def test_a_file_of_reports_decodes_alone(page):
     read(page, "A file of reports")
     page.at.file_uploader[0].upload("r.jsonl", text.encode(), "application/json").run()
     assert page.errors == ""
-    assert "400 reports by Optimized local hashing, epsilon 2 per answer." in page.text
+    assert "400 reports by Local hashing, epsilon 2 per answer." in page.text
     assert "Most said a" in page.text
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpcore.local import PROTOCOLS
 from workbench.local_dp.words import TITLES
 from workbench.ui.charts import ERROR_BAR, ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing
 from workbench.ui.language import _
@@ -17,7 +18,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """One line per protocol on logarithmic scales, and a rule where the survey is."""
     named = frame.assign(protocol=[TITLES[name] for name in frame["protocol"]])
     altair, chart = drawing(named)
-    order = list(dict.fromkeys(named["protocol"]))
+    order = [TITLES[name] for name in PROTOCOLS]
     x = altair.X(f"{over}:Q", title=title, scale=altair.Scale(type="log", nice=False))
     legend = altair.Legend(orient="bottom", columns=2, labelLimit=240)
     lines = chart.mark_line(point=True).encode(
@@ -70,7 +71,7 @@ def shares(frame: pd.DataFrame) -> Chart:
     )
     rules = (
         chart.transform_filter("datum.kind == 'corrected'")
-        .mark_rule(color=ERROR_BAR, strokeWidth=2)
+        .mark_bar(color=ERROR_BAR, size=2)
         .encode(y=y, yOffset=offset, x="low:Q", x2="high:Q")
     )
     alt = _("Shares of {answers} answers, corrected for the noise, each with its interval.").format(

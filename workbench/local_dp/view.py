@@ -14,7 +14,7 @@ from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, coverage
 from workbench.store.surveys import Survey
 from workbench.ui import widgets
-from workbench.ui.charts import bars
+from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words, number, percent, plain
 
@@ -55,6 +55,7 @@ def respondent(question: dl.Question) -> None:
             alt=_("Chance that the report speaks for each answer, when the true one is {answer}.").format(
                 answer=labels[answer]
             ),
+            color=PRIVATE,
         )
         widgets.show_chart(chart, key="local-chances")
         st.caption(answer_words(question.protocol.real_epsilon))
@@ -108,8 +109,12 @@ def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> Non
 
 def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     with left:
-        low = st.number_input(_("Lowest possible number"), value=float(column.min()), key="local-low")
-        high = st.number_input(_("Highest possible number"), value=float(column.max()), key="local-high")
+        low = st.number_input(
+            _("Lowest possible number"), value=float(column.min()), key=f"local-low-{column.name}"
+        )
+        high = st.number_input(
+            _("Highest possible number"), value=float(column.max()), key=f"local-high-{column.name}"
+        )
         st.button(_("Ask everybody again"), key="local-again")
         st.caption(_("A real survey has to know both before it asks; here they are those of the column."))
     found = simulate.means(column, low=low, high=high, epsilon=epsilon)

@@ -13,9 +13,9 @@ TITLES = Words(
     {
         "randomized response": N_("Randomized response"),
         "subset selection": N_("Subset selection"),
-        "optimized unary": N_("Optimized unary encoding"),
-        "symmetric unary": N_("Symmetric unary encoding"),
-        "local hashing": N_("Optimized local hashing"),
+        "optimized unary": N_("Optimized unary"),
+        "symmetric unary": N_("Symmetric unary"),
+        "local hashing": N_("Local hashing"),
         "Hadamard response": N_("Hadamard response"),
         "rounded response": N_("Rounded at random, then randomized response"),
         "Duchi": N_("Duchi's mechanism"),

@@ -169,11 +169,13 @@ def lines(
     return Chart(spec=spec.properties(height=300), alt=alt, table=frame)
 
 
-def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+def bars(
+    labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str, color: str = WARNING
+) -> Chart:
     """Shares as horizontal bars, the largest first as given."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
     altair, chart = drawing(frame)
-    spec = chart.mark_bar(color=WARNING, opacity=0.85).encode(
+    spec = chart.mark_bar(color=color, opacity=0.85).encode(
         y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
         x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
         tooltip=["of", altair.Tooltip("share:Q", format=".2%")],
