@@ -10,6 +10,7 @@ import pandas as pd
 
 import dpcore.local as dl
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import as_text
 
 MAX_ANSWERS = 60
 MECHANISMS = (dl.RoundedResponse, dl.Duchi, dl.Piecewise)
@@ -43,7 +44,7 @@ def survey(column: pd.Series, *, protocol: str, epsilon: float) -> Survey:
     Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS` different answers.
     """
     given = column.dropna()
-    kinds = sorted(given.unique())
+    kinds = sorted((given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique())
     if len(kinds) < 2:
         raise SchemaError(
             "everybody gave the same answer in column {name}",
