@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.architecture.house import CORE, OURS, ROOT, imports, name_of
 
 FLOORS = {
     "app": 8,
@@ -31,6 +31,7 @@ FLOORS = {
     "dpcore.schema": 1,
     "dpcore.accounting": 1,
     "dpcore.errors": 0,
+    "dpcore.text": 0,
 }
 HEAVY = {
     "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyspark", "scipy", "sklearn", "sqlalchemy",
@@ -41,40 +42,10 @@ POST_PROCESSING = {"release", "schema", "synthesis", "evaluation"}
 """Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
 
 
-def modules(*tops: str) -> Iterator[tuple[Path, ast.Module]]:
-    for top in tops:
-        paths = [ROOT / f"{top}.py"] if top == "app" else sorted((ROOT / top).rglob("*.py"))
-        for path in paths:
-            yield path, ast.parse(path.read_text(encoding="utf-8"), str(path))
-
-
-OURS = list(modules("app", "pages", "share", "workbench", "dpcore"))
-CORE = list(modules("dpcore"))
-
-
-def name_of(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
-
 def part(module: str) -> str:
     """The part of the house that a module is in."""
     parts = module.split(".")
     return ".".join(parts[:2]) if parts[0] == "dpcore" else parts[0]
-
-
-def imports(tree: ast.AST) -> Iterator[str]:
-    """Dotted names that are imported, relative ones refused."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"relative import in line {node.lineno}"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def attributes(tree: ast.AST) -> set[str]:
-    """Names that stand after a dot."""
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 def at_start_up(tree: ast.Module) -> Iterator[str]:

@@ -23,6 +23,24 @@ SAMPLE_LINES = Words(
         ),
     }
 )
+ROLE_WORDS = Words(
+    {
+        "identifier": N_("identifier"),
+        "quasi-identifier": N_("quasi-identifier"),
+        "sensitive": N_("sensitive"),
+        "insensitive": N_("insensitive"),
+    }
+)
+KIND_WORDS = Words(
+    {
+        "categorical": N_("categorical"),
+        "integer": N_("integer"),
+        "real": N_("real"),
+        "date": N_("date"),
+        "boolean": N_("boolean"),
+        "leave out": N_("leave out"),
+    }
+)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
