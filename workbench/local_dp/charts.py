@@ -8,7 +8,18 @@ import pandas as pd
 
 from dpcore.local import PROTOCOLS
 from workbench.local_dp.words import TITLES
-from workbench.ui.charts import ERROR_BAR, ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing
+from workbench.ui.charts import (
+    ERROR_BAR,
+    HEADINGS,
+    ORIGINAL,
+    PRIVATE,
+    SYNTHETIC,
+    WARNING,
+    Chart,
+    drawing,
+    headed,
+    tips,
+)
 from workbench.ui.language import _
 
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
@@ -33,7 +44,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
             "protocol:N", title=None, legend=legend, scale=altair.Scale(domain=order, range=COLORS)
         ),
         shape=altair.Shape("protocol:N", title=None, legend=legend, scale=altair.Scale(domain=order)),
-        tooltip=["protocol", over, altair.Tooltip("error:Q", format=".2%")],
+        tooltip=[*tips("protocol", over), *tips(error=".2%")],
     )
     here = altair.Chart(pd.DataFrame({over: [at]})).mark_rule(color=ERROR_BAR, strokeDash=[4, 4]).encode(x=x)
     best = named.loc[named.groupby(over)["error"].idxmin()]
@@ -41,15 +52,15 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     return Chart(
         spec=(lines + here).properties(height=340),
         alt=alt.format(over=title, first=best["error"].iloc[0], last=best["error"].iloc[-1]),
-        table=named,
+        table=headed(named),
     )
 
 
 def shares(frame: pd.DataFrame) -> Chart:
     """Bars of corrected shares with intervals; beside them true and reported ones, where they are known."""
-    kinds = [kind for kind in ("true", "reported", "corrected") if kind in frame]
-    names = {"true": _("true"), "reported": _("reported"), "corrected": _("corrected")}
     tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
+    kinds = [kind for kind in tones if kind in frame]
+    names = {kind: HEADINGS[kind] for kind in kinds}
     long = frame.melt(["answer", "low", "high"], kinds, var_name="kind", value_name="share")
     long["shown"] = long["share"].clip(lower=0)
     long["of"] = [names[kind] for kind in long["kind"]]
@@ -67,7 +78,7 @@ def shares(frame: pd.DataFrame) -> Chart:
             legend=altair.Legend(orient="top"),
             scale=altair.Scale(domain=order, range=[tones[kind] for kind in kinds]),
         ),
-        tooltip=["answer", "of", altair.Tooltip("share:Q", format=".2%")],
+        tooltip=tips("answer", "of", share=".2%"),
     )
     rules = (
         chart.transform_filter("datum.kind == 'corrected'")
@@ -78,7 +89,7 @@ def shares(frame: pd.DataFrame) -> Chart:
         answers=len(frame)
     )
     step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
-    return Chart(spec=(bars + rules).properties(height=step), alt=alt, table=frame)
+    return Chart(spec=(bars + rules).properties(height=step), alt=alt, table=headed(frame))
 
 
 def means(frame: pd.DataFrame) -> Chart:
@@ -90,8 +101,8 @@ def means(frame: pd.DataFrame) -> Chart:
     }
     named = frame.assign(
         way=[titles.get(way) or TITLES[way] for way in frame["way"]],
-        low=frame["mean"] - frame["half"],
-        high=frame["mean"] + frame["half"],
+        low=frame["mean"] - frame["off"],
+        high=frame["mean"] + frame["off"],
     )
     altair, chart = drawing(named)
     y = altair.Y("way:N", sort=None, title=None, axis=altair.Axis(labelLimit=320))
@@ -99,20 +110,20 @@ def means(frame: pd.DataFrame) -> Chart:
         y=y,
         x=altair.X("mean:Q", title=_("mean"), scale=altair.Scale(zero=False)),
         color=altair.condition("datum.private", altair.value(PRIVATE), altair.value(ORIGINAL)),
-        tooltip=["way", altair.Tooltip("mean:Q", format=".4~g"), altair.Tooltip("half:Q", format=".3~g")],
+        tooltip=tips("way", mean=".4~g", off=".3~g"),
     )
     rules = chart.mark_rule(color=ERROR_BAR).encode(y=y, x="low:Q", x2="high:Q")
-    true = chart.transform_filter("datum.half == 0").transform_window(rank="row_number()")
+    true = chart.transform_filter("datum.off == 0").transform_window(rank="row_number()")
     line = (
         true.transform_filter("datum.rank == 1")
         .mark_rule(color=ORIGINAL, strokeDash=[4, 4])
         .encode(x="mean:Q")
     )
     alt = _("Means with intervals: ") + "; ".join(
-        f"{row.way} {row.mean:.4g} ± {row.half:.2g}" for row in named.itertuples()
+        f"{row.way} {row.mean:.4g} ± {row.off:.2g}" for row in named.itertuples()
     )
     return Chart(
         spec=(line + rules + points).properties(height={"step": 30}),
         alt=alt,
-        table=named[["way", "mean", "half"]],
+        table=headed(named[["way", "mean", "off"]]),
     )

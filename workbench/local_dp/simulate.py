@@ -122,4 +122,4 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
         mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
         found = mechanism.estimate(mechanism.perturb(values))
         lines.append((mechanism.name, found.mean, (found.interval(0.95)[1] - found.mean), True))
-    return pd.DataFrame(lines, columns=["way", "mean", "half", "private"])
+    return pd.DataFrame(lines, columns=["way", "mean", "off", "private"])

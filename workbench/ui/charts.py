@@ -44,6 +44,17 @@ HEADINGS = Words(
         "half": N_("rows off, in 95 of 100 cases"),
         "from": N_("from"),
         "to": N_("to"),
+        "protocol": N_("protocol"),
+        "people": N_("people"),
+        "epsilon": N_("epsilon"),
+        "answer": N_("answer"),
+        "true": N_("true"),
+        "reported": N_("reported"),
+        "corrected": N_("corrected"),
+        "as a distribution": N_("as a distribution"),
+        "way": N_("way"),
+        "mean": N_("mean"),
+        "off": N_("off by, in 95 of 100 cases"),
     }
 )
 """What people read where a frame of aggregates has a field."""
