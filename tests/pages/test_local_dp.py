@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 import pytest
 
 import dpcore.local as dl
+from workbench import session
 from workbench.local_dp import simulate
 from workbench.store import surveys
 
@@ -111,8 +113,6 @@ def test_a_survey_from_design_to_estimate(served):
     assert "only their digests are stored" in served.text
     key, tokens = served.session.invitations
     assert len(tokens) == 30
-    from workbench import session
-
     book = session.surveys()
     question = book.asked(tokens[0])
     for place, token in enumerate(tokens[:24]):
@@ -131,8 +131,10 @@ def test_a_survey_from_design_to_estimate(served):
 
 def test_another_tab_reads_by_the_key(served, new_tab):
     """The owner would lose the answers with the tab; or anybody would read them without the key."""
-    served.press("Make 1,000 links")
+    served.set("button_group", "Links work for", 7).press("Make 1,000 links")
     key, _tokens = served.session.invitations
+    left = session.surveys().of(key).expires - datetime.now(UTC)
+    assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
     other = read(new_tab().go("local_dp"), "A survey made here")
     assert "The key was shown" in other.text
     other.set("text_input", "Key of the survey", "x" + key)
