@@ -57,7 +57,11 @@ GLOSSARY = Words(
         "zCDP": N_(
             "Losses add up in rho. Best for many small releases and for synthetic tables of many columns."
         ),
-        "report": N_("One answer in the local model, randomized by the person who gives it."),
-        "frequency estimate": N_("How common a value is, computed from reports."),
+        "local model": N_("People change their own answers at random before anything leaves them."),
+        "protocol": N_("The law by which an answer becomes a report, and reports become estimates."),
+        "report": N_("What leaves a person in place of the true answer."),
+        "support": N_("A report supports the answers that it speaks for; protocols differ in which."),
+        "frequency estimate": N_("How common an answer is, computed from reports."),
+        "invitation": N_("A link for one person that takes one report."),
     }
 )
