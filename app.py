@@ -21,6 +21,7 @@ pages = {
         st.Page("pages/evaluate.py", title=_("Evaluate"), icon=":material/balance:"),
         st.Page("pages/ledger.py", title=_("Ledger"), icon=":material/receipt_long:"),
     ],
+    _("Learn"): [st.Page("pages/learn.py", title=_("Learn"), icon=":material/school:")],
 }
 
 page = st.navigation(pages)
