@@ -53,6 +53,7 @@ GLOSSARY = Words(
         ),
         "information loss": N_("How much was generalized or suppressed: 0 is nothing, 1 is everything."),
         "post-processing": N_("Whatever is computed from a release alone. It costs nothing."),
+        "report": N_("What leaves a person in place of the true answer: it was changed at random."),
         "basic composition": N_("Epsilons add up. Best for few, larger releases."),
         "zCDP": N_(
             "Losses add up in rho. Best for many small releases and for synthetic tables of many columns."
