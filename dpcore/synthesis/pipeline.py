@@ -9,6 +9,7 @@ sees a row, so a loop "until it passes" pays for every turn, and `Pipeline` caps
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -72,8 +73,8 @@ class Runs(Protocol):
 class Closeness:
     """How many rows a drawn table differs from the private one: noisy L1 distance over a few columns.
 
-    A table that is not surely apart from the private one may repeat its people. Choose columns with many cells:
-    over few, an exact release is close to the table because it is good. Costs the stated loss each time.
+    A table that is not surely apart from the private one may repeat its people. Choose columns with many
+    cells: over few, a release is close to the table because it is good. Costs the stated loss each time.
 
     Attributes:
         columns: whose joint cells are compared, in the order of `counts`.
@@ -181,7 +182,7 @@ class Pipeline:
             steps.append(Step(name="privacy test", result=free))
             if passed and self.test_loss is not None:
                 asked = Closeness.of(release, sample, self.test_columns)
-                answer = curator.run(asked, self.test_loss)
+                answer = curator.run(asked, self.test_loss, request_id=uuid.uuid4().hex)
                 result = _judged(answer)
                 steps.append(Step(name="privacy test", loss=str(self.test_loss), result=result))
                 passed = bool(result["passed"])
@@ -239,7 +240,7 @@ def _bounds(release: Release) -> dict[str, str]:
 
 
 def _judged(answer: Release) -> dict[str, float | bool]:
-    """The noisy distance; it passes where it is surely above 0: the drawn table is no copy in these columns."""
+    """The noisy distance; it passes where it is surely above 0: the drawn table is no copy there."""
     figures = answer.model
     assert isinstance(figures, Figures)
     (distance,) = figures.figures
