@@ -20,7 +20,7 @@ import pandas as pd
 
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
-from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.release import Model, Release
 from dpcore.schema.domain import Clique, Domain
@@ -111,9 +111,9 @@ class Closeness:
         on_progress("compare", 0.0)
         table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
         gaps = measurer.gaps({self.columns: table}, measurer.loss)
-        scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss)
+        scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
         noise: Noise = "laplace" if isinstance(measurer.loss, PureDP) else "gaussian"
-        width = half_width(noise_variance(scale, measurer.loss), noise)
+        width = half_width(noise_variance(scale, measurer.loss), noise) / GRAIN
         distance = Figure(name="distance", value=gaps[self.columns], half_width=width)
         return {}, Figures(column=self.columns[0], total=0.0, figures=(distance,))
 
