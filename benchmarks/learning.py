@@ -3,15 +3,16 @@
     python benchmarks/learning.py --json
     python benchmarks/learning.py --data privsyn_diabetes.csv --epsilon 1 --runs 4
 
-Tables of numbers scaled to [-1, 1] with a column `label` of 1 and -1; the bounds are the files' own, and
-every release says so. Five random 80/20 splits, and so many runs each: the Gaussian recipe learns from 80 % at
-each epsilon, rows are drawn, and a support vector machine (RBF kernel, C and gamma from a 5 x 5 grid by 3-fold
-cross-validation of F1 on at most 300 rows) is trained on them and tested on the original 20 % (scenario 2), or
-trained on the original and tested on the drawn rows (scenario 1). Beside it: no privacy, the larger class,
-shuffled labels; linear regression of the label (mean squared error); and k-means: two centers from drawn rows,
-original rows assigned to them, normalized mutual information with k-means on the original. The best of the
-book's figures over its k, whose code keeps no epsilon at all, follow where their file is found. CPU seconds are
-of one thread and count everything; all settings of a table should take less than a minute.
+Tables of numbers scaled to [-1, 1] with a column `label` of 1 and -1; the bounds are the files' own,
+and every release says so. Five random 80/20 splits, and so many runs each: the Gaussian recipe learns from
+80 % at each epsilon, rows are drawn, and a support vector machine (RBF kernel, C and gamma from a 5 x 5 grid
+by 3-fold cross-validation of F1 on at most 300 rows) is trained on them and tested on the original 20 %
+(scenario 2), or trained on the original and tested on the drawn rows (scenario 1). Beside it: no privacy, the
+larger class, shuffled labels; linear regression of the label (mean squared error); and k-means: two centers
+from drawn rows, original rows assigned to them, normalized mutual information with k-means on the original.
+The best of the book's figures over its k, whose code keeps no epsilon at all, follow where their file is
+found. CPU seconds are of one thread and count everything; all settings of a table should take less than a
+minute.
 """
 
 from __future__ import annotations

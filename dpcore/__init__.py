@@ -44,6 +44,8 @@ from dpcore.synthesis import (
     Tree,
 )
 
+__version__ = "0.1.0"
+
 __all__ = [
     "ZCDP",
     "Adaptive",

@@ -71,8 +71,10 @@ def table_recipe(
         return Joint(columns=tuple(columns))
     if relations == "independent":
         return Independent(columns=tuple(columns))
-    shared = {"ordered": frozenset(ordered), "constraints": constraints}
-    recipe: Recipe = Tree(**shared) if relations == "tree" else Adaptive(weights=weights, **shared)
+    if relations == "tree":
+        recipe: Recipe = Tree(ordered=frozenset(ordered), constraints=constraints)
+    else:
+        recipe = Adaptive(ordered=frozenset(ordered), constraints=constraints, weights=weights)
     return SomeColumns(columns=tuple(columns), recipe=recipe)
 
 
@@ -158,6 +160,14 @@ def back() -> None:
     """Back to planning a release."""
     held = session.session()
     held.shown, held.job = None, None
+
+
+def take_note() -> None:
+    """Plan the kind of release that another page asked for, if any."""
+    note = session.take(session.PlanRelease)
+    if note is not None:
+        back()
+        session.set_widget("kind", note.kind)
 
 
 def columns_of(recipe: Recipe) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def _ways_to_a_table(would_do: str) -> None:
             if st.button(
                 _("Open a sample: {title}").format(title=SAMPLE_TITLES[sample.key]), key=f"need-{sample.key}"
             ):
-                session.set_widget("wanted-sample", sample.key)
+                session.session().note = session.OpenSample(key=sample.key)
                 st.switch_page("pages/upload.py")
         if st.button(_("Upload a table"), type="primary"):
             st.switch_page("pages/upload.py")

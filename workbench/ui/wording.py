@@ -23,6 +23,24 @@ SAMPLE_LINES = Words(
         ),
     }
 )
+ROLE_WORDS = Words(
+    {
+        "identifier": N_("identifier"),
+        "quasi-identifier": N_("quasi-identifier"),
+        "sensitive": N_("sensitive"),
+        "insensitive": N_("insensitive"),
+    }
+)
+KIND_WORDS = Words(
+    {
+        "categorical": N_("categorical"),
+        "integer": N_("integer"),
+        "real": N_("real"),
+        "date": N_("date"),
+        "boolean": N_("boolean"),
+        "leave out": N_("leave out"),
+    }
+)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -87,6 +105,16 @@ def epsilon_words(epsilon: float) -> str:
     return _(
         "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure."
     ).format(sure=number(sure) if sure < 99 else f"{sure:.2f}")
+
+
+def answer_words(epsilon: float) -> str:
+    """What an epsilon means for somebody who answers a question."""
+    sure = 100 * odds(epsilon)
+    if sure > 99.99:
+        return _("Someone who is 50 % sure of your answer can become all but certain.")
+    return _("Someone who is 50 % sure of your answer can become at most {sure} % sure.").format(
+        sure=number(sure) if sure < 99 else f"{sure:.2f}"
+    )
 
 
 def epsilon_verdict(epsilon: float) -> str:
