@@ -45,6 +45,11 @@ class Step:
     loss: str = ""
     result: Mapping[str, str | float | bool]
 
+    @property
+    def passed(self) -> bool:
+        """Whether this step found nothing against the drawn table."""
+        return bool(self.result.get("passed", True))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Record:
@@ -169,26 +174,38 @@ class Pipeline:
     ) -> Record:
         """Charge and fit the model, then draw and test until a table passes or attempts run out."""
         release = curator.run(self.recipe, self.loss, on_progress=on_progress)
-        steps = [
-            Step(name="preprocess", result=_bounds(release)),
-            Step(name="model", loss=str(self.loss), result={"rows": round(max(release.model.total, 0))}),
-        ]
+        steps = list(model_steps(release))
         for attempt in range(self.attempts):
             on_progress("draw and test", 0.9)
             sample = release.sample(rows)
-            steps.append(Step(name="sample", result={"rows": len(sample)}))
-            free = sample_test(sample, records)
-            passed = bool(free["passed"])
-            steps.append(Step(name="privacy test", result=free))
-            if passed and self.test_loss is not None:
-                asked = Closeness.of(release, sample, self.test_columns)
-                answer = curator.run(asked, self.test_loss, request_id=uuid.uuid4().hex)
-                result = _judged(answer)
-                steps.append(Step(name="privacy test", loss=str(self.test_loss), result=result))
-                passed = bool(result["passed"])
-            if passed or attempt + 1 == self.attempts:
+            steps += sample_steps(sample, records)
+            if steps[-1].passed and self.test_loss is not None:
+                steps.append(closeness_step(curator, release, sample, self.test_columns, self.test_loss))
+            if steps[-1].passed or attempt + 1 == self.attempts:
                 break
-        return Record(steps=tuple(steps), release=release, sample=sample, passed=passed)
+        return Record(steps=tuple(steps), release=release, sample=sample, passed=steps[-1].passed)
+
+
+def model_steps(release: Release) -> tuple[Step, Step]:
+    """How values were put in bounds, and what the model cost."""
+    paid = ", ".join(f"{name} {float(Fraction(amount)):g}" for name, amount in release.guarantee.loss.items())
+    model = Step(name="model", loss=paid, result={"rows": round(max(release.model.total, 0))})
+    return Step(name="preprocess", result=_bounds(release)), model
+
+
+def sample_steps(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> tuple[Step, Step]:
+    """A drawn table, and its free test."""
+    drawn = Step(name="sample", result={"rows": len(sample)})
+    return drawn, Step(name="privacy test", result=sample_test(sample, records))
+
+
+def closeness_step(
+    curator: Runs, release: Release, sample: pd.DataFrame, columns: Sequence[str], loss: Loss
+) -> Step:
+    """One charged test of a drawn table against the private one. Costs `loss`, each time."""
+    asked = Closeness.of(release, sample, columns)
+    answer = curator.run(asked, loss, request_id=uuid.uuid4().hex)
+    return Step(name="privacy test", loss=str(loss), result=_judged(answer))
 
 
 def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> dict[str, float | bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -116,25 +115,24 @@ def test_all_of_the_loss_and_no_more(loss: Loss, groups: object, detail: object)
     )
 
 
-def test_the_plan_follows_noisy_counts_only(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("noisy", "plan"), [(10.0, [1, 4]), (10.0**9, [1, 4, 4])])
+def test_the_plan_follows_noisy_counts_only(
+    noisy: float, plan: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The rule must use the noisy count: a true one would leak through what is measured next."""
-    plans = set()
     right = Measurer.sums
 
     def planted(self: Measurer, by: object, entries: object, loss: object) -> NoisySums:
         found = right(self, by, entries, loss)
-        if by == ():
-            planted_values = np.full_like(found.values, float(planted_count))
-            return NoisySums(by=(), values=planted_values, deviation=found.deviation)
-        return found
+        if by:
+            return found
+        return NoisySums(by=(), values=np.full_like(found.values, noisy), deviation=found.deviation)
 
     monkeypatch.setattr(Measurer, "sums", planted)
-    for planted_count in (10, 10**9):
-        curator = opened(table(500), budget=dp.PureDP(epsilon=1))
-        curator.run(Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]]), dp.PureDP(epsilon=1))
-        events = curator.lines()[-1].content["events"]
-        plans.add(tuple(len(event["reads"]) for event in events))
-    assert plans == {(1, 4), (1, 4, 4)}  # rows, means; then squares and one product
+    curator = opened(table(500), budget=dp.PureDP(epsilon=1))
+    curator.run(Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]]), dp.PureDP(epsilon=1))
+    events = curator.lines()[-1].content["events"]
+    assert [len(event["reads"]) for event in events] == plan  # rows; means; squares and one product
 
 
 @pytest.mark.parametrize(
@@ -365,9 +363,8 @@ def test_a_part_of_the_table() -> None:
     recipe = Gaussian(label="ill", features=("sugar", "weight"))
     curator = opened(frame, under, dp.PureDP(epsilon=10**5))
     half = dp.PureDP(epsilon=5 * 10**4)
-    for (value, seed), times in itertools.product((("F", 1), ("M", 2)), (1,)):
+    for value, seed in (("F", 1), ("M", 2)):
         release = curator.run(recipe, half, where={"sex": value})
         exact = table(300, seed)["ill"].value_counts()[["no", "yes"]]
         assert np.rint(release.marginals[("ill",)].values).tolist() == exact.tolist()
-        assert times
     assert curator.balance().spent == half.epsilon * 10**12
