@@ -36,7 +36,6 @@ from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import normalized_mutual_info_score
-from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 import dpcore as dp
@@ -45,7 +44,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 TABLES = ("diabetes", "breast-cancer", "australian")
 EPSILONS = ("0.1", "0.5", "1")
 SPLITS, TEST_SHARE, TUNED_ROWS = 5, 0.2, 300
-GRID = {"C": 2.0 ** np.arange(-10, 11, 5), "gamma": 2.0 ** np.arange(-10, 11, 5)}
+GRID = [2.0**power for power in range(-10, 11, 5)]
 BARS = {  # accuracy in scenario 2 at each epsilon
     "diabetes": (0.66, 0.70, 0.745),
     "breast-cancer": (0.94, 0.962, 0.962),
@@ -98,10 +97,31 @@ def classifier(train: Rows) -> Any:
     if min((labels == 1).sum(), (labels == -1).sum()) < 10:
         return DummyClassifier().fit(features, labels)
     few = np.random.default_rng(0).permutation(len(labels))[:TUNED_ROWS]
-    if min((labels[few] == 1).sum(), (labels[few] == -1).sum()) < 3:
-        few = np.arange(len(labels))
-    tuned = GridSearchCV(SVC(), GRID, scoring="f1", cv=3, refit=False).fit(features[few], labels[few])
-    return SVC(**tuned.best_params_).fit(features, labels)
+    cost, gamma = tuned(features[few], labels[few])
+    return SVC(C=cost, gamma=gamma).fit(features, labels)
+
+
+def tuned(features: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """C and gamma with the best F1 of class 1 over three folds; each kernel is computed once."""
+    squares = (features**2).sum(axis=1)
+    distances = np.maximum(squares[:, None] + squares - 2 * features @ features.T, 0.0)
+    fold = np.empty(len(labels), dtype=int)
+    fold[np.argsort(labels, kind="stable")] = np.arange(len(labels)) % 3
+    found: dict[tuple[float, float], float] = {}
+    for gamma in GRID:
+        kernel = np.exp(-gamma * distances)
+        for cost in GRID:
+            marks = []
+            for number in range(3):
+                train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+                if len(set(labels[train])) < 2:
+                    continue
+                machine = SVC(C=cost, kernel="precomputed").fit(kernel[np.ix_(train, train)], labels[train])
+                said = machine.predict(kernel[np.ix_(test, train)])
+                right = ((said == 1) & (labels[test] == 1)).sum()
+                marks.append(2 * right / max(((said == 1).sum() + (labels[test] == 1).sum()), 1))
+            found[(cost, gamma)] = statistics.fmean(marks) if marks else 0.0
+    return max(found, key=found.__getitem__)
 
 
 def regression(train: Rows, test: Rows) -> float:
