@@ -236,6 +236,41 @@ class AnonymizedTable:
     guarantee: Guarantee
 
 
+@dataclass(frozen=True, kw_only=True)
+class PrivateReport:
+    """An evaluation that was answered with noise and charged. May be shared.
+
+    Attributes:
+        request_id: of the ledger line that paid for it.
+        kind, about: what it answers, as of its evaluation.
+        content: the answer as plain data.
+        created: when, in UTC.
+    """
+
+    request_id: str
+    kind: str
+    about: tuple[str, ...]
+    content: dict[str, Any]
+    guarantee: Guarantee
+    created: str
+
+    def to_json(self) -> str:
+        """As JSON text with a version."""
+        fields = dataclasses.asdict(self) | {"guarantee": self.guarantee.to_dict()}
+        return json.dumps({"version": RELEASE_VERSION, "report": fields})
+
+    @classmethod
+    def from_json(cls, text: str) -> PrivateReport:
+        """Read what `to_json` wrote. Raises: ParameterError for a text of another kind."""
+        fields = json.loads(text).get("report")
+        if not fields:
+            raise ParameterError("this request made a release, not a report", remedy="open it as a release")
+        return cls(
+            **fields
+            | {"about": tuple(fields["about"]), "guarantee": Guarantee.from_dict(fields["guarantee"])}
+        )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InternalReport(Generic[Report]):
     """A result that read the original rows: for their owner, never exported or shared."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts
@@ -43,6 +44,12 @@ class Engine(Protocol):
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
         """Exact number of rows of every text of a declared column, missing ones left out. Private."""
+
+    def assigned(self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int) -> Counts:
+        """Exact number of rows that a public rule puts into each of so many cells. Private.
+
+        The rule must put a row where it belongs whatever the other rows are.
+        """
 
     def fingerprint(self, key: bytes) -> str:
         """A keyed digest of the content of the whole table, whatever the order of its rows and columns."""

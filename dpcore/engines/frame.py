@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -100,6 +100,15 @@ class FrameEngine:
         values = as_text(self._counted[column])
         chosen = values if part is None else values[self._part(part)]
         return {str(text): int(count) for text, count in chosen.value_counts().items()}
+
+    def assigned(self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int) -> Counts:
+        """Exact number of rows that a public rule puts into each of so many cells. Private."""
+        places = np.asarray(assign(self._counted[list(self.domain.names)]), dtype=np.int64)
+        if places.shape != (self._length,) or places.min() < 0 or places.max() >= cells:
+            raise ParameterError(
+                "a rule must put every row into one of {cells} cells", remedy="mend the rule", cells=cells
+            )
+        return Counts(clique=(), values=np.bincount(places, minlength=cells).astype(np.int64))
 
     def fingerprint(self, key: bytes) -> str:
         """Keyed digest of the content; the same for another order of rows or columns."""

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
@@ -40,6 +41,10 @@ FARTHEST = 2.0**51
 
 
 Groups = npt.NDArray[np.int64]
+
+
+Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
+"""A public rule: the cell of each row."""
 
 
 class CountsOf(Protocol):
@@ -78,11 +83,13 @@ class Measurer:
         texts: Callable[[str], dict[str, int]] | None = None,
         sums: SumsOf | None = None,
         delta: Fraction = Fraction(0),
+        assigned: Callable[[Assign, int], Counts] | None = None,
     ) -> None:
         self._counts = counts
         self._groups: dict[str, Groups] = {}
         self._texts = texts
         self._sums = sums
+        self._assigned = assigned
         self.part = part
         self._left = [loss.amount]  # in lists, because coarser views spend from the same
         self._delta_left = [delta]
@@ -263,6 +270,28 @@ class Measurer:
         self._spend(loss, [event])
         self._delta_left[0] -= delta
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
+
+    def assigned(self, assign: Assign, cells: int, reads: Clique, loss: Loss) -> Marginal:
+        """Noisy number of rows that a public rule puts into each of so many cells.
+
+        A person's rows change these counts by at most `rows` in all. Costs `loss`.
+
+        Args:
+            assign: from rows to the cell of each, from 0; must look at each row for itself, and follow from
+                public or already noisy facts alone.
+            reads: the columns that it looks at, for the record.
+        """
+        if self._assigned is None:
+            raise ParameterError("this measurer applies no rules", remedy="ask through a curator")
+        scale = noise_scale(rows=self.rows, queries=1, loss=loss)
+        self._spend(loss, [self._event(self._additive, (reads,), scale)])
+        exact = self._assigned(assign, cells)
+        return Marginal(
+            clique=exact.clique,
+            values=self._draw(exact.values, scale).astype(np.float64),
+            variance=noise_variance(scale, self.loss),
+            noise=self.noise,
+        )
 
     @property
     def _additive(self) -> Mechanism:
