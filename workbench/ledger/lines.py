@@ -53,7 +53,7 @@ def charges(curator: Curator) -> pd.DataFrame:
         shown.append(
             _row(
                 line.at,
-                describe(line.content["recipe"]) + part,
+                line.content.get("report") or describe(line.content["recipe"]) + part,
                 ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
                 amount(line.charge.units, curator.account),
                 _STATES[end.state if end else "reserved"],

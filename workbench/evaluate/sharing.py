@@ -1,0 +1,69 @@
+"""Figures about a release that are charged, and may be shared."""
+
+from __future__ import annotations
+
+import uuid
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.question import PrivateEvaluation
+from dpcore.release import PrivateReport
+from dpcore.schema import Boolean, Categorical
+from workbench import session
+from workbench.evaluate.candidates import Candidate
+from workbench.ui.language import _
+from workbench.ui.wording import plain
+
+
+def offers(curator: Curator, candidate: Candidate) -> dict[str, PrivateEvaluation]:
+    """What can be bought about this release."""
+    names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
+    found: dict[str, PrivateEvaluation] = {
+        _("distance of single columns"): PrivateMarginalError(release=candidate.table, way=1)
+    }
+    if len(names) > 1:
+        found[_("distance of pairs of columns")] = PrivateMarginalError(release=candidate.table, way=2)
+        for name in names:
+            if isinstance(curator.schema.column(name), (Categorical, Boolean)):
+                title = _("accuracy of {column}, learned from the release").format(column=name)
+                found[title] = PrivateAccuracy(release=candidate.table, target=name)
+    return found
+
+
+def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_id: str) -> None:
+    """Ask once for this request id; a second click with the same id is the same question."""
+    held = session.session()
+    if request_id != held.request_id:
+        return
+    held.request_id = uuid.uuid4().hex
+    try:
+        curator.evaluate_privately(evaluation, loss, request_id=request_id)
+    except DpcoreError as error:
+        held.notice = error
+
+
+def reports(curator: Curator) -> list[PrivateReport]:
+    """What was bought so far for this data set, newest first."""
+    lines = curator.lines()
+    done = {line.request_id for line in lines if line.state == "committed"}
+    bought = [
+        line.request_id
+        for line in reversed(lines)
+        if line.state == "reserved" and "report" in line.content and line.request_id in done
+    ]
+    return [curator.report(request_id) for request_id in bought]
+
+
+def words(report: PrivateReport) -> str:
+    """The answer in a sentence."""
+    content = report.content
+    if "accuracy" in content:
+        return _(
+            "{accuracy:.1%}, between {low:.1%} and {high:.1%}; one answer for all has {majority:.1%}."
+        ).format(**content)
+    return _(
+        "{mean:.1%} of the rows would have to change on average, {worst:.1%} in the worst place ({columns}); "
+        "each ± {half_width:.1%}."
+    ).format(**{**content, "columns": " × ".join(plain(name) for name in content["columns"])})
