@@ -201,7 +201,7 @@ def as_declared(frame: pd.DataFrame, schema: Schema) -> Declared:
             fits &= readable
         kept[column.name] = values
     return Declared(
-        frame=pd.DataFrame(kept)[fits].reset_index(drop=True),
+        frame=pd.DataFrame(kept, index=frame.index)[fits].reset_index(drop=True),
         left_out=tuple(left_out),
         rows_left_out=float(1 - fits.mean()) if len(fits) else 0.0,
     )

@@ -1,4 +1,4 @@
-"""The Evaluate page: a verdict and six figures, tabs, heavy parts when asked, files made elsewhere; internal."""
+"""The Evaluate page: a verdict and six figures, tabs, heavy parts when asked, files made elsewhere."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def csv(frame: pd.DataFrame) -> bytes:
 @pytest.fixture
 def wide(app):
     """A tab with a table of 400 people open."""
+    app.at.default_timeout = 120  # scikit-learn is imported on the way
     return app.open(csv(people(400, 1)))
 
 
@@ -45,6 +46,11 @@ def joint(tab):
 
 def metric(tab, label: str) -> str:
     return next(each.value for each in tab.at.metric if each.label.startswith(label))
+
+
+def columns_table(tab) -> pd.DataFrame:
+    """The table of the tab Columns."""
+    return next(each.value for each in tab.at.dataframe if "column" in each.value)
 
 
 def bring(tab, label: str, frame: pd.DataFrame):
@@ -98,7 +104,7 @@ def test_figures_columns_pairs_and_questions(opened):
 def test_mean_median_and_zeros_stand_in_the_table(wide):
     """A column whose mean doubled would look fine (D8, D13)."""
     joint(wide)
-    table = wide.at.dataframe[0].value
+    table = columns_table(wide)
     assert set(table["column"]) == {"age", "weight", "sex", "rich"}
     assert " → " in table.set_index("column").loc["age", "mean"]
     assert table.set_index("column").loc["sex", "median"] == ""
@@ -176,7 +182,7 @@ def test_a_generalized_file_with_columns_of_its_own(wide):
     bring(wide, "The synthetic or anonymized table", frame)
     assert wide.errors == ""
     assert "Not compared, because most values are none of those declared: sex" in wide.text
-    assert "age" in set(wide.at.dataframe[0].value["column"])
+    assert "age" in set(columns_table(wide)["column"])
 
 
 def test_a_file_with_nothing_in_common(wide):
@@ -216,6 +222,8 @@ def test_a_figure_can_be_bought_and_shared(wide):
 def test_methods_compared_on_invented_people(app, monkeypatch):
     """Choosing a method would cost budget, or need the private table."""
     monkeypatch.setattr(sweep, "ROWS", 300)
+    monkeypatch.setattr(sweep, "SPLITS", 1)
+    app.at.default_timeout = 120
     app.open().go("evaluate")
     app.set("multiselect", "Methods", ["independent", "mdav-25"]).set("multiselect", "Epsilons", [0.1, 1.0])
     app.press("Compare")

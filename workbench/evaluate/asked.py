@@ -239,7 +239,7 @@ def share(curator: Curator, candidate: Candidate) -> None:
         key="share-pay",
         disabled=epsilon > left,
         on_click=sharing.pay,
-        args=(curator, offers[title], loss, session.session().request_id),
+        args=(curator, offers[title], loss),
     )
     for report in sharing.reports(curator):
         st.markdown(f"**{plain(report.title, at_most=200)}**  \n{sharing.words(report)}")

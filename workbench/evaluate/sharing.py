@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
@@ -32,16 +30,12 @@ def offers(curator: Curator, candidate: Candidate) -> dict[str, PrivateEvaluatio
     return found
 
 
-def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_id: str) -> None:
-    """Ask once for this request id; a second click with the same id is the same question."""
-    held = session.session()
-    if request_id != held.request_id:
-        return
-    held.request_id = uuid.uuid4().hex
+def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss) -> None:
+    """Ask, and pay. A second click is the same question at the same loss, whose stored answer is free."""
     try:
-        curator.evaluate_privately(evaluation, loss, request_id=request_id)
+        curator.evaluate_privately(evaluation, loss)
     except DpcoreError as error:
-        held.notice = error
+        session.session().notice = error
 
 
 def reports(curator: Curator) -> list[PrivateReport]:
