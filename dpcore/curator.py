@@ -199,9 +199,12 @@ class Curator:
         Raises: InfeasibleError, SchemaError and the other errors of a plan.
         """
         text = plan.to_json()
-        title = f"anonymized table: {', '.join(map(str, plan.models))} by {plan.method}"
         digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": title, "anonymized": digest})
+        self._ledger.note(
+            self.account.dataset,
+            uuid.uuid4().hex,
+            {"anonymized": digest, "about": [plan.method, *map(str, plan.models)]},
+        )
         rows = apply(self._engine.rows().frame, plan)
         rows = rows.sort_values(
             list(rows.columns),
@@ -216,9 +219,13 @@ class Curator:
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": evaluation.title})
+        self._ledger.note(
+            self.account.dataset,
+            uuid.uuid4().hex,
+            {"evaluation": evaluation.kind, "about": list(evaluation.about)},
+        )
         content = evaluation.compute(self._engine.rows(), self.schema)
-        return InternalReport(title=evaluation.title, content=content)
+        return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(
         self, evaluation: PrivateEvaluation, loss: AnyLoss, *, request_id: str | None = None
@@ -242,14 +249,14 @@ class Curator:
         def report() -> PrivateReport:
             return PrivateReport(
                 request_id=request_id,
-                title=evaluation.title,
+                kind=evaluation.kind,
+                about=evaluation.about,
                 content=evaluation.measure(measurer, self.schema),
                 guarantee=_guarantee(self.schema, _loss_dict(loss)),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss)}
-        asked["report"] = evaluation.title
+        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss), "report": True}
         return self._paid(request_id, Charge(units=charge_of(spend, self.rule)), asked, measurer, report)
 
     def report(self, request_id: str) -> PrivateReport:
@@ -270,6 +277,7 @@ class Curator:
             rows=self.schema.unit.max_rows,
             part=part,
             texts=functools.partial(self._engine.texts, part=part),
+            sums=functools.partial(self._engine.sums, part=part),
             delta=delta,
             assigned=None if part else self._engine.assigned,
         )

@@ -4,7 +4,8 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.evaluate import asked, candidates, comparing, view
+from workbench.evaluate import asked_view, comparing, form, view
+from workbench.evaluate.candidates import Candidate
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -18,7 +19,7 @@ curator = widgets.need_curator(
 held = session.session()
 
 
-def judge(candidate: candidates.Candidate) -> None:
+def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     found = comparing.report(curator, candidate)
@@ -27,15 +28,15 @@ def judge(candidate: candidates.Candidate) -> None:
         _("Columns"): view.columns,
         _("Pairs"): view.pairs,
         _("Questions"): view.questions,
-        _("Learning"): asked.learning,
-        _("Disclosure"): asked.disclosure,
+        _("Learning"): asked_view.learning,
+        _("Disclosure"): asked_view.disclosure,
     }
     tab = st.segmented_control(
         _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
     )
     tabs[tab](curator, candidate, found)
     with st.expander(_("Share one of these figures: it costs some of the budget")):
-        asked.share(curator, candidate)
+        asked_view.share(curator, candidate)
 
 
 widgets.internal_badge()
@@ -43,13 +44,13 @@ if held.notice is not None:
     widgets.error_box(held.notice)
     held.notice = None
 try:
-    candidate = candidates.choose(curator)
+    candidate = form.choose(curator)
     if candidate is not None:
         judge(candidate)
 except DpcoreError as error:
     widgets.error_box(error)
 with st.expander(_("Compare methods before you spend")):
     try:
-        asked.compare_methods()
+        asked_view.compare_methods()
     except DpcoreError as error:
         widgets.error_box(error)

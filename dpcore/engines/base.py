@@ -12,6 +12,7 @@ import pandas as pd
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata
+from dpcore.tables.sums import Entry, Integers
 
 Part = tuple[str, str]
 
@@ -33,6 +34,12 @@ class Engine(Protocol):
         """Exact counts over each clique, of all rows or of those of one (column, category).
 
         `groups` maps the cells of a column to fewer, merged cells before counting.
+        """
+
+    def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
+        """Exact sums over the rows of each cell of `by`: int64 (cells, entries), in units of 1 / GRID rows.
+
+        A row counts for the product of an entry's levels at its cells, at most GRID in size.
         """
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:

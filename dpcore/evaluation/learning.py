@@ -17,6 +17,7 @@ from dpcore.errors import ParameterError
 from dpcore.evaluation import learners
 from dpcore.evaluation.features import classes, matrix, numbers
 from dpcore.evaluation.learners import CLASSIFIERS, SVM_ROWS, Trained, clusters, linear, majority, train
+from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Codes, Floats
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
@@ -138,7 +139,7 @@ def random_splits(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Efficacy:
+class Efficacy(Evaluation[tuple[Score, ...]]):
     """The evaluation that learns from a release and from the original.
 
     The release is made from all rows, those that are tested on as well.
@@ -148,6 +149,8 @@ class Efficacy:
         target, tasks, groups: as in `learn`.
     """
 
+    kind = "learning"
+
     release: PublicTable
     target: str
     tasks: tuple[str, ...] = TASKS
@@ -156,9 +159,8 @@ class Efficacy:
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"learning {self.target} from a release"
+    def about(self) -> tuple[str, ...]:
+        return (self.target,)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Score, ...]:
         """The scores."""

@@ -20,6 +20,7 @@ from dpcore.errors import ParameterError
 from dpcore.evaluation.features import classes, matrix
 from dpcore.evaluation.learners import CLASSIFIERS, train
 from dpcore.evaluation.learning import MAX_ROWS, TASKS
+from dpcore.evaluation.question import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
@@ -32,7 +33,7 @@ _SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateMarginalError:
+class PrivateMarginalError(PrivateEvaluation):
     """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
 
     Of K distances and one number of rows, each has an even share of the loss. The distances are those between
@@ -44,15 +45,17 @@ class PrivateMarginalError:
         way: columns at a time, 1 or 2.
     """
 
+    kind = "marginal error"
+
     release: PublicTable
     way: int = 2
 
     @property
-    def title(self) -> str:
-        return f"marginal error over {self.way} columns at a time"
+    def about(self) -> tuple[str, ...]:
+        return (str(self.way),)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": "marginal error", "way": self.way, **_of(self.release)}
+        return {"kind": self.kind, "way": self.way, **_of(self.release)}
 
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError; LimitError for too many cells."""
@@ -100,22 +103,24 @@ class PrivateMarginalError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateAccuracy:
+class PrivateAccuracy(PrivateEvaluation):
     """Share of the original's rows whose class is predicted rightly by a model that learned from a release.
 
     The model is public. Right and wrong answers are counted with noise, as a table of two cells.
     """
+
+    kind = "accuracy"
 
     release: PublicTable
     target: str
     task: str = "logistic"
 
     @property
-    def title(self) -> str:
-        return f"accuracy of {self.target} predicted from a release"
+    def about(self) -> tuple[str, ...]:
+        return (self.target,)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": "accuracy", "target": self.target, "task": self.task, **_of(self.release)}
+        return {"kind": self.kind, "target": self.target, "task": self.task, **_of(self.release)}
 
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError for a target that is no class, or a release that cannot be learned from."""

@@ -15,6 +15,7 @@ from dpcore.evaluation.cells import Cells
 from dpcore.evaluation.learning import OnProgress
 from dpcore.evaluation.marginal_error import MarginalError, marginal_error
 from dpcore.evaluation.measures import Scored
+from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Floats, numbers_of
 from dpcore.schema.interval import Date, IntervalColumn
 from dpcore.schema.schema import Schema
@@ -167,12 +168,12 @@ def propensity(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Similarity:
+class Similarity(Evaluation[SimilarityReport]):
     """The evaluation that asks for `similarity`."""
 
-    release: PublicTable
+    kind = "similarity"
 
-    title = "similarity of a release and the original"
+    release: PublicTable
 
     def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
         """The answer."""
@@ -180,13 +181,13 @@ class Similarity:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Propensity:
+class Propensity(Evaluation[Scored]):
     """The evaluation that asks for `propensity`."""
+
+    kind = "propensity"
 
     release: PublicTable
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    title = "telling a release from the original"
 
     def compute(self, original: Microdata, schema: Schema) -> Scored:
         """The answer."""

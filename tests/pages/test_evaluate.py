@@ -216,7 +216,7 @@ def test_a_figure_can_be_bought_and_shared(wide):
     assert len(wide.at.selectbox[0].options) == 2  # it is no release
     wide.go("ledger")
     assert wide.errors == ""
-    assert "marginal error over 1 columns at a time" in set(wide.at.dataframe[0].value["asked"])
+    assert "Marginal error, columns at a time: 1" in set(wide.at.dataframe[0].value["asked"])
 
 
 def test_methods_compared_on_invented_people(app, monkeypatch):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing
+from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips
 from workbench.ui.language import _
 
 _WIDE = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
@@ -24,17 +24,13 @@ def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) ->
         x=x,
         y=altair.Y("release:Q", title=_("share of rows"), axis=altair.Axis(format="%")),
         color=altair.Color("bars:N", title=None, scale=scale, legend=altair.Legend(orient="top")),
-        tooltip=[
-            "cell",
-            altair.Tooltip("release:Q", format=".2%"),
-            altair.Tooltip("original:Q", format=".2%"),
-        ],
+        tooltip=tips("cell", release=".2%", original=".2%"),
     )
     ticks = chart.mark_tick(thickness=3).encode(
         x=x, y="original:Q", color=altair.Color("ticks:N", title=None, scale=scale)
     )
     alt = _("Shares of {column}: bars are the release, grey ticks the original.").format(column=column)
-    return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=frame)
+    return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=headed(frame))
 
 
 def scales(figures: pd.DataFrame) -> Chart:
@@ -55,7 +51,7 @@ def scales(figures: pd.DataFrame) -> Chart:
         shape=altair.Shape(
             "of:N", title=None, scale=altair.Scale(domain=list(names), range=["circle", "triangle-right"])
         ),
-        tooltip=["figure", "of", altair.Tooltip("place:Q", format=".3f")],
+        tooltip=tips("figure", "of", place=".3f"),
     )
     marks = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color=WARNING)
     alt = _("Between perfect (0) and independent columns (1): ") + "; ".join(
@@ -64,7 +60,7 @@ def scales(figures: pd.DataFrame) -> Chart:
     return Chart(
         spec=(marks.encode(x="at:Q") + points).properties(height=80 + 26 * len(figures)),
         alt=alt,
-        table=figures,
+        table=headed(figures),
     )
 
 
@@ -80,14 +76,14 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
         x=x,
         color=color,
         shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
-        tooltip=list(frame.columns),
+        tooltip=tips(*frame.columns),
     )
     spread = chart.mark_rule(opacity=0.6).encode(y=y, x="low:Q", x2="high:Q", color=color)
     spec = (spread + points).properties(height={"step": 34}, width="container")
     alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
         f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == names[0]
     )
-    return Chart(spec=spec, alt=alt, table=frame)
+    return Chart(spec=spec, alt=alt, table=headed(frame))
 
 
 def attacks(frame: pd.DataFrame) -> Chart:
@@ -103,14 +99,7 @@ def attacks(frame: pd.DataFrame) -> Chart:
         axis=altair.Axis(format="%"),
         scale=altair.Scale(domain=[0, 1]),
     )
-    tooltip = [
-        "attack",
-        "of",
-        altair.Tooltip("rate:Q", format=".1%"),
-        altair.Tooltip("low:Q", format=".1%"),
-        altair.Tooltip("high:Q", format=".1%"),
-        "attempts",
-    ]
+    tooltip = tips("attack", "of", "attempts", rate=".1%", low=".1%", high=".1%")
     points = chart.mark_point(size=80, filled=True).encode(
         y=y,
         yOffset=offset,
@@ -125,7 +114,7 @@ def attacks(frame: pd.DataFrame) -> Chart:
     alt = _("Success of each attack: ") + "; ".join(
         f"{line.attack}, {line.of}: {line.rate:.1%}" for line in frame.itertuples()
     )
-    return Chart(spec=(bars + points).properties(height={"step": 16}), alt=alt, table=frame)
+    return Chart(spec=(bars + points).properties(height={"step": 16}), alt=alt, table=headed(frame))
 
 
 def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
@@ -143,7 +132,7 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
         color=color,
         strokeDash=altair.StrokeDash("method:N", title=None, scale=altair.Scale(domain=names)),
         shape=altair.Shape("method:N", title=None, scale=altair.Scale(domain=names)),
-        tooltip=list(frame.columns),
+        tooltip=tips(*frame.columns),
     )
     spread = chart.mark_rule(opacity=0.4).encode(x=x, y="low:Q", y2="high:Q", color=color)
     tables = list(frame["table"].unique())
@@ -158,7 +147,7 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
     alt = _("{measure} against epsilon for {methods}, on {tables}, in each scenario.").format(
         measure=measure, methods=", ".join(names), tables=", ".join(tables)
     )
-    return Chart(spec=spec, alt=alt, table=frame)
+    return Chart(spec=spec, alt=alt, table=headed(frame))
 
 
 def _color(altair: Any, field: str, names: Sequence[str], colors: Sequence[str]) -> Any:

@@ -12,6 +12,7 @@ from dpcore.schema import Boolean, Categorical
 from workbench import session
 from workbench.evaluate.candidates import Candidate
 from workbench.ui.language import _
+from workbench.ui.releases import describe
 from workbench.ui.wording import plain
 
 
@@ -48,6 +49,11 @@ def reports(curator: Curator) -> list[PrivateReport]:
         if line.state == "reserved" and "report" in line.content and line.request_id in done
     ]
     return [curator.report(request_id) for request_id in bought]
+
+
+def title(report: PrivateReport) -> str:
+    """What was asked, in a few words."""
+    return describe({"kind": report.kind, "target": report.content.get("target"), "way": report.about[0]})
 
 
 def words(report: PrivateReport) -> str:

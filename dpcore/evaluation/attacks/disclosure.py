@@ -16,6 +16,7 @@ from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies
 from dpcore.evaluation.attacks.knowledge import inference, linkability
 from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
+from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Records, records
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
@@ -109,7 +110,7 @@ def disclosure(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Attacks:
+class Attacks(Evaluation[Disclosure]):
     """The evaluation that attacks a release, or a file made elsewhere.
 
     Attributes:
@@ -118,13 +119,13 @@ class Attacks:
         secret, attempts: as in `disclosure`.
     """
 
+    kind = "attacks"
+
     release: PublicTable
     control: pd.DataFrame | None = field(default=None, repr=False)
     secret: str | None = None
     attempts: int = 500
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    title = "attacks on a release"
 
     def compute(self, original: Microdata, schema: Schema) -> Disclosure:
         """The answer."""
@@ -140,7 +141,7 @@ class Attacks:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HeldOut:
+class HeldOut(Evaluation[Disclosure]):
     """The evaluation that makes a release again from half of the people, and attacks it.
 
     The other half is the control. Nothing that it makes leaves the report, so it charges nothing.
@@ -149,12 +150,12 @@ class HeldOut:
         make: from the rows of half of the people to a released table.
     """
 
+    kind = "attacks on half"
+
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
     attempts: int = 500
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    title = "attacks on a release made again from half of the people"
 
     def compute(self, original: Microdata, schema: Schema) -> Disclosure:
         """The answer. Raises: what `make` raises; ParameterError for fewer than 20 people."""

@@ -242,5 +242,5 @@ def share(curator: Curator, candidate: Candidate) -> None:
         args=(curator, offers[title], loss),
     )
     for report in sharing.reports(curator):
-        st.markdown(f"**{plain(report.title, at_most=200)}**  \n{sharing.words(report)}")
+        st.markdown(f"**{plain(sharing.title(report), at_most=200)}**  \n{sharing.words(report)}")
         widgets.private_badge(report)
