@@ -13,7 +13,17 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.release import Release
 from dpcore.schema import Schema
-from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
+from dpcore.synthesis import (
+    Adaptive,
+    Gaussian,
+    Histogram,
+    Independent,
+    Joint,
+    Marginals,
+    Recipe,
+    SomeColumns,
+    Tree,
+)
 from dpcore.synthesis.constraints import Constraints
 
 
@@ -26,6 +36,15 @@ def recipe_of(fields: Mapping[str, Any]) -> Recipe | None:
         return Marginals(cliques=tuple(map(tuple, fields["cliques"])), weights=fields.get("weights"))
     if kind in ("independent", "joint"):
         return (Independent if kind == "independent" else Joint)(columns=tuple(fields["columns"]))
+    if kind == "gaussian":
+        groups = fields["groups"]
+        return Gaussian(
+            label=fields["label"],
+            features=tuple(fields["features"]),
+            one_hot=tuple(fields["one_hot"]),
+            groups=None if groups is None else tuple(map(tuple, groups)),
+            detail=fields["detail"],
+        )
     if kind == "some columns":
         inner = recipe_of(fields["recipe"])
         return None if inner is None else SomeColumns(columns=tuple(fields["columns"]), recipe=inner)

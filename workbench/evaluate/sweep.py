@@ -25,7 +25,7 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
-from dpcore.synthesis import Adaptive, Independent, Recipe, Tree
+from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
 from workbench.evaluate import again
 from workbench.ui.language import _
@@ -54,17 +54,18 @@ class Method:
     """A way to a private table: for an epsilon, or for a k."""
 
     title: str
-    recipe: Callable[[Schema], Recipe] | None = None
+    recipe: Callable[[Schema, str], Recipe] | None = None
     k: int = 0
 
 
 def methods() -> dict[str, Method]:
     """The recipes at hand, and microaggregation, which has no epsilon."""
     found = {
-        "adaptive": Method(title=_("Adaptive"), recipe=lambda schema: Adaptive()),
-        "tree": Method(title=_("Tree"), recipe=lambda schema: Tree()),
+        "gaussian": Method(title=_("Gaussian by class"), recipe=_gaussian),
+        "adaptive": Method(title=_("Adaptive"), recipe=lambda schema, target: Adaptive()),
+        "tree": Method(title=_("Tree"), recipe=lambda schema, target: Tree()),
         "independent": Method(
-            title=_("Independent"), recipe=lambda schema: Independent(columns=schema.domain.names)
+            title=_("Independent"), recipe=lambda schema, target: Independent(columns=schema.domain.names)
         ),
     }
     for k in KS:
@@ -177,8 +178,16 @@ def _figures(table: Invented, method: Method, epsilon: float) -> list[dict[str, 
 def _release(table: Invented, method: Method, epsilon: float, train: pd.DataFrame) -> pd.DataFrame:
     if method.recipe is None:
         return _microaggregated(table.schema, method.k, train)
-    recipe = method.recipe(table.schema)
+    recipe = method.recipe(table.schema, table.target)
     return again.run(recipe, PureDP(epsilon=repr(epsilon)), table.schema, train).sample(len(train), seed=0)
+
+
+def _gaussian(schema: Schema, target: str) -> Recipe:
+    """By class of the target; columns without an order, or with missing values, by their cells."""
+    others = [column for column in schema.columns if column.name != target]
+    numbers = [column.name for column in others if isinstance(column, IntervalColumn) and not column.missing]
+    cells = [column.name for column in others if column.name not in numbers]
+    return Gaussian.of(schema, label=target, one_hot=cells)
 
 
 def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
