@@ -16,7 +16,7 @@ from workbench.evaluate.charts import against_epsilon, attacks, scores
 from workbench.evaluate.view import progress
 from workbench.ui import widgets
 from workbench.ui.language import _
-from workbench.ui.wording import plain
+from workbench.ui.wording import percent, plain
 
 
 def learning(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
@@ -161,13 +161,13 @@ def _canaries(candidate: Candidate) -> None:
     st.markdown(
         _(
             "**Canaries prove an epsilon of at least {epsilon:.2f}** (in 95 of 100 audits below the true "
-            "one). {right:.0%} of {attempts} guesses were right, {low:.0%} to {high:.0%}; a coin has 50 %."
+            "one). {right} of {attempts} guesses were right, {low} to {high}; a coin has 50 %."
         ).format(
             epsilon=report.epsilon,
-            right=report.guesses.value,
+            right=percent(report.guesses.value),
             attempts=report.guesses.attempts,
-            low=low,
-            high=high,
+            low=percent(low),
+            high=percent(high),
         )
     )
 

@@ -11,7 +11,7 @@ from dpcore.evaluation.records import as_declared
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench.ui.language import _
-from workbench.ui.wording import plain
+from workbench.ui.wording import percent, plain
 
 ANONYMIZED, FILE = "anonymized", "file"
 
@@ -48,8 +48,8 @@ def foreign(curator: Curator, key: str, frame: pd.DataFrame) -> Candidate:
         )
     if declared.rows_left_out:
         notes.append(
-            _("{share:.1%} of the rows have a value that is not declared, and are not compared.").format(
-                share=declared.rows_left_out
+            _("{share} of the rows have a value that is not declared, and are not compared.").format(
+                share=percent(declared.rows_left_out)
             )
         )
     return Candidate(key=key, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))

@@ -90,7 +90,7 @@ def attacks(frame: pd.DataFrame) -> Chart:
     """Success of each attack with its interval: on people in the release, on others, and without it."""
     names = list(frame["of"].unique())
     altair, chart = drawing(frame)
-    y = altair.Y("attack:N", sort=None, title=None, axis=altair.Axis(labelLimit=240))
+    y = altair.Y("attack:N", sort=None, title=None, axis=altair.Axis(labelLimit=320))
     offset = altair.YOffset("of:N", sort=names)
     color = _color(altair, "of", names, [WARNING, PRIVATE, ORIGINAL])
     x = altair.X(
@@ -155,5 +155,5 @@ def _color(altair: Any, field: str, names: Sequence[str], colors: Sequence[str])
         f"{field}:N",
         title=None,
         scale=altair.Scale(domain=list(names), range=list(colors[: len(names)])),
-        legend=altair.Legend(orient="top", columns=4),
+        legend=altair.Legend(orient="top", columns=4, labelLimit=0),
     )

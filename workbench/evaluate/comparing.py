@@ -18,7 +18,7 @@ from workbench.evaluate.charts import overlay
 from workbench.ui import charts
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
-from workbench.ui.wording import number
+from workbench.ui.wording import number, percent
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
@@ -89,13 +89,13 @@ def columns_table(curator: Curator, found: SimilarityReport) -> pd.DataFrame:
         days = isinstance(curator.schema.column(each.column), Date)
         line: dict[str, str] = {
             _("column"): each.column,
-            _("rows that would have to change"): f"{each.distance:.1%}",
-            _("by chance alone"): f"{each.floor:.1%}",
+            _("rows that would have to change"): percent(each.distance),
+            _("by chance alone"): percent(each.floor),
         }
         for title, pair in ((_("mean"), each.mean), (_("median"), each.median)):
             line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
         for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
-            line[title] = "" if shares is None else " → ".join(f"{share:.1%}" for share in shares)
+            line[title] = "" if shares is None else " → ".join(percent(share) for share in shares)
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -113,7 +113,7 @@ def impossible_table(found: SimilarityReport) -> pd.DataFrame:
             {
                 _("this value"): f"{first} = {value}",
                 _("together with"): f"{second} = {other}",
-                _("of the released rows"): f"{share:.2%}",
+                _("of the released rows"): percent(share),
             }
             for first, value, second, other, share in found.impossible
         ]
@@ -173,7 +173,7 @@ def bounds(curator: Curator, column: str) -> list[Any]:
 def score_words(found: SimilarityReport, measure: measures.Measure) -> str:
     """The figure of one measure as a percentage, or a dash."""
     score = found.score(measure)
-    return "–" if score is None else f"{number(100 * score.value)} %"
+    return "–" if score is None else percent(score.value)
 
 
 def _value(value: float, *, days: bool) -> str:

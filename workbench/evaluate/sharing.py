@@ -13,7 +13,7 @@ from workbench import session
 from workbench.evaluate.candidates import Candidate
 from workbench.ui.language import _
 from workbench.ui.releases import describe
-from workbench.ui.wording import plain
+from workbench.ui.wording import percent, plain
 
 
 def offers(curator: Curator, candidate: Candidate) -> dict[str, PrivateEvaluation]:
@@ -58,12 +58,13 @@ def title(report: PrivateReport) -> str:
 
 def words(report: PrivateReport) -> str:
     """The answer in a sentence."""
-    content = report.content
+    content = {
+        name: percent(value) if isinstance(value, float) else value for name, value in report.content.items()
+    }
     if "accuracy" in content:
-        return _(
-            "{accuracy:.1%}, between {low:.1%} and {high:.1%}; one answer for all has {majority:.1%}."
-        ).format(**content)
+        return _("{accuracy}, between {low} and {high}; one answer for all has {majority}.").format(**content)
+    content["columns"] = " × ".join(plain(name) for name in content["columns"])
     return _(
-        "{mean:.1%} of the rows would have to change on average, {worst:.1%} in the worst place ({columns}); "
-        "each ± {half_width:.1%}."
-    ).format(**{**content, "columns": " × ".join(plain(name) for name in content["columns"])})
+        "{mean} of the rows would have to change on average, {worst} in the worst place ({columns}); "
+        "each ± {half_width}."
+    ).format(**content)

@@ -9,7 +9,7 @@ from dpcore.evaluation import measures
 from dpcore.evaluation.similarity import SimilarityReport
 from workbench.evaluate.comparing import moved_zeros
 from workbench.ui.language import _
-from workbench.ui.wording import plain
+from workbench.ui.wording import percent, plain
 
 COLUMN_OFF = 0.1
 """Share of rows that would have to change in the worst column, from which figures about it mislead."""
@@ -53,16 +53,16 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
     actions = []
     if off:
         actions.append(
-            _("Do not use figures about {column}: {share:.0%} of its rows would have to change.").format(
-                column=plain(worst.column), share=worst.distance
+            _("Do not use figures about {column}: {share} of its rows would have to change.").format(
+                column=plain(worst.column), share=percent(worst.distance)
             )
         )
     zeros = moved_zeros(found)
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
         actions.append(
-            _(
-                "Do not use the mean of {column}: {before:.0%} of the original is 0 and {after:.0%} of this."
-            ).format(column=plain(zeros.column), before=zeros.zeros[0], after=zeros.zeros[1])
+            _("Do not use the mean of {column}: {before} of the original is 0 and {after} of this.").format(
+                column=plain(zeros.column), before=percent(zeros.zeros[0]), after=percent(zeros.zeros[1])
+            )
         )
     if pairs is not None and pairs.no_better_than_independent and kept is not None:
         sentence = _("Not fit for questions about two columns: columns drawn one by one would do as well.")
@@ -78,12 +78,12 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
             )
         return Verdict(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
     if kept >= KEPT:
-        sentence = _("Fit for counting and for how columns go together: {kept:.0%} of that is kept.")
+        sentence = _("Fit for counting and for how columns go together: {kept} of that is kept.")
     elif kept >= LOST:
-        sentence = _("Fit for single columns. Of how columns go together, {kept:.0%} is kept: take care.")
+        sentence = _("Fit for single columns. Of how columns go together, {kept} is kept: take care.")
     else:
-        sentence = _("Fit for single columns only: of how columns go together, {kept:.0%} is kept.")
+        sentence = _("Fit for single columns only: of how columns go together, {kept} is kept.")
     if kept < KEPT and ours:
         actions.append(more)
     level: Level = "poor" if kept < LOST else "mixed" if actions else "good"
-    return Verdict(level=level, sentence=sentence.format(kept=kept), actions=tuple(actions))
+    return Verdict(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))

@@ -19,7 +19,7 @@ from workbench.evaluate.charts import scales
 from workbench.evaluate.verdict import kept_relations, verdict
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
-from workbench.ui.wording import number, plain
+from workbench.ui.wording import number, percent, plain
 
 
 def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], object]]:
@@ -33,7 +33,7 @@ def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], obj
     }
 
     def tell(stage: str, share: float) -> None:
-        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {share:.0%}")
+        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
 
     return tell, bar.empty
 
@@ -60,7 +60,7 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
     )
     cells[1].metric(
         _("Relations kept"),
-        "–" if kept is None else f"{number(100 * kept)} %",
+        "–" if kept is None else percent(kept),
         help=_("Of what pairs of columns tell beyond single ones. Independent columns keep 0 %."),
     )
     cells[2].metric(
@@ -79,9 +79,9 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
         help=_("Accuracy of a model that learned from the release; in brackets, from the original."),
     )
     cells[5].metric(
-        _("Attacks that work"),
+        _("Attacks"),
         _attack_words(curator, candidate),
-        help=_("Of six, better on people in the release than on others. Run them under Disclosure."),
+        help=_("How many of six work better on people in the release than on others; see Disclosure."),
     )
     placed = comparing.placed(found)
     if len(placed):
@@ -98,9 +98,9 @@ def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> 
     """Every column before and after, and one of them drawn."""
     worst = found.columns[0]
     st.markdown(
-        _(
-            "**The column that moved most is {column}: {distance:.1%} of its rows would have to change.**"
-        ).format(column=plain(worst.column), distance=worst.distance)
+        _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
+            column=plain(worst.column), distance=percent(worst.distance)
+        )
     )
     st.dataframe(comparing.columns_table(curator, found), hide_index=True, key="columns-table")
     st.caption(_("Pairs of figures are of the original → of the release."))
@@ -118,8 +118,10 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
         return
     st.markdown(
         _(
-            "**The pair that came out worst: {a} and {b}, {distance:.1%} of the rows would have to change.**"
-        ).format(a=plain(score.worst[0]), b=plain(score.worst[1]), distance=found.marginals.ways[1].worst)
+            "**The pair that came out worst: {a} and {b}, {distance} of the rows would have to change.**"
+        ).format(
+            a=plain(score.worst[0]), b=plain(score.worst[1]), distance=percent(found.marginals.ways[1].worst)
+        )
     )
     names = found.marginals.columns
     left, right = st.columns(2)
