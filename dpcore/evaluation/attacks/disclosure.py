@@ -150,7 +150,7 @@ class HeldOut(Evaluation[Disclosure]):
         make: from the rows of half of the people to a released table.
     """
 
-    kind = "attacks on half"
+    kind = "attacks with half held out"
 
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
