@@ -256,8 +256,7 @@ class Curator:
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss)}
-        asked["report"] = evaluation.kind
+        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss), "report": True}
         return self._paid(request_id, Charge(units=charge_of(spend, self.rule)), asked, measurer, report)
 
     def report(self, request_id: str) -> PrivateReport:

@@ -171,9 +171,9 @@ def propensity(
 class Similarity(Evaluation[SimilarityReport]):
     """The evaluation that asks for `similarity`."""
 
-    release: PublicTable
-
     kind = "similarity"
+
+    release: PublicTable
 
     def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
         """The answer."""
@@ -184,10 +184,10 @@ class Similarity(Evaluation[SimilarityReport]):
 class Propensity(Evaluation[Scored]):
     """The evaluation that asks for `propensity`."""
 
+    kind = "propensity"
+
     release: PublicTable
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    kind = "propensity"
 
     def compute(self, original: Microdata, schema: Schema) -> Scored:
         """The answer."""

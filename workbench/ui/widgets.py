@@ -10,7 +10,7 @@ from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
-from dpcore.release import Release
+from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import samples, session
@@ -131,7 +131,7 @@ def show_chart(chart: Chart, *, key: str) -> None:
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 
 
-def private_badge(release: Release) -> None:
+def private_badge(release: Release | PrivateReport) -> None:
     """The badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
