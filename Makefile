@@ -13,7 +13,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: app test check bench chromium
 
 app: .venv/app
-	$(BIN)/streamlit run app.py
+	$(BIN)/streamlit run server.py
 
 test: .venv/dev chromium
 	$(BIN)/python -m pytest

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FLOORS = {
     "app": 8,
+    "server": 8,
     "pages": 7,
     "workbench": 6,
     "dpcore.curator": 5,
@@ -42,12 +43,12 @@ POST_PROCESSING = {"release", "schema", "synthesis", "evaluation", "local"}
 
 def modules(*tops: str) -> Iterator[tuple[Path, ast.Module]]:
     for top in tops:
-        paths = [ROOT / f"{top}.py"] if top == "app" else sorted((ROOT / top).rglob("*.py"))
+        paths = [ROOT / f"{top}.py"] if top in ("app", "server") else sorted((ROOT / top).rglob("*.py"))
         for path in paths:
             yield path, ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
-OURS = list(modules("app", "pages", "workbench", "dpcore"))
+OURS = list(modules("app", "server", "pages", "workbench", "dpcore"))
 CORE = list(modules("dpcore"))
 
 
@@ -91,7 +92,7 @@ def test_imports_go_down_only(path: Path) -> None:
         return  # the package itself only gathers the public names
     for imported in imports(dict(OURS)[path]):
         other = part(imported)
-        if imported.split(".")[0] not in ("app", "pages", "workbench", "dpcore") or other == own:
+        if imported.split(".")[0] not in ("app", "server", "pages", "workbench", "dpcore") or other == own:
             continue
         if imported == "dpcore" or other not in FLOORS:  # the public names, as `import dpcore as dp`
             assert FLOORS[own] >= 6, f"{name_of(path)} imports {imported}"

@@ -38,6 +38,11 @@ class SqlLedger:
     def key(self) -> bytes:
         return self._store.key
 
+    def check_answers(self) -> None:
+        """Ask the database for something. Raises: LedgerError."""
+        with self._store.reading() as connection:
+            connection.execute(sa.select(accounts.c.dataset).limit(1)).all()
+
     def open(self, account: Account) -> Account:
         stored = self.account(account.dataset)
         if stored is not None:
