@@ -33,6 +33,8 @@ from dpcore.schema import (
 )
 from dpcore.synthesis import Adaptive, Categories, Histogram, Independent, Joint, Marginals, SomeColumns, Tree
 
+__version__ = "0.1.0"
+
 __all__ = [
     "ZCDP",
     "Adaptive",

@@ -272,9 +272,12 @@ class Curator:
         Raises: InfeasibleError, SchemaError and the other errors of a plan.
         """
         text = plan.to_json()
-        title = f"anonymized table: {', '.join(map(str, plan.models))} by {plan.method}"
         digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": title, "anonymized": digest})
+        self._ledger.note(
+            self.account.dataset,
+            uuid.uuid4().hex,
+            {"anonymized": digest, "about": [plan.method, *map(str, plan.models)]},
+        )
         rows = apply(self._engine.rows().frame, plan)
         rows = rows.sort_values(
             list(rows.columns),
@@ -289,9 +292,13 @@ class Curator:
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": evaluation.title})
+        self._ledger.note(
+            self.account.dataset,
+            uuid.uuid4().hex,
+            {"evaluation": evaluation.kind, "about": list(evaluation.about)},
+        )
         content = evaluation.compute(self._engine.rows(), self.schema)
-        return InternalReport(title=evaluation.title, content=content)
+        return InternalReport(kind=evaluation.kind, content=content)
 
     def _part(self, where: Mapping[str, str] | None) -> Part | None:
         if not where:

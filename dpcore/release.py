@@ -215,7 +215,7 @@ class AnonymizedTable:
 class InternalReport(Generic[Report]):
     """A result that read the original rows: for their owner, never exported or shared."""
 
-    title: str
+    kind: str
     content: Report = field(repr=False)
 
     def __reduce__(self) -> NoReturn:

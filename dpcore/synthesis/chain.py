@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.sampling import Integers, nearest_distribution, sample_cells
+from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Marginal, project
+from dpcore.tables.nearest import nearest_distribution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
