@@ -83,7 +83,7 @@ def inside_workbench(module: str, imported: str) -> str | None:
 
 
 def who_draws(module: str, imported: str) -> str | None:
-    """5: streamlit only in app, server, web, pages, session, ui/widgets, `form` and `view`; altair only in `charts`."""
+    """5: streamlit only in app, server, web, pages, session, ui, `form`, `view`; altair only in `charts`."""
     library, last = imported.split(".")[0], module.split(".")[-1]
     if library == "altair":
         return None if last == "charts" else "only charts"

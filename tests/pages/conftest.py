@@ -28,9 +28,9 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     # AppTest forgets before each run that st.navigation was called; see session._through_app
     monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
     settings.read_settings.cache_clear()
-    start.ledger.cache_clear()
+    start.forget()
     yield tmp_path
-    start.ledger.cache_clear()
+    start.forget()
     settings.read_settings.cache_clear()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 
 from dpcore.errors import DpcoreError
 from workbench.store.database import Store
@@ -13,10 +14,27 @@ from workbench.store.settings import read_settings
 _log = logging.getLogger("workbench.store")
 
 
-@functools.cache
+_open = threading.Lock()
+
+
 def ledger() -> SqlLedger:
     """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return SqlLedger(Store.open(read_settings()))
+    with _open:
+        return _ledger()
+
+
+@functools.cache
+def _ledger() -> SqlLedger:
+    opened = SqlLedger(Store.open(read_settings()))
+    ended = opened.end_dead()
+    if ended:
+        _log.warning("%d runs of a program that ended were ended as failed; their charges stay", ended)
+    return opened
+
+
+def forget() -> None:
+    """Open it anew the next time."""
+    _ledger.cache_clear()
 
 
 def check_ready() -> None:
@@ -26,9 +44,17 @@ def check_ready() -> None:
 
 def check_all() -> None:
     """Check settings, key, database and every chain; the log says what is wrong, and so do the pages."""
+    broken = 0
     try:
-        ledger().check_answers()
+        opened = ledger()
+        datasets = opened.datasets()
+        for dataset in datasets:
+            try:
+                opened.verify(dataset)
+            except DpcoreError as error:
+                broken += 1
+                _log.error("account %s: %s", dataset[:8], error)
     except DpcoreError as error:
         _log.error("the ledger cannot be used: %s", error)
         return
-    _log.info("the ledger is in order")
+    _log.info("the ledger is open: %d accounts, %d of them not in order", len(datasets), broken)

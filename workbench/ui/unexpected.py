@@ -25,7 +25,8 @@ _log = logging.getLogger("workbench.unexpected")
 
 def install() -> None:
     """Take the place of Streamlit's own handling. Once a process is enough; more do no harm."""
-    exec_code.handle_user_script_exception = fragment.handle_user_script_exception = _handle
+    for module in (exec_code, fragment):
+        module.handle_user_script_exception = _handle  # type: ignore[attr-defined]
 
 
 def note(error: BaseException) -> str:

@@ -33,9 +33,8 @@ class RequestLog:
 
         async def counted(message: Message) -> None:
             nonlocal status, size
-            status = {"websocket.accept": 101, "websocket.close": status or 403}.get(
-                message["type"], message.get("status", status)
-            )
+            events = {"websocket.accept": 101, "websocket.close": status or 403}
+            status = events.get(message["type"]) or int(message.get("status", status))
             size += len(message.get("body") or message.get("bytes") or b"")
             await send(message)
 

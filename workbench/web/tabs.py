@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+from typing import Any
 
 from streamlit import runtime
 
@@ -34,7 +35,8 @@ def is_offered(file_id: str, visitor: str) -> bool:
 
 def stored_bytes(session_id: str) -> int:
     """How much a tab has sent that no page has read yet."""
-    files = runtime.get_instance().uploaded_file_mgr.file_storage.get(session_id, {})
+    uploads: Any = runtime.get_instance().uploaded_file_mgr
+    files = uploads.file_storage.get(session_id, {})
     return sum(len(file.data) for file in list(files.values()))
 
 
@@ -46,7 +48,8 @@ def forget_uploads(session_id: str) -> None:
 
 def forget_closed() -> int:
     """End sessions whose time is over, and give their memory back; how many ended."""
-    ended = runtime.get_instance()._session_mgr._session_storage._cache.expire()
+    sessions: Any = runtime.get_instance()._session_mgr
+    ended = sessions._session_storage._cache.expire()
     count = len(ended)
     while ended:
         ended.pop()[1].session.shutdown()
