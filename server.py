@@ -2,8 +2,12 @@
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from streamlit import config
 
+from dpcore.errors import DpcoreError
+from share import answers
+from workbench.store import start
 from workbench.store.settings import read_settings
 from workbench.web import guard, headers, health, lifetime, requests
 
@@ -12,11 +16,18 @@ settings = read_settings()
 config.set_option("server.allowedHosts", list(settings.hosts))
 config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
 
-ROUTES = [*health.HEALTH]  # all addresses beside the pages; the last one wins nothing that Streamlit keeps
+
+def routes() -> list[Route]:
+    """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
+    try:
+        return [*health.HEALTH, *answers.routes(start.surveys())]
+    except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
+        return health.HEALTH
+
 
 app = st.App(
     "app.py",
-    routes=ROUTES,
+    routes=routes(),
     middleware=[
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),

@@ -31,7 +31,18 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
-from dpcore.synthesis import Adaptive, Categories, Histogram, Independent, Joint, Marginals, SomeColumns, Tree
+from dpcore.synthesis import (
+    Adaptive,
+    Categories,
+    Gaussian,
+    Histogram,
+    Independent,
+    Joint,
+    Marginals,
+    SomeColumns,
+    Statistics,
+    Tree,
+)
 
 __version__ = "0.1.0"
 
@@ -49,6 +60,7 @@ __all__ = [
     "Date",
     "DisclosureError",
     "DpcoreError",
+    "Gaussian",
     "Guarantee",
     "HierarchyError",
     "Histogram",
@@ -72,6 +84,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SomeColumns",
+    "Statistics",
     "Tree",
     "range_query",
     "suggest_schema",

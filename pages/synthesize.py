@@ -3,9 +3,9 @@
 import streamlit as st
 
 from dpcore.accounting.loss import UNIT, AnyLoss
-from dpcore.curator import Quote
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe
+from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.synthesize import form, recipes, view
 from workbench.synthesize.charts import expected

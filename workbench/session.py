@@ -16,10 +16,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
+from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
 from workbench.store import start
+from workbench.store.surveys import Surveys
 from workbench.web import tabs
 
 _KEY = "workbench"
@@ -111,6 +114,9 @@ class Session:
         choosing: whether another table is being chosen although one is open.
         anonymization: choices of the Anonymize page for the current data set.
         uploads: how many files were read.
+        question: the last one designed on the page Local answers.
+        survey_keys: the question of each survey made in this tab, by its owner's key.
+        invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
     """
 
@@ -125,6 +131,9 @@ class Session:
     choosing: bool = False
     anonymization: Any = None
     uploads: int = 0
+    question: Question | None = None
+    survey_keys: dict[str, str] = field(default_factory=dict)
+    invitations: tuple[str | DpcoreError, list[str]] | None = None
     note: OpenSample | PlanRelease | TakeColumns | None = None
 
     @property
@@ -227,3 +236,8 @@ def drop_uploads() -> None:
 def ledger() -> Ledger:
     """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.ledger()
+
+
+def surveys() -> Surveys:
+    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.surveys()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
 
@@ -25,3 +26,23 @@ class Evaluation(ABC, Generic[Result]):
     @abstractmethod
     def compute(self, original: Microdata, schema: Schema) -> Result:
         """The answer."""
+
+
+class PrivateEvaluation(Protocol):
+    """A question about the original that is answered with noise."""
+
+    kind: ClassVar[str]
+    """As of an `Evaluation`."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What it asks about: names of columns."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was asked, as plain data with `kind`, for the ledger."""
+
+    def check(self, schema: Schema) -> None:
+        """Refuse what cannot be asked, before anything is charged."""
+
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """Spend the measurer's loss: the answer as plain data."""

@@ -10,6 +10,7 @@ from dpcore.errors import DpcoreError
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.settings import read_settings
+from workbench.store.surveys import Surveys
 
 _log = logging.getLogger("workbench.store")
 
@@ -23,9 +24,25 @@ def ledger() -> SqlLedger:
         return _ledger()
 
 
+def surveys() -> Surveys:
+    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    with _open:
+        return _surveys()
+
+
+@functools.cache
+def _store() -> Store:
+    return Store.open(read_settings())
+
+
+@functools.cache
+def _surveys() -> Surveys:
+    return Surveys(_store())
+
+
 @functools.cache
 def _ledger() -> SqlLedger:
-    opened = SqlLedger(Store.open(read_settings()))
+    opened = SqlLedger(_store())
     ended = opened.end_dead()
     if ended:
         _log.warning("%d runs of a program that ended were ended as failed; their charges stay", ended)
@@ -33,8 +50,9 @@ def _ledger() -> SqlLedger:
 
 
 def forget() -> None:
-    """Open it anew the next time."""
-    _ledger.cache_clear()
+    """Open all of it anew the next time."""
+    for each in (_ledger, _surveys, _store):
+        each.cache_clear()
 
 
 def check_ready() -> None:

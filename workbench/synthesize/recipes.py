@@ -6,10 +6,11 @@ import itertools
 from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator, Quote
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.ui.language import N_, Words, _
 

@@ -8,12 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator, Quote
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import FoundCategories, Recipe, SyntheticModel
+from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from workbench import session
 from workbench.synthesize import model_view, recipes

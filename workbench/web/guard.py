@@ -31,7 +31,7 @@ _STREAM = "/_stcore/stream"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _MEDIA = re.compile(r"/media/([^/.]+)(?:\.[^/]*)?$")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")
-_WITHOUT_COOKIE = ("/static/", "/healthz", "/readyz")
+_WITHOUT_COOKIE = ("/static/", "/answer/", "/healthz", "/readyz")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
 _log = logging.getLogger("workbench.web")
 

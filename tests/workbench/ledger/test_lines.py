@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import dpcore.evaluation  # noqa: F401 - so that every evaluation is known
-from dpcore.evaluation import audit, distributions, marginal_error, proposals, range_errors, trial  # noqa: F401
+from dpcore.evaluation import (  # noqa: F401
+    audit,
+    distributions,
+    learning,
+    marginal_error,
+    proposals,
+    range_errors,
+    similarity,
+    trial,
+)
 from dpcore.evaluation.question import Evaluation
 from workbench.ledger.lines import EVALUATIONS
 
