@@ -34,7 +34,8 @@ def slopes(
     before, after = np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
     slope = np.where(before * after > 0, np.sign(before) * np.minimum(abs(before), abs(after)), 0.0)
     relative = np.divide(slope * widths, density, out=np.zeros_like(slope), where=density > 0)
-    return np.clip(relative, -2.0, 2.0)
+    limited: Floats = np.clip(relative, -2.0, 2.0)
+    return limited
 
 
 def place_in_cells(chances: Floats, slope: Floats) -> Floats:

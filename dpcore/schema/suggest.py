@@ -190,11 +190,11 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             reason=f"whole numbers over a wide range, cells of {step}{_ALONE if special else ''}",
         )
     start = _multiple(math.floor(low / width), width)
-    end = _multiple(math.floor(high / width) + 1, width)
+    stop = _multiple(math.floor(high / width) + 1, width)
     return Real(
         **base,
         low=start if start <= low else start - width,
-        high=end if end >= high else end + width,
+        high=stop if stop >= high else stop + width,
         bin_width=width,
         special=special,
         from_data=("low", "high", "bin_width", *(("special",) if special else ())),
@@ -223,11 +223,10 @@ def _far(numbers: pd.Series) -> list[float]:
 
 
 def _rising(high: float) -> list[int]:
-    """Rising round numbers, denser in the last power of ten, to the first above `high`."""
+    """The series 1, 2, 5, 10, ... of the last three powers of ten, to the first number above `high`."""
     last = int(math.log10(high))
-    coarse = [step * 10**power for power in range(max(1, last - 2), last) for step in (1, 2, 5)]
-    fine = [round(step * 10**last) for step in (1, 1.5, 2, 3, 5, 7, 10)]
-    return coarse + fine[: next(place for place, bound in enumerate(fine) if bound > high) + 1]
+    series = [step * 10**power for power in range(max(1, last - 2), last + 2) for step in (1, 2, 5)]
+    return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
 
 
 def _multiple(times: int, width: float) -> float:
