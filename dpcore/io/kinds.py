@@ -110,7 +110,7 @@ def type_columns(
         if reading is not None:
             understood.append(_understood(name, "number", column, reading))
             column.replaced(reading)
-        elif not column.plain and as_dates(column.look(), True) or as_dates(column.look(), False):
+        elif not column.plain and any(as_dates(column.look(), order) for order in (True, False)):
             dates.append(name)
     day_first = options.day_first if options.day_first is not None else _day_first(rest, dates)
     for name in dates:
