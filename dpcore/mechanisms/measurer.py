@@ -14,15 +14,25 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import BudgetExceeded, ParameterError
+from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
-from dpcore.mechanisms.sensitivity import laplace_scale, noise_scale, noise_variance, selection_scale
+from dpcore.mechanisms.sensitivity import (
+    laplace_scale,
+    noise_scale,
+    noise_variance,
+    selection_scale,
+    sums_deviation,
+    sums_scale,
+)
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
+from dpcore.tables.sums import GRID, Entry, Integers, NoisySums
 
 GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
@@ -33,12 +43,22 @@ FARTHEST = 2.0**51
 Groups = npt.NDArray[np.int64]
 
 
+Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
+"""A public rule: the cell of each row."""
+
+
 class CountsOf(Protocol):
     """Exact counts over cliques, of cells merged by `groups`."""
 
     def __call__(
         self, cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
     ) -> list[Counts]: ...
+
+
+class SumsOf(Protocol):
+    """Exact sums of entries over the rows of each cell of `by`, in units of 1 / GRID rows."""
+
+    def __call__(self, by: Clique, entries: Sequence[Entry]) -> Integers: ...
 
 
 class Measurer:
@@ -61,11 +81,15 @@ class Measurer:
         rows: int,
         part: tuple[str, str] | None = None,
         texts: Callable[[str], dict[str, int]] | None = None,
+        sums: SumsOf | None = None,
         delta: Fraction = Fraction(0),
+        assigned: Callable[[Assign, int], Counts] | None = None,
     ) -> None:
         self._counts = counts
         self._groups: dict[str, Groups] = {}
         self._texts = texts
+        self._sums = sums
+        self._assigned = assigned
         self.part = part
         self._left = [loss.amount]  # in lists, because coarser views spend from the same
         self._delta_left = [delta]
@@ -168,6 +192,58 @@ class Measurer:
             scores -= _grains(np.array([penalties.get(clique, 0.0) for clique in cliques]), FARTHEST)
         return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
 
+    def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
+        """Noisy sums of public numbers over the rows of each cell of `by`, all entries of a cell in one draw.
+
+        Cells are disjoint, so that a person's rows change the lines by at most `rows` together, in every
+        entry. Costs `loss`: max-norm noise for epsilon, Gaussian noise for rho.
+
+        Args:
+            by: columns whose cells tell the lines apart; empty for one line.
+            entries: what to add up, at least one; levels are of whole units, see `dpcore.tables.sums`.
+        Raises: ParameterError for levels of another shape or size; LimitError for too many cells or entries.
+        """
+        if self._sums is None:
+            raise ParameterError("this measurer adds up no sums", remedy="run the recipe through a curator")
+        check_entries(len(entries))
+        check_cells(self.domain, [by] * len(entries))
+        declared = [{name: self._levels(name, each) for name, each in entry.items()} for entry in entries]
+        scale = sums_scale(rows=self.rows, entries=len(entries), loss=loss)
+        mechanism: Mechanism = "max norm" if isinstance(loss, PureDP) else "discrete gaussian"
+        reads = tuple(tuple(dict.fromkeys((*by, *entry))) for entry in entries)
+        self._spend(loss, [self._event(mechanism, reads, scale)])
+        exact = self._lines(by, self._sums(by, declared))
+        if isinstance(loss, PureDP):
+            noisy = max_norm_noise(exact, scale=round(scale * GRID))
+        else:
+            noisy = discrete_gaussian(exact, noise_scale=scale * GRID)
+        deviation = sums_deviation(rows=self.rows, entries=len(entries), loss=loss)
+        return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
+
+    def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
+        """A cell with nearly that part of the rows below it: a private choice among the first `cells` cells.
+
+        The score of a cell is minus the number of rows by which the quantile lies outside it; a person's rows
+        change it by at most `rows`. Costs `loss`.
+
+        Args:
+            order: above 0 and below 1; 1/2 for the median.
+            cells: how many cells are in the order of values; rows in later ones are left out.
+        """
+        scale = selection_scale(rows=self.rows, loss=loss)
+        pure = isinstance(loss, PureDP)
+        mechanism: Mechanism = "permute and flip" if pure else "exponential"
+        check_cells(self.domain, [(column,)])
+        self._spend(loss, [self._event(mechanism, ((column,),), scale)])
+        (exact,) = self._exact([(column,)])
+        counts = exact.values[:cells]
+        part, whole = order.numerator, order.denominator
+        upto = np.cumsum(counts)
+        goal, below, reached = part * int(upto[-1]), whole * (upto - counts), whole * upto
+        # in units of 1 / whole rows, of which a row changes every score by at most whole
+        scores = -np.maximum(np.maximum(below - goal, goal - reached), 0)
+        return noisy_max(scores, noise_scale=scale * whole, pure=pure)
+
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
         """Texts of a column whose noisy count is above a threshold, with that count.
 
@@ -195,12 +271,56 @@ class Measurer:
         self._delta_left[0] -= delta
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
 
+    def assigned(self, assign: Assign, cells: int, reads: Clique, loss: Loss) -> Marginal:
+        """Noisy number of rows that a public rule puts into each of so many cells.
+
+        A person's rows change these counts by at most `rows` in all. Costs `loss`.
+
+        Args:
+            assign: from rows to the cell of each, from 0; must look at each row for itself, and follow from
+                public or already noisy facts alone.
+            reads: the columns that it looks at, for the record.
+        """
+        if self._assigned is None:
+            raise ParameterError("this measurer applies no rules", remedy="ask through a curator")
+        scale = noise_scale(rows=self.rows, queries=1, loss=loss)
+        self._spend(loss, [self._event(self._additive, (reads,), scale)])
+        exact = self._assigned(assign, cells)
+        return Marginal(
+            clique=exact.clique,
+            values=self._draw(exact.values, scale).astype(np.float64),
+            variance=noise_variance(scale, self.loss),
+            noise=self.noise,
+        )
+
     @property
     def _additive(self) -> Mechanism:
         return "discrete laplace" if self.noise == "laplace" else "discrete gaussian"
 
     def _event(self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float) -> Event:
         return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self.part)
+
+    def _levels(self, name: str, levels: Integers) -> Integers:
+        """Levels of the declared cells; refuses those by which a row could count for more than one."""
+        if np.shape(levels) != (self.domain.size(name),) or np.abs(levels).max() > GRID:
+            raise ParameterError(
+                "the levels of column {column!r} must be one per cell, from -{grid} to {grid}",
+                remedy="make them by tables.sums.levels",
+                column=name,
+                grid=GRID,
+            )
+        whole = np.asarray(levels, dtype=np.int64)
+        return whole[self._groups[name]] if name in self._groups else whole
+
+    def _lines(self, by: Clique, sums: Integers) -> Integers:
+        """Sums per declared cell, added up to the cells of this view."""
+        cell = np.zeros(1, dtype=np.int64)
+        for name in by:
+            size = self.domain.size(name)
+            cell = (cell[:, None] * size + self._groups.get(name, np.arange(size))).ravel()
+        lines = np.zeros((self.domain.cells(by), sums.shape[1]), dtype=np.int64)
+        np.add.at(lines, cell, sums)
+        return lines
 
     def _exact(self, cliques: Sequence[Clique]) -> list[Counts]:
         """Exact counts of this view. Private."""

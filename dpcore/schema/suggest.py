@@ -17,13 +17,13 @@ from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text
+from dpcore.text import Text
 
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200
 TARGET_CELLS = 100
 SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
 SPECIAL_ROWS = 10
-_ALONE = "; numbers that many rows share have cells of their own"
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _PERSON = re.compile(
     r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
@@ -141,7 +141,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
         high=f"{high[:4]}-12-31",
         step=step,
         from_data=("low", "high"),
-        reason=f"every value is a date; bounds at whole years, one cell a {step}",
+        reason=Text("every value is a date; bounds at whole years, one cell a {step}", step=step),
     )
 
 
@@ -173,7 +173,7 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             cuts=tuple(cuts),
             special=tuple(map(int, special)),
             from_data=("low", "high", "cuts", "special"),
-            reason=f"whole numbers, mostly 0: cells that grow with the numbers{_ALONE}",
+            reason=Text("whole numbers, mostly 0: a cell for 0, and cells that grow with the numbers"),
         )
     if whole:
         step = max(1, math.ceil(width))
@@ -187,7 +187,12 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             bin_width=step,
             special=tuple(map(int, special)),
             from_data=("low", "high", "bin_width", *(("special",) if special else ())),
-            reason=f"whole numbers over a wide range, cells of {step}{_ALONE if special else ''}",
+            reason=Text(
+                "whole numbers over a wide range, cells of {step}; numbers that many rows share have their own"
+                if special
+                else "whole numbers over a wide range, cells of {step}",
+                step=step,
+            ),
         )
     start = _multiple(math.floor(low / width), width)
     stop = _multiple(math.floor(high / width) + 1, width)
@@ -198,7 +203,12 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
         bin_width=width,
         special=special,
         from_data=("low", "high", "bin_width", *(("special",) if special else ())),
-        reason=f"decimal numbers, cells of {width:g}{_ALONE if special else ''}",
+        reason=Text(
+            "decimal numbers, cells of {width:g}; numbers that many rows share have their own"
+            if special
+            else "decimal numbers, cells of {width:g}",
+            width=width,
+        ),
     )
 
 
