@@ -188,7 +188,8 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             special=tuple(map(int, special)),
             from_data=("low", "high", "bin_width", *(("special",) if special else ())),
             reason=Text(
-                "whole numbers over a wide range, cells of {step}; numbers that many rows share have their own"
+                "whole numbers over a wide range, cells of {step}; numbers that many "
+                "rows share have their own"
                 if special
                 else "whole numbers over a wide range, cells of {step}",
                 step=step,

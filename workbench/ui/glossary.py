@@ -60,7 +60,6 @@ GLOSSARY = Words(
         ),
         "local model": N_("People change their own answers at random before anything leaves them."),
         "protocol": N_("The law by which an answer becomes a report, and reports become estimates."),
-        "report": N_("What leaves a person in place of the true answer."),
         "support": N_("A report supports the answers that it speaks for; protocols differ in which."),
         "frequency estimate": N_("How common an answer is, computed from reports."),
         "invitation": N_("A link for one person that takes one report."),
