@@ -17,7 +17,8 @@ from dpcore.evaluation.marginal_error import MarginalError, marginal_error
 from dpcore.evaluation.measures import Scored
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Floats, numbers_of
-from dpcore.schema.interval import Date, IntervalColumn
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -171,9 +172,9 @@ def propensity(
 class Similarity(Evaluation[SimilarityReport]):
     """The evaluation that asks for `similarity`."""
 
-    release: PublicTable
-
     kind = "similarity"
+
+    release: PublicTable
 
     def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
         """The answer."""
@@ -184,10 +185,10 @@ class Similarity(Evaluation[SimilarityReport]):
 class Propensity(Evaluation[Scored]):
     """The evaluation that asks for `propensity`."""
 
+    kind = "propensity"
+
     release: PublicTable
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    kind = "propensity"
 
     def compute(self, original: Microdata, schema: Schema) -> Scored:
         """The answer."""

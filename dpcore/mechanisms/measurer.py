@@ -88,8 +88,8 @@ class Measurer:
         self._counts = counts
         self._groups: dict[str, Groups] = {}
         self._texts = texts
-        self._sums = sums
         self._assigned = assigned
+        self._sums = sums
         self.part = part
         self._left = [loss.amount]  # in lists, because coarser views spend from the same
         self._delta_left = [delta]
