@@ -58,14 +58,12 @@ HEADINGS = Words(
         "to": N_("to"),
         "protocol": N_("protocol"),
         "people": N_("people"),
-        "epsilon": N_("epsilon"),
         "answer": N_("answer"),
         "true": N_("true"),
         "reported": N_("reported"),
         "corrected": N_("corrected"),
         "as a distribution": N_("as a distribution"),
         "way": N_("way"),
-        "mean": N_("mean"),
         "off": N_("off by, in 95 of 100 cases"),
     }
 )
