@@ -15,7 +15,8 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.interval import Date, IntervalColumn
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text, texts_of
 

@@ -17,7 +17,8 @@ from dpcore.evaluation.marginal_error import MarginalError, marginal_error
 from dpcore.evaluation.measures import Scored
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Floats, numbers_of
-from dpcore.schema.interval import Date, IntervalColumn
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 

@@ -12,8 +12,9 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.schema.column import Boolean, Categorical, Codes, Column
+from dpcore.schema.date import Date
 from dpcore.schema.domain import Domain
-from dpcore.schema.interval import Date, Integer, Real
+from dpcore.schema.interval import Integer, Real
 from dpcore.schema.unit import PrivacyUnit
 
 SCHEMA_VERSION = 1

@@ -37,6 +37,12 @@ def describe(recipe: dict[str, object]) -> str:
         return _("Histogram of {column}").format(column=recipe["column"])
     if kind == "categories":
         return _("Categories of {column}").format(column=recipe["column"])
+    if kind == "statistics":
+        return _("Mean and quantiles of {column}").format(column=recipe["column"])
+    if kind == "closeness":
+        return _("Test of drawn rows over {columns}").format(columns=", ".join(recipe["columns"]))  # type: ignore[arg-type]
+    if kind == "gaussian":
+        return _("Table for learning {column}").format(column=recipe["label"])
     if kind == "marginals":
         cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
         return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
