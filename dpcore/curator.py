@@ -23,7 +23,7 @@ from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, 
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
-from dpcore.engines.frame import FrameEngine, fingerprint, part_code
+from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetError, DisclosureError, ParameterError
 from dpcore.evaluation.question import Evaluation, Result
 from dpcore.mechanisms.measurer import Measurer
@@ -33,6 +33,7 @@ from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
 from dpcore.synthesis.categories import Categories
+from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
 
 Part = tuple[str, str]
@@ -105,7 +106,7 @@ class Curator:
             budget or privacy unit on file.
         """
         engine = FrameEngine(frame, schema, key=ledger.key)
-        account = ledger.open(account_for(engine.fingerprint(ledger.key), schema, budget))
+        account = ledger.open(account_for(engine.fingerprint, schema, budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
 
     @staticmethod
@@ -301,7 +302,7 @@ class Curator:
                 "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
             )
         ((column, category),) = where.items()
-        part_code(self.schema, column, category)
+        self.schema.part_code(column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
                 "the cells of column {column!r} were taken from the data, so its parts are not public",

@@ -37,8 +37,9 @@ class Engine(Protocol):
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
         """Exact number of rows of every text of a declared column, missing ones left out. Private."""
 
-    def fingerprint(self, key: bytes) -> str:
-        """A keyed digest of the content of the whole table, whatever the order of its rows and columns."""
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
 
     def rows(self) -> Microdata:
         """The rows, for work outside differential privacy."""

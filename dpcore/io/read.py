@@ -28,9 +28,10 @@ from dpcore.io.checks import (
 )
 from dpcore.io.encoding import decode, is_parquet, recognize
 from dpcore.io.parquet import read_parquet
+from dpcore.schema.values import READ_AS_TEXT
 
 SEPARATORS = (",", ";", "\t", "|")
-_INTEGER = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_INTEGER = r"0|-?[1-9][0-9]*"  # no leading zeros: 01234 is a code
 _NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _SNIFFED_CHARACTERS = 100_000
@@ -158,6 +159,7 @@ def _read_text(text: str, separator: str, limits: Limits) -> tuple[pd.DataFrame,
             for name, column in zip(names, zip(*parts, strict=True), strict=True)
         }
     )
+    frame.attrs[READ_AS_TEXT] = True
     if pd.Series(names, dtype="str").str.fullmatch(_NUMBER).any():
         notes.append("some column names are numbers: if the file has no header line, add one")
     return frame, notes
@@ -197,7 +199,10 @@ def _lines(text: str, longest: int) -> Iterator[str]:
 
 
 def _typed(texts: pd.Series) -> pd.Series:
-    """Numbers if every cell that is not empty is one, otherwise the texts."""
+    """Numbers if every cell that is not empty is one, otherwise the texts.
+
+    Also the texts where numbers would take two of them for one, such as 12.1 and 12.10: they may be ids.
+    """
     texts = texts.mask(texts == "")
     present = texts.dropna()
     if present.empty or not present.str.fullmatch(_NUMBER).all():
@@ -208,5 +213,8 @@ def _typed(texts: pd.Series) -> pd.Series:
         if present.str.lstrip("-").str.len().max() > (18 if complete else 15):
             return texts
         return texts.astype("int64") if complete else texts.astype("float64")
+    if present.str.fullmatch(r"-?[0-9]{16,}").any():
+        return texts
     numbers = texts.astype("float64")
-    return numbers if np.isfinite(numbers.dropna()).all() else texts
+    apart = present.nunique() == numbers.nunique()
+    return numbers if apart and np.isfinite(numbers.dropna()).all() else texts

@@ -9,7 +9,6 @@ where declared.
 from __future__ import annotations
 
 import dataclasses
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.values import _DECIMAL, _WHOLE, MISSING_LABEL, OTHER_LABEL, as_text, texts_of
+from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, number_in, texts_of
 
 Codes = npt.NDArray[np.int64]
 
@@ -59,7 +58,7 @@ class Column(ABC):
     missing: bool = False
     missing_tokens: tuple[str, ...] = ()
     from_data: tuple[str, ...] = ()
-    reason: str = ""
+    reason: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -80,7 +79,7 @@ class Column(ABC):
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """One text a cell, for people."""
-        return self._value_labels() + ((MISSING_LABEL,) if self.missing else ())
+        return self._value_labels() + ((MISSING,) if self.missing else ())
 
     def encode(self, values: pd.Series) -> Codes:
         """Cell numbers of a whole column, int64, one a row.
@@ -133,7 +132,7 @@ class Column(ABC):
         if not self.missing_tokens:
             return missing
         tokens = texts_of(self.missing_tokens)
-        numbers = [float(token) for token in tokens if re.fullmatch(f"{_WHOLE}|{_DECIMAL}", token)]
+        numbers = [number for number in map(number_in, tokens) if number is not None]
         if pd.api.types.is_numeric_dtype(values.dtype) and all(abs(number) < 2**53 for number in numbers):
             found = values.isin(numbers)
         else:

@@ -67,6 +67,21 @@ class Schema:
         self.domain.size(name)  # refuses an unknown name
         return next(column for column in self.columns if column.name == name)
 
+    def part_code(self, column: str, category: str) -> int:
+        """Cell number of a declared category.
+
+        Raises: ParameterError when the column has no such cell.
+        """
+        labels = self.column(column).labels
+        if category not in labels:
+            raise ParameterError(
+                "{category!r} is not a declared cell of column {column!r}",
+                remedy="choose one of its declared categories",
+                column=column,
+                category=category,
+            )
+        return labels.index(category)
+
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Facts that were taken from the data, by column; empty when all is known from outside."""
