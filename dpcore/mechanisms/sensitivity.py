@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from dpcore.accounting.loss import Loss, PureDP
+from dpcore.tables.counts import Noise
 
 
 def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
@@ -27,6 +28,11 @@ def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
     while Fraction(scale) ** 2 < square:
         scale = math.nextafter(scale, math.inf)
     return scale
+
+
+def noise_of(loss: Loss) -> Noise:
+    """The law of the additive noise that `loss` buys."""
+    return "laplace" if isinstance(loss, PureDP) else "gaussian"
 
 
 def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:

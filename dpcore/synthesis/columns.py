@@ -168,7 +168,7 @@ def expect_columns(domain: Domain, constraints: Constraints, loss: Loss, rows: i
     names = constraints.free(domain.names)
     part = loss.share(Fraction(round(1000 * FLATTEST), 1000) / len(names))
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
-    noise: Noise = "laplace" if isinstance(loss, PureDP) else "gaussian"
+    noise = noise_of(loss)
     return tuple(
         Expected(clique=(name,), cells=domain.size(name), variance=variance, noise=noise) for name in names
     )
@@ -180,8 +180,13 @@ def publish(
     constraints: Constraints,
     graph: GraphicalModel,
     joint: Sequence[Marginal],
+    losses: tuple[Loss, ...],
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
-    """The noisy tables over declared cells, and the model, which also holds those over groups."""
+    """The noisy tables over declared cells, and the model, which also holds those over groups.
+
+    Args:
+        losses: all that was paid for these measurements, in this release and in earlier ones.
+    """
     measurements = (columns.count, *columns.singles, *joint)
     model = SyntheticModel(
         domain=domain,
@@ -189,6 +194,7 @@ def publish(
         graph=graph,
         constraints=constraints,
         measurements=measurements,
+        losses=losses,
     )
     declared = [m for m in measurements if m.values.shape == domain.shape(m.clique)]
     return {marginal.clique: marginal for marginal in declared}, model
