@@ -37,7 +37,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.noise import discrete_laplace
 from dpcore.synthesis import ChainModel
 from dpcore.synthesis.consistency import consistent
-from dpcore.synthesis.sampling import nearest_distribution
+from dpcore.tables.nearest import nearest_distribution
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.csv"
 REPEATS = 3

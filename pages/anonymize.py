@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from dpcore.anonymize.models import Model
+from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.anonymize import form, outcomes, view, work
@@ -16,10 +18,13 @@ curator = widgets.need_curator(
     )
 )
 held = session.session()
+note = session.take(session.TakeColumns)
+if note is not None:
+    work.take_columns(curator, note.known, note.secret)
 current = work.work(curator)
 
 
-def ask_demands():
+def ask_demands() -> tuple[int, float, Model | None]:
     rows = st.select_slider(
         _("Everybody looks like at least … rows (k)"),
         work.KS,
@@ -40,14 +45,14 @@ def ask_demands():
     return rows, share, ask_secret()
 
 
-def ask_secret():
+def ask_secret() -> Model | None:
     names = work.sensitive(current)
     if not names:
         return None
     kind = st.selectbox(
         _("And about what should stay unknown"),
         list(work.SECRET_MODELS),
-        format_func=work.SECRET_MODELS.get,
+        format_func=work.SECRET_MODELS.__getitem__,
         key="anonymize-secret",
         persist_state="session",
     )
@@ -62,14 +67,15 @@ def ask_secret():
     return work.secret_model(kind, column, value)
 
 
-def ask_method():
-    return st.selectbox(
+def ask_method() -> str:
+    method: str = st.selectbox(
         _("Method"),
         [work.SUGGESTED, *work.METHODS],
-        format_func=lambda method: work.METHODS.get(method, _("as suggested for this table")),
+        format_func=lambda method: work.METHODS.get(method) or _("as suggested for this table"),
         key="anonymize-method",
         persist_state="session",
     )
+    return method
 
 
 st.title(_("Anonymize"))
@@ -78,12 +84,12 @@ left, right = st.columns([2, 3], gap="large")
 with left:
     k, limit, model = ask_demands()
     method = ask_method()
+    plan: Plan | None = None
     try:
         plan = work.plan_of(curator, current, k=k, limit=limit, method=method, model=model)
         st.caption(work.method_words(curator, current, plan))
     except DpcoreError as error:
         widgets.error_box(error)
-        plan = None
     st.button(
         _("Make the anonymized table"),
         type="primary",

@@ -5,8 +5,8 @@ import functools
 import streamlit as st
 
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.audit import AuditReport
 from workbench import session
-from workbench.anonymize import work
 from workbench.audit import document, findings
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
@@ -22,7 +22,7 @@ curator = widgets.need_curator(
 roles = {each.column: each for each in findings.roles(curator)}
 
 
-def ask():
+def ask() -> tuple[list[str], list[str]]:
     proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
     secret = [name for name, each in roles.items() if each.role == "sensitive"]
     known = session.widget("audit-columns", proposed)
@@ -47,7 +47,7 @@ def ask():
     return columns, sensitive
 
 
-def figures(found) -> None:
+def figures(found: AuditReport) -> None:
     unique, riskiest, naming = st.columns([1, 2, 2])
     unique.metric(_("Unique people"), percent(found.risk.uniques))
     worst = found.sets[0]
@@ -61,7 +61,7 @@ def figures(found) -> None:
     naming.caption(plain(", ".join(each.column for each in names), at_most=120))
 
 
-def details(found, columns) -> None:
+def details(found: AuditReport, columns: list[str]) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(_("Risk by set of columns"))
@@ -135,7 +135,7 @@ st.markdown(f"### {plain(findings.verdict(found, columns), at_most=400)}")
 figures(found)
 with st.container(horizontal=True):
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        work.take_columns(curator, columns, sensitive)
+        session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Print: one HTML file"),

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
+from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from workbench import session
 from workbench.evaluate import comparing
@@ -21,7 +22,7 @@ curator = widgets.need_curator(
 held = session.session()
 
 
-def choose_release():
+def choose_release() -> Release:
     made = {line["request_id"]: line for line in releases.earlier(curator)}
     if not made:
         st.info(_("There is no release of this data set yet."))
@@ -37,7 +38,7 @@ def choose_release():
     return curator.release(chosen)
 
 
-def show_figures(release) -> None:
+def show_figures(release: Release) -> None:
     figures = comparing.figures(comparing.errors(curator, release))
     widgets.show_chart(scales(figures), key="figures")
     st.caption(
@@ -47,7 +48,7 @@ def show_figures(release) -> None:
     )
 
 
-def show_columns(release) -> None:
+def show_columns(release: Release) -> None:
     found = {each.column: each for each in comparing.columns(curator, release)}
     worst = max(found, key=lambda name: found[name].distance)
     st.markdown(
@@ -59,7 +60,7 @@ def show_columns(release) -> None:
     widgets.show_chart(comparing.column_chart(found[name]), key="column")
 
 
-def show_pairs(release) -> None:
+def show_pairs(release: Release) -> None:
     error = comparing.errors(curator, release)
     if len(error.columns) < 2:
         st.info(_("This release has one column only, so there are no pairs."))
@@ -78,7 +79,7 @@ def show_pairs(release) -> None:
             widgets.show_noise(release.model)
 
 
-def show_questions(release) -> None:
+def show_questions(release: Release) -> None:
     names = comparing.interval_columns(release)
     if not names:
         st.info(_("Range questions need a column of numbers or dates, and this release has none."))

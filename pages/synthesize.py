@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from dpcore.accounting.loss import UNIT
+from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.errors import DpcoreError
+from dpcore.synthesis import Recipe
+from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.synthesize import form, recipes, view
 from workbench.synthesize.charts import expected
@@ -13,6 +15,7 @@ from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit
 
 held = session.session()
+recipes.take_note()
 if held.shown is None:
     st.title(_("Release something"))
 curator = widgets.need_curator(
@@ -23,7 +26,7 @@ curator = widgets.need_curator(
 )
 
 
-def preview(recipe, loss) -> None:
+def preview(recipe: Recipe, loss: AnyLoss) -> None:
     st.subheader(
         _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
     )
@@ -47,7 +50,7 @@ def preview(recipe, loss) -> None:
         expectation(recipe, quote)
 
 
-def buy(recipe, loss, quote) -> None:
+def buy(recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
     cost = amount(quote.charge, curator.account)
     stored = curator.stored(recipe, loss)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
@@ -66,7 +69,7 @@ def buy(recipe, loss, quote) -> None:
         )
 
 
-def expectation(recipe, quote) -> None:
+def expectation(recipe: Recipe, quote: Quote) -> None:
     tables = [(" × ".join(each.clique) or _("number of rows"), each.half_width()) for each in quote.expected]
     widgets.show_chart(expected(tables[:12]), key="expected")
     st.caption(
@@ -79,7 +82,7 @@ def expectation(recipe, quote) -> None:
     wanted_error(recipe)
 
 
-def wanted_error(recipe) -> None:
+def wanted_error(recipe: Recipe) -> None:
     wanted = st.number_input(
         _("Or say how many rows a cell may be off"),
         min_value=0.0,

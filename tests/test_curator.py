@@ -19,6 +19,7 @@ from dpcore.accounting.ledger import NOTHING
 from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
+from dpcore.evaluation.question import Evaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Guarantee
 from dpcore.schema import Domain
@@ -495,8 +496,8 @@ def test_refused_tables_are_not_quoted() -> None:
 def test_evaluations_are_noted_and_uncharged() -> None:
     """Work outside differential privacy must leave a line, before the rows are read."""
 
-    class Fails:
-        title = "a question that fails"
+    class Fails(Evaluation[None]):
+        kind = "a question that fails"
 
         def compute(self, original: Microdata, schema: dp.Schema) -> None:
             raise RuntimeError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.engines.base import Part
-from dpcore.errors import DisclosureError, SchemaError
+from dpcore.errors import DisclosureError, ParameterError, SchemaError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text
 from dpcore.tables.counts import Counts, check_cells
 from dpcore.tables.digests import fingerprint, kept_rows, row_digests
 from dpcore.tables.rows import Microdata
+from dpcore.tables.sums import Entry, Integers, product
 
 
 class FrameEngine:
@@ -77,11 +78,38 @@ class FrameEngine:
             Counts(clique=clique, values=self._count(clique, domain, codes, chosen)) for clique in cliques
         ]
 
+    def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
+        """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows.
+
+        Raises: LimitError for too many cells, before anything is allocated.
+        """
+        check_cells(self.domain, [by] * len(entries))
+        line = self._flat(by, self.domain, self._codes)
+        chosen = slice(None) if part is None else self._part(part)
+        sums = np.empty((self.domain.cells(by), len(entries)), dtype=np.int64)
+        for number, entry in enumerate(entries):
+            factors = [levels[self._codes[name]] for name, levels in entry.items()]
+            added = product(factors, self._length)[chosen]
+            # whole numbers below 2^53 in all partial sums, so that float64 adds them up exactly
+            sums[:, number] = np.bincount(line[chosen], weights=added, minlength=len(sums))
+        return sums
+
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
         """Exact number of rows of every text of a declared column, missing ones left out. Private."""
         values = as_text(self._counted[column])
         chosen = values if part is None else values[self._part(part)]
         return {str(text): int(count) for text, count in chosen.value_counts().items()}
+
+    def assigned(
+        self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int, reads: Clique
+    ) -> Counts:
+        """Exact number of rows that a public rule puts into each of so many cells. Private."""
+        places = np.asarray(assign(self._counted[list(reads)]), dtype=np.int64)
+        if places.shape != (self._length,) or places.min() < 0 or places.max() >= cells:
+            raise ParameterError(
+                "a rule must put every row into one of {cells} cells", remedy="mend the rule", cells=cells
+            )
+        return Counts(clique=(), values=np.bincount(places, minlength=cells).astype(np.int64))
 
     def rows(self) -> Microdata:
         """All rows as they were given."""
@@ -97,14 +125,21 @@ class FrameEngine:
         """One mixed-radix bincount."""
         if not clique:
             return np.array(self._length if chosen is None else int(chosen.sum()), dtype=np.int64)
-        flat = codes[clique[0]].astype(np.int64)
-        for name in clique[1:]:
-            flat *= domain.size(name)
-            flat += codes[name]
+        flat = self._flat(clique, domain, codes)
         if chosen is not None:
             flat = flat[chosen]
         counted = np.bincount(flat, minlength=domain.cells(clique)).astype(np.int64)
         return counted.reshape(domain.shape(clique))
+
+    def _flat(
+        self, clique: Clique, domain: Domain, codes: Mapping[str, npt.NDArray[np.unsignedinteger]]
+    ) -> npt.NDArray[np.int64]:
+        """The cell of each row in the table over the clique, counted through."""
+        flat = np.zeros(self._length, dtype=np.int64)
+        for name in clique:
+            flat *= domain.size(name)
+            flat += codes[name]
+        return flat
 
     def _part(self, part: Part) -> npt.NDArray[np.bool_]:
         column, category = part

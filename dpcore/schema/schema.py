@@ -33,7 +33,7 @@ class Schema:
     """Columns with their public facts, and the privacy unit.
 
     Attributes:
-        columns: the columns that may be released, at least one, with distinct names.
+        columns: the columns that may be released, with distinct names; none where only rows were counted.
         unit: who is protected.
         excluded: columns of the table that are known and never read for a release.
     """
@@ -45,8 +45,6 @@ class Schema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(self, "excluded", tuple(self.excluded))
-        if not self.columns:
-            raise ParameterError("a schema needs at least one column", remedy="declare a column")
         names = [column.name for column in self.columns] + [column.name for column in self.excluded]
         for name in names:
             if names.count(name) > 1:

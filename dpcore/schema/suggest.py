@@ -16,6 +16,7 @@ from dpcore.schema.interval import Date, Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text
+from dpcore.text import Text
 
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200
@@ -137,7 +138,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
         high=f"{high[:4]}-12-31",
         step=step,
         from_data=("low", "high"),
-        reason=f"every value is a date; bounds at whole years, one cell a {step}",
+        reason=Text("every value is a date; bounds at whole years, one cell a {step}", step=step),
     )
 
 
@@ -167,7 +168,7 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             high=last,
             bin_width=step,
             from_data=("low", "high", "bin_width"),
-            reason=f"whole numbers over a wide range, cells of {step}",
+            reason=Text("whole numbers over a wide range, cells of {step}", step=step),
         )
     start = _multiple(math.floor(low / width), width)
     end = _multiple(math.floor(high / width) + 1, width)
@@ -177,7 +178,7 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
         high=end if end >= high else end + width,
         bin_width=width,
         from_data=("low", "high", "bin_width"),
-        reason=f"decimal numbers, cells of {width:g}",
+        reason=Text("decimal numbers, cells of {width:g}", width=width),
     )
 
 

@@ -61,9 +61,10 @@ def canonical(column: pd.Series) -> Canonical:
         pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) == "string"
     )
     if texts or dtype.kind in "iufbM":  # of one type, so that equal to pandas is the same
+        distinct: Any
         codes, distinct = pd.factorize(column)
-        narrow = dtype.kind == "f" and dtype.itemsize < 8  # which pandas widens: 0.1 must stay 0.1
-        distinct = np.asarray(distinct, dtype=f"f{dtype.itemsize}") if narrow else distinct
+        if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
+            distinct = np.asarray(distinct, dtype=str(dtype))
         values = [f"t{each}" for each in distinct] if texts else _of_one_type(distinct)
         return Canonical(codes=codes.astype(np.int64), values=values)
     place: dict[str, int] = {}

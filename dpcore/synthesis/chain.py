@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.sampling import Integers, nearest_distribution, sample_cells
+from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Marginal, project
+from dpcore.tables.nearest import nearest_distribution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,6 +54,10 @@ class ChainModel:
             for name in reversed(new):
                 cells, drawn[name] = np.divmod(cells, self.domain.size(name))
         return drawn
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
+        """The model of those rows that have these cells."""
+        return Conditioned.of(self, cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""

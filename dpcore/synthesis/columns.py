@@ -10,17 +10,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, PureDP
+from dpcore.accounting.loss import Loss
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
 from dpcore.synthesis.synthetic import SyntheticModel
-from dpcore.tables.counts import Marginal, Noise, Values, check_cells
+from dpcore.tables.counts import Marginal, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000

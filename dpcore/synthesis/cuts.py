@@ -6,8 +6,8 @@ import numpy as np
 
 from dpcore.errors import ParameterError
 from dpcore.schema.interval import IntervalColumn
-from dpcore.synthesis.sampling import nearest_distribution
 from dpcore.tables.counts import Marginal
+from dpcore.tables.nearest import nearest_distribution
 
 
 def quantile_cuts(marginal: Marginal, cells: int) -> tuple[float, ...]:

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.sampling import Integers, nearest_distribution, sample_cells
+from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, unpack
+from dpcore.tables.nearest import nearest_distribution
 
 STANDS_OUT = 2.0  # noise deviations
 

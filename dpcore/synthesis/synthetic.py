@@ -183,9 +183,7 @@ class SyntheticModel:
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
             measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
-            losses=tuple(
-                PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]
-            ),
+            losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
         )
 
     def variance_of(self, clique: Clique) -> float | None:

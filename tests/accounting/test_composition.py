@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.accounting.composition import charge_of, compare, rule_of, run_loss, total
+from dpcore.accounting.composition import charge_of, compare, optimal_epsilon, rule_of, run_loss, total
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Account, Charge, balance, extra_units
 from dpcore.accounting.loss import UNIT, rho_of_pure
@@ -173,3 +173,18 @@ def test_every_pair_of_parts() -> None:
         hers = sum(u for u, part in asked if part in (None, ("sex", sex), ("region", region)))
         assert hers <= total(asked)
     assert total(asked) == 2 + 4 + 5
+
+
+def test_optimal_composition_agrees_with_an_accountant() -> None:
+    """C1: the lesson would call a bound tight that is not, or that does not hold."""
+    from dp_accounting import NeighboringRelation, dp_event, pld
+
+    assert optimal_epsilon(0.5, 1, delta=1e-9) == pytest.approx(0.5)
+    for epsilon, times in ((0.1, 50), (0.5, 10), (0.02, 200)):
+        ours = optimal_epsilon(epsilon, times, delta=1e-6)
+        flip = 2 / (1 + math.exp(epsilon))
+        accountant = pld.PLDAccountant(NeighboringRelation.REPLACE_ONE, value_discretization_interval=1e-4)
+        accountant.compose(dp_event.RandomizedResponseDpEvent(flip, 2), times)
+        assert ours == pytest.approx(accountant.get_epsilon(1e-6), abs=2 * epsilon)
+        assert ours >= accountant.get_epsilon(1e-6) - 1e-3
+        assert ours <= times * epsilon

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -17,7 +18,7 @@ from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
@@ -27,18 +28,22 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
-METHODS = {
-    "full-domain": _("full-domain: one level a column, the same for everybody"),
-    "local recoding": _("local recoding: levels differ from group to group"),
-    "mondrian": _("Mondrian: groups cut along the data, free ranges"),
-    "microaggregation": _("microaggregation (MDAV): numbers become group means"),
-}
-SECRET_MODELS = {
-    "none": _("nothing more"),
-    "distinct": _("different values in each group (distinct l-diversity)"),
-    "entropy": _("values in each group well spread (entropy l-diversity)"),
-    "t": _("groups resemble the whole table (t-closeness)"),
-}
+METHODS = Words(
+    {
+        "full-domain": N_("full-domain: one level a column, the same for everybody"),
+        "local recoding": N_("local recoding: levels differ from group to group"),
+        "mondrian": N_("Mondrian: groups cut along the data, free ranges"),
+        "microaggregation": N_("microaggregation (MDAV): numbers become group means"),
+    }
+)
+SECRET_MODELS = Words(
+    {
+        "none": N_("nothing more"),
+        "distinct": N_("different values in each group (distinct l-diversity)"),
+        "entropy": N_("values in each group well spread (entropy l-diversity)"),
+        "t": N_("groups resemble the whole table (t-closeness)"),
+    }
+)
 
 
 @dataclass(kw_only=True)
@@ -79,7 +84,10 @@ def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
     """One line a column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), SuggestedRoles)
     return pd.DataFrame(
-        [{"column": each.column, "role": current.roles[each.column], "why": each.reason} for each in proposed]
+        [
+            {"column": each.column, "role": current.roles[each.column], "why": said(each.reason)}
+            for each in proposed
+        ]
     )
 
 
@@ -93,7 +101,7 @@ def set_roles(current: Work, roles: dict[str, str]) -> bool:
     return True
 
 
-def take_columns(curator: Curator, columns: list[str], secret: list[str]) -> None:
+def take_columns(curator: Curator, columns: Iterable[str], secret: Iterable[str]) -> None:
     """Take what the Audit page asked about: what others may know, and what should stay unknown."""
     current = work(curator)
     asked = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
@@ -112,9 +120,10 @@ def _complete(curator: Curator, current: Work) -> None:
         if role == "quasi-identifier" and name not in current.hierarchies
     )
     if missing:
-        current.hierarchies |= session.once(
+        suggested = session.once(
             curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
         )
+        current.hierarchies |= suggested
 
 
 def quasi_identifiers(current: Work) -> list[str]:

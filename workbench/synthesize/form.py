@@ -26,7 +26,7 @@ def choose_kind() -> str:
     for column, kind in zip(st.columns(3), recipes.KINDS, strict=True):
         with column.container(border=True, height="stretch"):
             st.button(
-                kind.title,
+                _(kind.title),
                 icon=kind.icon,
                 key=f"kind-{kind.key}",
                 type="secondary" if kind.key == chosen else "tertiary",
@@ -34,7 +34,7 @@ def choose_kind() -> str:
                 args=("kind", kind.key),
                 width="stretch",
             )
-            st.caption(("✓ " if kind.key == chosen else "") + kind.text)
+            st.caption(("✓ " if kind.key == chosen else "") + _(kind.text))
     return chosen
 
 

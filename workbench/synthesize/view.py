@@ -8,17 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator, Quote
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import FoundCategories, Recipe, SyntheticModel
+from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from workbench import session
 from workbench.synthesize import model_view, recipes
 from workbench.ui import charts, releases, widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, said
 from workbench.ui.wording import amount, guarantee_words, number, plain
 
 
@@ -83,7 +84,7 @@ def _progress() -> None:
     job = session.session().job
     if job is None or job.done.is_set():
         st.rerun()
-    st.progress(min(1.0, job.share), text=f"{job.stage or _('starting')} · {job.share:.0%}")
+    st.progress(min(1.0, job.share), text=f"{said(job.stage) or _('starting')} · {job.share:.0%}")
     st.caption(_("The charge is on file. You may leave this page: the release will be in the list below."))
 
 

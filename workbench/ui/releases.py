@@ -14,7 +14,11 @@ def earlier(curator: Curator) -> list[dict[str, str]]:
     """Releases of this data set, newest first: request id, when, what, at which cost."""
     lines = curator.lines()
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
-    asked = [line for line in lines if line.state == "reserved" and line.request_id in when]
+    asked = [
+        line
+        for line in lines
+        if line.state == "reserved" and line.request_id in when and "report" not in line.content
+    ]
     return [
         {
             "request_id": line.request_id,

@@ -19,6 +19,7 @@ from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
+    SAMPLE_TITLES,
     epsilon_verdict,
     epsilon_words,
     error_words,
@@ -99,8 +100,10 @@ def _ways_to_a_table(would_do: str) -> None:
     st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
     with st.container(horizontal=True):
         for sample in samples.SAMPLES:
-            if st.button(_("Open a sample: {title}").format(title=sample.title), key=f"need-{sample.key}"):
-                session.set_widget("wanted-sample", sample.key)
+            if st.button(
+                _("Open a sample: {title}").format(title=SAMPLE_TITLES[sample.key]), key=f"need-{sample.key}"
+            ):
+                session.session().note = session.OpenSample(key=sample.key)
                 st.switch_page("pages/upload.py")
         if st.button(_("Upload a table"), type="primary"):
             st.switch_page("pages/upload.py")

@@ -12,8 +12,35 @@ from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _, problem_and_remedy
 
+SAMPLE_TITLES = Words({"census": N_("Census"), "hospital": N_("Hospital visits")})
+SAMPLE_LINES = Words(
+    {
+        "census": N_("20,000 invented people: education, work, family, income. One row is one person."),
+        "hospital": N_(
+            "5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight per person."
+        ),
+    }
+)
+ROLE_WORDS = Words(
+    {
+        "identifier": N_("identifier"),
+        "quasi-identifier": N_("quasi-identifier"),
+        "sensitive": N_("sensitive"),
+        "insensitive": N_("insensitive"),
+    }
+)
+KIND_WORDS = Words(
+    {
+        "categorical": N_("categorical"),
+        "integer": N_("integer"),
+        "real": N_("real"),
+        "date": N_("date"),
+        "boolean": N_("boolean"),
+        "leave out": N_("leave out"),
+    }
+)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -80,6 +107,16 @@ def epsilon_words(epsilon: float) -> str:
     ).format(sure=number(sure) if sure < 99 else f"{sure:.2f}")
 
 
+def answer_words(epsilon: float) -> str:
+    """What an epsilon means for somebody who answers a question."""
+    sure = 100 * odds(epsilon)
+    if sure > 99.99:
+        return _("Someone who is 50 % sure of your answer can become all but certain.")
+    return _("Someone who is 50 % sure of your answer can become at most {sure} % sure.").format(
+        sure=number(sure) if sure < 99 else f"{sure:.2f}"
+    )
+
+
 def epsilon_verdict(epsilon: float) -> str:
     """How strong a promise that is."""
     if epsilon <= 1:
@@ -122,7 +159,8 @@ def guarantee_words(guarantee: Guarantee) -> list[str]:
 def error_words(error: Exception) -> tuple[str, str]:
     """(what happened and why, what to do) for an error box; never a value from the table."""
     if isinstance(error, DpcoreError):
-        return _sentence(error.problem), _sentence(error.remedy)
+        problem, remedy = problem_and_remedy(error)
+        return _sentence(problem), _sentence(remedy)
     return (
         _("Something went wrong here that the program did not foresee ({kind}).").format(
             kind=type(error).__name__

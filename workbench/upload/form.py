@@ -11,7 +11,7 @@ from workbench import session
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import budget_words, plain
+from workbench.ui.wording import KIND_WORDS, budget_words, plain
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, from_grid
 
@@ -80,11 +80,13 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
         key=key,
         hide_index=True,
         height="content" if len(draft.grid) <= 25 else "auto",
-        column_order=[*_FIRST, *(name for name in draft.grid if name not in _FIRST)],
+        column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in _FIRST)],
         disabled=["column", "reason"],
         column_config={
             "column": st.column_config.TextColumn(_("column"), pinned=True),
-            "kind": st.column_config.SelectboxColumn(_("kind"), options=KINDS, required=True),
+            "kind": st.column_config.SelectboxColumn(
+                _("kind"), options=KINDS, required=True, format_func=lambda kind: KIND_WORDS[str(kind)]
+            ),
             "low": st.column_config.TextColumn(_("low")),
             "high": st.column_config.TextColumn(_("high")),
             "step": st.column_config.TextColumn(_("step or cuts")),

@@ -21,7 +21,7 @@ from dpcore.schema import (
     Real,
     Schema,
 )
-from workbench.ui.language import _
+from workbench.ui.language import _, said
 
 LEAVE_OUT = "leave out"
 KINDS = ("categorical", "integer", "real", "date", "boolean", LEAVE_OUT)
@@ -53,7 +53,8 @@ def from_grid(
     columns: list[Column] = []
     excluded: list[Excluded] = []
     problems: dict[str, DpcoreError] = {}
-    for line in grid.to_dict("records"):
+    for record in grid.to_dict("records"):
+        line = {str(key): value for key, value in record.items()}
         name = line["column"]
         if line["kind"] == LEAVE_OUT or name == unit.id_column:
             reason = line["reason"] if line["kind"] == LEAVE_OUT else _("names the person")
@@ -84,7 +85,7 @@ def _line(column: Column) -> dict[str, Any]:
         "missing": column.missing,
         "known from outside": not column.from_data,
         "means missing": _join(column.missing_tokens),
-        "reason": column.reason,
+        "reason": said(column.reason),
     }
     if isinstance(column, (Integer, Real, Date)):
         line |= {"low": _text(column.low), "high": _text(column.high)}
@@ -111,7 +112,7 @@ def _left_out(column: Excluded) -> dict[str, Any]:
         "missing": False,
         "known from outside": True,
         "means missing": "",
-        "reason": column.reason,
+        "reason": said(column.reason),
     }
 
 

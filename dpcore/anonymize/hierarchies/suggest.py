@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
+from dpcore.text import Text
 
 FEW = 20
 """Distinct values up to which numbers are taken as categories."""
@@ -48,7 +49,12 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
         return _numeric(series, shown, numbers, bool(_AGE.search(name)))
     for separator, keep in (("/", "start"), (", ", "end")):
         if shown.str.contains(separator, regex=False).mean() >= SHARE:
-            return cut(shown, separator, keep=keep, reason=f"Values have parts, cut at {separator.strip()!r}")
+            return cut(
+                shown,
+                separator,
+                keep=keep,
+                reason=Text("Values have parts, cut at {strip!r}", strip=separator.strip()),
+            )
     if len(shown) > FEW and len(shown) > series.notna().sum() / 2:
         return flat(
             shown, reason="More than half of the values are distinct: rather an identifier, to be dropped"
@@ -58,7 +64,7 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     return merge_rare(
         {value: rows[value] for value in shown},
         RARE,
-        reason=f"Categories: fewer than {RARE} rows merged, then pairs of like frequency",
+        reason=Text("Categories: fewer than {rare} rows merged, then pairs of like frequency", rare=RARE),
     )
 
 
@@ -88,7 +94,10 @@ def _masked(shown: pd.Series) -> Hierarchy:
 def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool) -> Hierarchy:
     if is_age and numbers.between(0, 130).all():
         return intervals(
-            shown, (5, 10, 20), high=OLDEST, reason=f"Ages: 5, 10, 20 years; {OLDEST} and above are one value"
+            shown,
+            (5, 10, 20),
+            high=OLDEST,
+            reason=Text("Ages: 5, 10, 20 years; {oldest} and above are one value", oldest=OLDEST),
         )
     if len(shown) <= FEW:
         ordered = shown[numbers.argsort()]
@@ -103,7 +112,9 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
         widths,
         low=float(np.floor(low / widths[0]) * widths[0]),
         high=float(np.ceil(high / widths[0]) * widths[0]),
-        reason=f"Numbers: intervals of {widths[0]:g} to {widths[-1]:g}, open ends",
+        reason=Text(
+            "Numbers: intervals of {width:g} to {width_2:g}, open ends", width=widths[0], width_2=widths[-1]
+        ),
     )
 
 
