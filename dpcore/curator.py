@@ -384,7 +384,7 @@ class Curator:
         if part is None:
             return None
         cells = self.schema.column(part[0]).to_dict()
-        text = json.dumps({name: cells[name] for name in cells if name != "reason"}, sort_keys=True)
+        text = json.dumps(cells, sort_keys=True)
         return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
 
     def _published(self, measurer: Measurer, model: Model) -> Schema:

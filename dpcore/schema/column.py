@@ -49,7 +49,7 @@ class Column(ABC):
         missing: whether there is a cell for missing values.
         missing_tokens: texts that stand for missing, such as "?".
         from_data: names of the facts that were taken from the data and not known from outside.
-        reason: why this declaration was suggested, for people; empty when a person wrote it.
+        reason: why this declaration was suggested, for its owner's eyes; it leaves with nothing.
     """
 
     kind: ClassVar[str]
@@ -105,11 +105,11 @@ class Column(ABC):
         return self._decode(np.where(present, codes, 0), present, rng)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; `kind` first, defaults left out."""
+        """Plain data; `kind` first, defaults left out, and the reason, which may tell of the data."""
         fields: dict[str, Any] = {"kind": self.kind}
         for each in dataclasses.fields(self):
             value = getattr(self, each.name)
-            if value != each.default:
+            if value != each.default and each.name != "reason":
                 fields[each.name] = list(value) if isinstance(value, tuple) else value
         return fields
 
