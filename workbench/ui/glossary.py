@@ -64,7 +64,8 @@ GLOSSARY = Words(
         "frequency estimate": N_("How common an answer is, computed from reports."),
         "invitation": N_("A link for one person that takes one report."),
         "control": N_(
-            "People of the same kind as those in a release, who are not in it: what works on them too is no leak."
+            "People of the same kind as those in a release, who are not in it: "
+            "what works on them too is no leak."
         ),
         "baseline": N_("What an attacker reaches without the release."),
         "canary": N_(
