@@ -1,45 +1,69 @@
 # make app    the workbench on http://127.0.0.1:8501
-# make test   every test
-# make check  format, lint, types, then every test
+# make test   every test, on all cores
+# make lint   format, lint and types
+# make check  lint, then test
 # make bench  every benchmark
+# make messages  what there is to translate, as build/workbench.pot
+# make wheel  the library as a wheel in build/
 
 SHELL := /bin/bash
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null \
 	&& echo $$name && break; done)
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app test check bench chromium
+.PHONY: app backup restore accept test lint check bench messages wheel chromium
 
-app: .venv/app
-	$(BIN)/streamlit run app.py
+app: $(VENV)/app
+	$(BIN)/streamlit run server.py
 
-test: .venv/dev chromium
-	$(BIN)/python -m pytest
+# The ledger: `make backup TO=folder`, `make restore FROM=folder`, also while the server runs. A restored copy
+# that is older than what was seen stays shut until `make accept`, which forgets what was spent since.
+backup: $(VENV)/app
+	$(BIN)/python -m workbench.store backup $(TO)
 
-check: .venv/dev chromium
+restore: $(VENV)/app
+	$(BIN)/python -m workbench.store restore $(FROM)
+
+accept: $(VENV)/app
+	$(BIN)/python -m workbench.store accept
+
+# Each core takes the next test; numerical libraries keep to one thread each, or they would fight for the cores.
+test: $(VENV)/dev chromium
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
 
-bench: .venv/dev
-	set -e; for name in histogram synthesis anonymize ledger interaction; do echo "== $$name"; \
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/$$name.py; done
+check: lint test
 
-# The files .venv/app and .venv/dev tell when the requirements were last installed.
-.venv/app: requirements.txt | .venv/bin/python
+bench: $(VENV)/dev
+	set -e; for name in histogram synthesis anonymize local ledger interaction; do echo "== $$name"; \
+	$(BIN)/python -m benchmarks.$$name; done
+
+wheel: $(VENV)/dev
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build .
+
+# The files app and dev tell when the requirements were last installed.
+$(VENV)/app: requirements.txt | $(BIN)/python
 	$(INSTALL) -r requirements.txt
 	touch $@
 
-.venv/dev: requirements.txt requirements-dev.txt | .venv/bin/python
+$(VENV)/dev: requirements.txt requirements-dev.txt | $(BIN)/python
 	$(INSTALL) -r requirements-dev.txt
 	touch $@
 
-.venv/bin/python:
+$(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
+
+messages: $(VENV)/dev
+	mkdir -p build
+	PYTHONPATH=. $(BIN)/pybabel -q extract -F workbench/locale/babel.cfg -o build/workbench.pot app.py pages workbench dpcore
 
 chromium:
 	@if command -v chromium >/dev/null; then :; \

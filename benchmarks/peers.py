@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
-import venv
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from benchmarks.harness import peer
 
 PYCANON = """
 import json, sys, time
@@ -49,6 +47,58 @@ classes = len({tuple(str(row[name]) for name in known) for row in rows})
 print(json.dumps({"Mondrian": [spent, classes]}))
 """
 
+PURE_LDP = """
+import json, sys, time
+import numpy as np
+import pandas as pd
+from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
+from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
+from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
+
+codes, k, eps = pd.read_csv(sys.argv[1])["code"].tolist(), int(sys.argv[2]), float(sys.argv[3])
+hadamard = HadamardResponseServer(eps, k)
+pairs = {
+    "randomized response": (DEClient(eps, k), DEServer(eps, k)),
+    "symmetric unary": (UEClient(eps, k), UEServer(eps, k)),
+    "optimized unary": (UEClient(eps, k, use_oue=True), UEServer(eps, k, use_oue=True)),
+    "local hashing": (LHClient(eps, k, use_olh=True), LHServer(eps, k, use_olh=True)),
+    "Hadamard response": (HadamardResponseClient(eps, k, hadamard.get_hash_funcs()), hadamard),
+}
+found = {}
+for name, (client, server) in pairs.items():
+    start = time.process_time()
+    server.aggregate_all([client.privatise(code + 1) for code in codes])
+    shares = np.asarray(server.estimate_all(range(1, k + 1), suppress_warnings=True)) / len(codes)
+    found[name] = [time.process_time() - start, shares.tolist()]
+print(json.dumps(found))
+"""
+
+MULTI_FREQ = """
+import json, sys, time
+import numpy as np
+import pandas as pd
+from multi_freq_ldpy.pure_frequency_oracles import GRR, LH, SS, UE
+
+codes, k, eps = pd.read_csv(sys.argv[1])["code"].to_numpy(), int(sys.argv[2]), float(sys.argv[3])
+tasks = {
+    "randomized response": (lambda c: GRR.GRR_Client(c, k, eps), lambda r: GRR.GRR_Aggregator_MI(r, k, eps)),
+    "symmetric unary": (
+        lambda c: UE.UE_Client(c, k, eps, False), lambda r: UE.UE_Aggregator_MI(r, eps, False)
+    ),
+    "optimized unary": (lambda c: UE.UE_Client(c, k, eps, True), lambda r: UE.UE_Aggregator_MI(r, eps, True)),
+    "local hashing": (lambda c: LH.LH_Client(c, k, eps), lambda r: LH.LH_Aggregator_MI(r, k, eps)),
+    "subset selection": (lambda c: SS.SS_Client(c, k, eps), lambda r: SS.SS_Aggregator_MI(r, k, eps)),
+}
+found = {}
+for name, (client, server) in tasks.items():
+    client(codes[0])  # compiled at the first call
+    start = time.process_time()
+    shares = server([client(code) for code in codes])
+    found[name] = [time.process_time() - start, np.asarray(shares).tolist()]
+print(json.dumps(found))
+"""
+
 
 def pycanon(frame: pd.DataFrame, known: list[str], secret: str) -> dict[str, tuple[float, float]] | None:
     """(CPU seconds, answer) of k, l, entropy l and t; None where it does not install."""
@@ -60,25 +110,23 @@ def anonypy(frame: pd.DataFrame, known: list[str], secret: str) -> dict[str, tup
     return _run(["anonypy", "pandas"], ANONYPY, frame, known, secret)
 
 
-def _run(
-    packages: list[str], script: str, frame: pd.DataFrame, *given: Any
-) -> dict[str, tuple[float, float]] | None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        frame.to_csv(folder / "table.csv", index=False)
-        venv.create(folder / "own", with_pip=True)
-        python = folder / "own" / "bin" / "python"
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-        if subprocess.run(install, capture_output=True, check=False).returncode:
-            print(f"{packages[0]} does not install here and is left out", file=sys.stderr)
-            return None
-        known, secret = given
-        done = subprocess.run(
-            [python, "-c", script, folder / "table.csv", json.dumps(known), secret],
-            capture_output=True,
-            check=True,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
-        found: dict[str, tuple[float, float]] = json.loads(done.stdout.splitlines()[-1])
-        return found
+def pure_ldp(codes: pd.DataFrame, k: int, epsilon: float) -> dict[str, tuple[float, list[float]]] | None:
+    """(CPU seconds, shares) of each protocol; None where it does not install."""
+    return _run(
+        ["pure-ldp", "pandas", "scikit-learn", "statsmodels", "xxhash<4"], PURE_LDP, codes, k, epsilon
+    )
+
+
+def multi_freq(codes: pd.DataFrame, k: int, epsilon: float) -> dict[str, tuple[float, list[float]]] | None:
+    """(CPU seconds, shares) of each protocol; None where it does not install."""
+    return _run(["multi-freq-ldpy", "pandas", "scipy", "xxhash<4"], MULTI_FREQ, codes, k, epsilon)
+
+
+def _run(packages: list[str], script: str, frame: pd.DataFrame, *given: Any) -> dict[str, Any] | None:
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.csv"
+        frame.to_csv(table, index=False)
+        words = [each if isinstance(each, str) else json.dumps(each) for each in given]
+        printed = peer(packages, script, str(table), *words)
+    found: dict[str, Any] | None = printed and json.loads(printed)
+    return found

@@ -31,7 +31,20 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
-from dpcore.synthesis import Adaptive, Categories, Histogram, Independent, Joint, Marginals, SomeColumns, Tree
+from dpcore.synthesis import (
+    Adaptive,
+    Categories,
+    Gaussian,
+    Histogram,
+    Independent,
+    Joint,
+    Marginals,
+    SomeColumns,
+    Statistics,
+    Tree,
+)
+
+__version__ = "0.1.0"
 
 __all__ = [
     "ZCDP",
@@ -47,6 +60,7 @@ __all__ = [
     "Date",
     "DisclosureError",
     "DpcoreError",
+    "Gaussian",
     "Guarantee",
     "HierarchyError",
     "Histogram",
@@ -70,6 +84,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SomeColumns",
+    "Statistics",
     "Tree",
     "range_query",
     "suggest_schema",

@@ -9,65 +9,34 @@ import hmac
 import json
 import math
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
-from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
-from dpcore.accounting.loss import UNIT, ZCDP, AnyLoss, ApproxDP, Loss, PureDP, units_down
+from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss, total_loss
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict
+from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, units_down
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
-from dpcore.engines.frame import FrameEngine, fingerprint, part_code
-from dpcore.errors import BudgetError, DisclosureError, ParameterError
-from dpcore.evaluation.question import Evaluation, Result
-from dpcore.mechanisms.measurer import Measurer
-from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, Release
+from dpcore.engines.frame import FrameEngine
+from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
+from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
+from dpcore.mechanisms.measurer import Measurer, Rehearsal
+from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, PrivateReport, Release
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
-from dpcore.synthesis.categories import Categories
+from dpcore.synthesis.base import OnProgress, Recipe, silent
+from dpcore.synthesis.quote import Quote, smallest_loss
+from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
 
 Part = tuple[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quote:
-    """What a run would cost and bring, from public facts alone.
-
-    Attributes:
-        charge: what the total would grow by, in units of 1e-12 of the account's rule.
-        own_charge: the same where nothing is shared with charges on other parts; never less.
-        balance: before the charge.
-        expected: the error to expect, one entry a marginal that is known in advance.
-    """
-
-    charge: int
-    own_charge: int
-    balance: Balance
-    expected: tuple[Expected, ...]
-
-    @property
-    def affordable(self) -> bool:
-        """Whether the budget allows it."""
-        return self.charge <= self.balance.left
-
-    @property
-    def left_after(self) -> int:
-        """Units that would be left; below 0 when it is not affordable."""
-        return self.balance.left - self.charge
-
-    @property
-    def repeats(self) -> int:
-        """How many runs like this the budget allows at least."""
-        return max(0, self.balance.left) // self.own_charge
+Answer = TypeVar("Answer", Release, PrivateReport)
 
 
 class Curator:
@@ -90,7 +59,13 @@ class Curator:
 
     @classmethod
     def open(
-        cls, frame: pd.DataFrame, schema: Schema, *, budget: AnyLoss, ledger: Ledger, name: str = "table"
+        cls,
+        table: pd.DataFrame | Engine,
+        schema: Schema,
+        *,
+        budget: AnyLoss,
+        ledger: Ledger,
+        name: str = "table",
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
@@ -98,14 +73,20 @@ class Curator:
         was spent on it before. A budget of PureDP opens a ledger of pure epsilon, any other one of rho.
 
         Args:
-            frame: the private rows; forget it afterwards.
+            table: the private rows, to be forgotten afterwards; or an engine that holds them behind this
+                schema under the ledger's key.
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file.
         """
-        engine = FrameEngine(frame, schema, key=ledger.key)
-        account = ledger.open(account_for(engine.fingerprint(ledger.key), schema, budget))
+        engine = FrameEngine(table, schema, key=ledger.key) if isinstance(table, pd.DataFrame) else table
+        if engine.domain != schema.domain or not schema.columns:
+            raise SchemaError(
+                "the table was declared with other columns than the schema, or none",
+                remedy="declare the same columns for both",
+            )
+        account = ledger.open(account_for(engine.fingerprint, schema, budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
 
     @staticmethod
@@ -120,7 +101,7 @@ class Curator:
 
     def balance(self) -> Balance:
         """Spent, held and left, from the ledger as it stands now."""
-        return balance(self.account, self.lines())
+        return self._ledger.standing(self.account.dataset).balance
 
     def lines(self) -> tuple[Line, ...]:
         """Every line of this data set in the ledger."""
@@ -136,11 +117,11 @@ class Curator:
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
         charge = Charge(units=charge_of(spend, self.rule), part=self._charged(part))
-        lines = self.lines()
+        standing = self._ledger.standing(self.account.dataset)
         return Quote(
-            charge=extra_units(lines, charge),
+            charge=standing.extra(charge),
             own_charge=charge.units,
-            balance=balance(self.account, lines),
+            balance=standing.balance,
             expected=recipe.expect(self.schema.domain, spend, self.schema.unit.max_rows),
         )
 
@@ -152,32 +133,9 @@ class Curator:
             pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
         """
-        if not half_width > 0:
-            raise ParameterError(
-                "half_width ({half_width}) must be above 0", remedy="ask for some rows", half_width=half_width
-            )
-        recipe.check(self.schema.domain)
-
-        def enough(exponent: int) -> bool:
-            loss = _loss(pure, exponent)
-            expected = recipe.expect(self.schema.domain, loss, self.schema.unit.max_rows)
-            if not expected:
-                raise ParameterError(
-                    "the error of this recipe is not known in advance", remedy="state a loss instead"
-                )
-            return all(each.half_width(level) <= half_width for each in expected)
-
-        low, high = -1200, 800  # exponents of 10^(1/200), so the answer is within 1.2 % of the smallest
-        if not enough(high):
-            raise ParameterError(
-                "no loss up to 10,000 keeps every cell within {half_width:g} rows",
-                remedy="allow more error",
-                half_width=half_width,
-            )
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return _loss(pure, high)
+        return smallest_loss(
+            recipe, self.schema.domain, self.schema.unit.max_rows, half_width, pure=pure, level=level
+        )
 
     def run(
         self,
@@ -199,7 +157,8 @@ class Curator:
             loss: what to spend, all of it.
             where: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the deed, so that a repeated click is the same deed.
-        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; none of them charges.
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; none of them charges, because a
+            dry run on no rows meets them first.
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
@@ -211,48 +170,31 @@ class Curator:
         if stored is not None:
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
-        delta = recipe.threshold_delta if isinstance(recipe, Categories) else Fraction(0)
+        delta = recipe.threshold_delta
+        recipe.fit(self._rehearsal(spend, part, delta), silent)
         charge = Charge(
             units=charge_of(spend, self.rule),
             threshold_units=math.ceil(delta * 10**18),
             part=self._charged(part),
         )
-        dataset = self.account.dataset
         asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": _loss_dict(loss)}
-        self._ledger.reserve(dataset, request_id, charge, asked)
-        measurer = Measurer(
-            functools.partial(self._engine.counts, part=part),
-            domain=self.schema.domain,
-            loss=spend,
-            rows=self.schema.unit.max_rows,
-            part=part,
-            texts=functools.partial(self._engine.texts, part=part),
-            delta=delta,
-        )
-        try:
+        measurer = self._measurer(spend, part, delta)
+
+        def release() -> Release:
             marginals, model = recipe.fit(measurer, on_progress)
             schema = self._published(measurer, model)
-            release = Release(
+            return Release(
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=schema,
-                guarantee=Guarantee(
-                    kind="differential privacy",
-                    loss=_loss_dict(loss) | ({"threshold_delta": str(delta)} if delta else {}),
-                    unit=str(schema.unit),
-                    from_data=schema.from_data,
-                ),
+                guarantee=self._guarantee(schema, loss, delta, recipe.stands_on),
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
                 part=part,
             )
-            text = release.to_json()
-        except BaseException as error:
-            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
-            raise
-        self._ledger.commit(dataset, request_id, _events(measurer), text)
-        return release
+
+        return self._paid(request_id, charge, asked, measurer, release)
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
@@ -260,10 +202,7 @@ class Curator:
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
-        text = self._ledger.release(self.account.dataset, request_id)
-        if text is None:
-            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
-        return Release.from_json(text, load_model=load_model)
+        return Release.from_json(self._text(request_id), load_model=load_model)
 
     def anonymize(self, plan: Plan) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
@@ -275,9 +214,12 @@ class Curator:
         """
         plan = plan.counting(self.schema.unit.id_column)
         text = plan.to_json()
-        title = f"anonymized table: {', '.join(map(str, plan.models))} by {plan.method}"
         digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": title, "anonymized": digest})
+        self._ledger.note(
+            self.account.dataset,
+            uuid.uuid4().hex,
+            {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
+        )
         rows = apply(self._engine.rows().frame, plan)
         rows = rows.sort_values(
             list(rows.columns),
@@ -296,9 +238,111 @@ class Curator:
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"title": evaluation.title})
+        self._ledger.note(
+            self.account.dataset,
+            uuid.uuid4().hex,
+            {"evaluation": evaluation.kind, "about": list(evaluation.about)},
+        )
         content = evaluation.compute(self._engine.rows(), self.schema)
-        return InternalReport(title=evaluation.title, content=content)
+        return InternalReport(kind=evaluation.kind, content=content)
+
+    def evaluate_privately(
+        self, evaluation: PrivateEvaluation, loss: AnyLoss, *, request_id: str | None = None
+    ) -> PrivateReport:
+        """Compare with the original under differential privacy: charged, and the answer may be shared.
+
+        As with `run`, the same question at the same loss returns its stored answer, a new request id is a
+        new draw, and a charge stays whatever happens after it.
+
+        Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
+        """
+        evaluation.check(self.schema)
+        spend = run_loss(loss, self.rule)
+        plan = self._plan(evaluation, spend, None)
+        stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
+        if stored is not None:
+            return self.report(stored)
+        request_id = request_id or uuid.uuid4().hex
+        evaluation.measure(self._rehearsal(spend), self.schema)
+        measurer = self._measurer(spend)
+
+        def report() -> PrivateReport:
+            return PrivateReport(
+                request_id=request_id,
+                kind=evaluation.kind,
+                about=evaluation.about,
+                content=evaluation.measure(measurer, self.schema),
+                guarantee=self._guarantee(self._read(measurer), loss),
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+
+        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss), "report": True}
+        return self._paid(request_id, Charge(units=charge_of(spend, self.rule)), asked, measurer, report)
+
+    def report(self, request_id: str) -> PrivateReport:
+        """A stored answer of `evaluate_privately`."""
+        return PrivateReport.from_json(self._text(request_id))
+
+    def _text(self, request_id: str) -> str:
+        text = self._ledger.release(self.account.dataset, request_id)
+        if text is None:
+            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
+        return text
+
+    def _measurer(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
+        return Measurer(
+            functools.partial(self._engine.counts, part=part),
+            domain=self.schema.domain,
+            loss=spend,
+            rows=self.schema.unit.max_rows,
+            part=part,
+            texts=functools.partial(self._engine.texts, part=part),
+            sums=functools.partial(self._engine.sums, part=part),
+            delta=delta,
+            assigned=None if part else self._engine.assigned,
+        )
+
+    def _rehearsal(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
+        """What a dry run gets: it reads nothing, and refuses all that public facts can refuse."""
+        unit = self.schema.unit
+        return Rehearsal(domain=self.schema.domain, loss=spend, rows=unit.max_rows, part=part, delta=delta)
+
+    def _guarantee(
+        self,
+        schema: Schema,
+        loss: AnyLoss,
+        delta: Fraction = Fraction(0),
+        stands_on: tuple[Loss, ...] = (),
+    ) -> Guarantee:
+        """The promise for all that a release holds: its own loss, and those of the releases it stands on."""
+        together = total_loss([run_loss(loss, self.rule), *stands_on]) if stands_on else loss
+        return Guarantee(
+            kind="differential privacy",
+            loss=_loss_dict(together) | ({"threshold_delta": str(delta)} if delta else {}),
+            stands_on=tuple(map(_loss_dict, stands_on)),
+            unit=str(schema.unit),
+            from_data=schema.from_data,
+        )
+
+    def _paid(
+        self,
+        request_id: str,
+        charge: Charge,
+        asked: dict[str, Any],
+        measurer: Measurer,
+        answer: Callable[[], Answer],
+    ) -> Answer:
+        """Reserve, and only then answer; commit the answer, or keep the charge of what failed."""
+        dataset = self.account.dataset
+        self._ledger.reserve(dataset, request_id, charge, asked)
+        try:
+            answered = answer()
+            text = answered.to_json()
+        except BaseException as error:
+            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
+            raise
+        self._ledger.commit(dataset, request_id, _events(measurer), text)
+        return answered
 
     def _part(self, where: Mapping[str, str] | None) -> Part | None:
         if not where:
@@ -308,7 +352,7 @@ class Curator:
                 "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
             )
         ((column, category),) = where.items()
-        part_code(self.schema, column, category)
+        self.schema.part_code(column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
                 "the cells of column {column!r} were taken from the data, so its parts are not public",
@@ -317,7 +361,7 @@ class Curator:
             )
         return column, category
 
-    def _plan(self, recipe: Recipe, spend: Loss, part: Part | None) -> str:
+    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> str:
         """Fingerprint of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -346,18 +390,19 @@ class Curator:
         if part is None:
             return None
         cells = self.schema.column(part[0]).to_dict()
-        text = json.dumps({name: cells[name] for name in cells if name != "reason"}, sort_keys=True)
+        text = json.dumps(cells, sort_keys=True)
         return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
 
     def _published(self, measurer: Measurer, model: Model) -> Schema:
         """The schema of what was read or is drawn; what is declared of other columns stays here."""
+        return self._read(measurer, *model.columns)
+
+    def _read(self, measurer: Measurer, *drawn: str) -> Schema:
         names = {name for event in measurer.events for clique in event.reads for name in clique}
-        names.update(model.columns, [measurer.part[0]] if measurer.part else [])
+        names.update(drawn, [measurer.part[0]] if measurer.part else [])
         columns = [column for column in self.schema.columns if column.name in names]
         return Schema(
-            columns=tuple(
-                dataclasses.replace(column, reason="") for column in columns or self.schema.columns[:1]
-            ),
+            columns=tuple(dataclasses.replace(column, reason="") for column in columns),
             unit=self.schema.unit,
         )
 
@@ -381,8 +426,3 @@ def _events(measurer: Measurer) -> dict[str, Any]:
 def _loss_dict(loss: AnyLoss) -> dict[str, str]:
     names = ("epsilon", "delta", "rho", "threshold_delta")
     return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}
-
-
-def _loss(pure: bool, exponent: int) -> Loss:
-    amount = Fraction(round(10 ** (exponent / 200) * UNIT), UNIT)
-    return PureDP(epsilon=amount) if pure else ZCDP(rho=amount)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
@@ -36,6 +36,12 @@ class Model(Protocol):
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, np.ndarray[Any, Any]]:
         """`rows` rows of cell numbers, one int64 array a column."""
 
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
+        """The model of those rows that have these cells: column -> cell number, or several. Free.
+
+        Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
+        """
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with the model's kind."""
 
@@ -46,7 +52,8 @@ class Guarantee:
 
     Attributes:
         kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which has no epsilon.
-        loss: the stated loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
+        loss: the whole loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
+        stands_on: the losses of earlier releases that are in `loss`, because their numbers are carried on.
         unit: who is protected, in words, with the neighbouring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
         models: the syntactic models that hold, in words.
@@ -57,11 +64,13 @@ class Guarantee:
     unit: str = ""
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
+    stands_on: tuple[Mapping[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "loss": dict(self.loss),
+            "stands_on": [dict(loss) for loss in self.stands_on],
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
             "models": list(self.models),
@@ -73,6 +82,7 @@ class Guarantee:
         return cls(
             kind=fields["kind"],
             loss=fields["loss"],
+            stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
             models=tuple(fields["models"]),
@@ -148,6 +158,25 @@ class Release:
         }
         return pd.DataFrame(columns)
 
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
+        """The same release, drawing only rows that have these cells: `given({"age": range(20, 30)})`. Free.
+
+        Args:
+            cells: column -> cell number, or several of which a row has one.
+        Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
+        """
+        for name, chosen in cells.items():
+            numbers = np.atleast_1d(np.asarray(chosen))
+            size = self.schema.domain.size(name)
+            if not numbers.size or numbers.min() < 0 or numbers.max() >= size:
+                raise ParameterError(
+                    "column {column!r} has cells 0 to {last} only",
+                    remedy="name one of them or several",
+                    column=name,
+                    last=size - 1,
+                )
+        return dataclasses.replace(self, model=self.model.given(cells))
+
     def table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
         """`sample`, as a public table that may be exported."""
         return PublicTable(self.sample(rows, seed=seed))
@@ -211,11 +240,45 @@ class AnonymizedTable:
     guarantee: Guarantee
 
 
+@dataclass(frozen=True, kw_only=True)
+class PrivateReport:
+    """An evaluation that was answered with noise and charged. May be shared.
+
+    Attributes:
+        request_id: of the ledger line that paid for it.
+        kind: what it answers, in a word or two.
+        about: what it asks about: names of columns, or parameters.
+        content: the answer as plain data.
+        created: when, in UTC.
+    """
+
+    request_id: str
+    kind: str
+    about: tuple[str, ...]
+    content: dict[str, Any]
+    guarantee: Guarantee
+    created: str
+
+    def to_json(self) -> str:
+        """As JSON text with a version."""
+        fields = dataclasses.asdict(self) | {"guarantee": self.guarantee.to_dict()}
+        return json.dumps({"version": RELEASE_VERSION, "report": fields})
+
+    @classmethod
+    def from_json(cls, text: str) -> PrivateReport:
+        """Read what `to_json` wrote. Raises: ParameterError for a text of another kind."""
+        fields = json.loads(text).get("report")
+        if not fields:
+            raise ParameterError("this request made a release, not a report", remedy="open it as a release")
+        read = {"guarantee": Guarantee.from_dict(fields["guarantee"]), "about": tuple(fields["about"])}
+        return cls(**fields | read)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InternalReport(Generic[Report]):
     """A result that read the original rows: for their owner, never exported or shared."""
 
-    title: str
+    kind: str
     content: Report = field(repr=False)
 
     def __reduce__(self) -> NoReturn:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.anonymize import demands, form, outcomes, view, work
@@ -16,24 +17,28 @@ curator = widgets.need_curator(
     )
 )
 held = session.session()
+note = session.take(session.TakeColumns)
+if note is not None:
+    work.take_columns(curator, note.known, note.secret)
 current = work.work(curator)
 
 
-def ask_method():
-    return st.selectbox(
+def ask_method() -> str:
+    method: str = st.selectbox(
         _("Method"),
         [work.SUGGESTED, *METHODS],
         format_func=work.method_label,
         key="anonymize-method",
         persist_state="session",
     )
+    return method
 
 
 st.title(_("Anonymize"))
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 left, right = st.columns([2, 3], gap="large")
 with left:
-    plan = current.loaded
+    plan: Plan | None = current.loaded
     if plan is None:
         asked = demands.ask(curator, current)
         method = ask_method()

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.audit import AuditReport
 from workbench import session
-from workbench.anonymize import work
 from workbench.audit import document, findings, view
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
@@ -20,7 +20,7 @@ curator = widgets.need_curator(
 roles = {each.column: each for each in findings.roles(curator)}
 
 
-def ask():
+def ask() -> tuple[list[str], list[str]]:
     proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
     secret = [name for name, each in roles.items() if each.role == "sensitive"]
     known = session.widget("audit-columns", proposed)
@@ -45,7 +45,7 @@ def ask():
     return columns, sensitive
 
 
-def figures(found) -> None:
+def figures(found: AuditReport) -> None:
     unique, riskiest, naming = st.columns([1, 2, 2])
     unique.metric(_("Unique people"), percent(found.risk.uniques))
     worst = found.sets[0]
@@ -95,7 +95,7 @@ st.markdown(f"### {plain(findings.verdict(found, columns), at_most=400)}")
 figures(found)
 with st.container(horizontal=True):
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        work.take_columns(curator, columns, sensitive)
+        session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Print: one HTML file"),

@@ -2,10 +2,13 @@
 
 import streamlit as st
 
-from dpcore.accounting.loss import UNIT
+from dpcore.accounting.composition import run_loss
+from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.errors import DpcoreError
+from dpcore.synthesis import Recipe
+from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.synthesize import form, recipes, view
+from workbench.synthesize import form, learning, recipes, view
 from workbench.synthesize.charts import expected
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
@@ -13,6 +16,7 @@ from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit
 
 held = session.session()
+recipes.take_note()
 if held.shown is None:
     st.title(_("Release something"))
 curator = widgets.need_curator(
@@ -23,7 +27,7 @@ curator = widgets.need_curator(
 )
 
 
-def preview(recipe, loss) -> None:
+def preview(recipe: Recipe, loss: AnyLoss) -> None:
     st.subheader(
         _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
     )
@@ -45,9 +49,11 @@ def preview(recipe, loss) -> None:
     buy(recipe, loss, quote)
     if quote.expected:
         expectation(recipe, quote)
+    for sentence in learning.expectations(curator, recipe, run_loss(loss, curator.rule)):
+        st.caption(sentence)
 
 
-def buy(recipe, loss, quote) -> None:
+def buy(recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
     cost = amount(quote.charge, curator.account)
     stored = curator.stored(recipe, loss)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
@@ -66,7 +72,7 @@ def buy(recipe, loss, quote) -> None:
         )
 
 
-def expectation(recipe, quote) -> None:
+def expectation(recipe: Recipe, quote: Quote) -> None:
     tables = [(" × ".join(each.clique) or _("number of rows"), each.half_width()) for each in quote.expected]
     widgets.show_chart(expected(tables[:12]), key="expected")
     st.caption(
@@ -79,7 +85,7 @@ def expectation(recipe, quote) -> None:
     wanted_error(recipe)
 
 
-def wanted_error(recipe) -> None:
+def wanted_error(recipe: Recipe) -> None:
     wanted = st.number_input(
         _("Or say how many rows a cell may be off"),
         min_value=0.0,

@@ -6,7 +6,7 @@ from dpcore.curator import Curator
 from workbench import session
 from workbench.ui import widgets
 from workbench.ui.language import _
-from workbench.ui.wording import plain
+from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
 from workbench.upload import form, opening
 
 held = session.session()
@@ -28,8 +28,8 @@ def choose_table() -> None:
     )
     for column, sample in zip(st.columns(len(opening.SAMPLES)), opening.SAMPLES.values(), strict=True):
         with column.container(border=True, height="stretch"):
-            st.subheader(sample.title)
-            st.write(sample.one_line)
+            st.subheader(SAMPLE_TITLES[sample.key])
+            st.write(SAMPLE_LINES[sample.key])
             st.button(
                 _("Open this sample"),
                 key=f"sample-{sample.key}",

@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from workbench.ui.language import _
-
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]
 Chances = Sequence[float] | Floats
@@ -28,7 +26,7 @@ class Sample:
 
     Attributes:
         key: short and stable.
-        title, one_line: for people.
+        title: for people; what is in it is said in their language by the interface.
         build: makes the table.
         id_column: tells whose row it is; None when each row is one person.
         max_rows: rows of one person that a release should keep.
@@ -36,7 +34,6 @@ class Sample:
 
     key: str
     title: str
-    one_line: str
     build: Callable[[], pd.DataFrame]
     id_column: str | None = None
     max_rows: int = 1
@@ -318,14 +315,12 @@ def _town(size: int) -> pd.DataFrame:
 SAMPLES = (
     Sample(
         key="census",
-        title=_("Census"),
-        one_line=_("20,000 invented people: education, work, family, income. One row is one person."),
+        title="Census",
         build=census,
     ),
     Sample(
         key="hospital",
-        title=_("Hospital visits"),
-        one_line=_("5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight a person."),
+        title="Hospital visits",
         build=hospital,
         id_column="patient_id",
         max_rows=3,

@@ -51,6 +51,14 @@ def run_loss(loss: AnyLoss, rule: Rule) -> Loss:
     return loss
 
 
+def total_loss(losses: Sequence[Loss]) -> Loss:
+    """What several releases cost together: the sum of epsilons, or of rhos where one has no epsilon."""
+    if all(isinstance(loss, PureDP) for loss in losses):
+        return PureDP(epsilon=sum((loss.amount for loss in losses), Fraction(0)))
+    rhos = (loss.rho if isinstance(loss, ZCDP) else rho_of_pure(loss.epsilon) for loss in losses)
+    return ZCDP(rho=sum(rhos, Fraction(0)))
+
+
 def charge_of(loss: Loss, rule: Rule) -> int:
     """Units of 1e-12 that the ledger charges for `loss`: of epsilon (basic) or rho (zCDP), rounded up."""
     if rule == "zcdp" and isinstance(loss, PureDP):
@@ -129,3 +137,24 @@ def _tight(events: Sequence[Event], delta: float) -> float | None:
             # Discrete Laplace noise of sensitivity 1 is as bad as any mechanism with this epsilon.
             accountant.compose(dp_event.DiscreteLaplaceDpEvent(float(epsilon), 1), times)
     return float(accountant.get_epsilon(spare))
+
+
+def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:
+    """The smallest epsilon at `delta` for `times` mechanisms of `epsilon` each, all planned in advance.
+
+    Information: it never releases budget, because later queries may not depend on earlier answers.
+
+    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3.
+    """
+    best = epsilon * times
+    total = (1 + math.exp(epsilon)) ** times
+    for step in range(times // 2 + 1):
+        target = (times - 2 * step) * epsilon
+        over = sum(
+            math.comb(times, place)
+            * (math.exp((times - place) * epsilon) - math.exp((times - 2 * step + place) * epsilon))
+            for place in range(step)
+        )
+        if over / total <= delta:
+            best = min(best, target)
+    return best

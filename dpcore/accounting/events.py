@@ -10,7 +10,9 @@ from typing import Any, Literal
 from dpcore.accounting.loss import rho_of_pure
 from dpcore.errors import ParameterError
 
-Mechanism = Literal["discrete laplace", "discrete gaussian", "permute and flip", "exponential", "threshold"]
+Mechanism = Literal[
+    "discrete laplace", "discrete gaussian", "permute and flip", "exponential", "threshold", "max norm"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +21,7 @@ class Event:
 
     Attributes:
         mechanism: the noise.
-        reads: cliques whose exact counts were read by this one draw; each is one query.
+        reads: cliques whose exact counts, or sums over rows, were read by this one draw; each is one query.
         rows: rows a person may have; one query changes by at most this in L1, L2 and L-infinity.
         noise_scale: in rows; of the distribution named by `mechanism`, above 0. An exact float.
         delta: chance of failure, for "threshold" only.
@@ -46,13 +48,16 @@ class Event:
         """Loss in pure epsilon; None where the mechanism has none.
 
         Laplace: L1 sensitivity / scale (Dwork et al. 2006). Permute and flip, exponential: 2 * L-infinity
-        sensitivity / scale (McKenna, Sheldon 2020).
+        sensitivity / scale (McKenna, Sheldon 2020). Max norm: L-infinity sensitivity / scale, however many
+        queries (Hardt, Talwar 2010).
         """
         scale = Fraction(self.noise_scale)
         if self.mechanism == "discrete gaussian":
             return None
         if self.mechanism in ("permute and flip", "exponential"):
             return 2 * self.rows / scale
+        if self.mechanism == "max norm":
+            return self.rows / scale
         return self.rows * len(self.reads) / scale
 
     @property

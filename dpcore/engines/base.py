@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata
+from dpcore.tables.sums import Entry, Integers
 
 Part = tuple[str, str]
 
@@ -34,11 +36,27 @@ class Engine(Protocol):
         `groups` maps the cells of a column to fewer, merged cells before counting.
         """
 
+    def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
+        """Exact sums over the rows of each cell of `by`: int64 (cells, entries), in units of 1 / GRID rows.
+
+        A row counts for the product of an entry's levels at its cells, at most GRID in size.
+        """
+
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
         """Exact number of rows of every text of a declared column, missing ones left out. Private."""
 
-    def fingerprint(self, key: bytes) -> str:
-        """A keyed digest of the content of the whole table, whatever the order of its rows and columns."""
+    def assigned(
+        self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int, reads: Clique
+    ) -> Counts:
+        """Exact number of rows that a public rule puts into each of so many cells. Private.
+
+        It is given the columns that it `reads` alone, and must put a row where it belongs whatever the
+        other rows are.
+        """
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
 
     def rows(self) -> Microdata:
         """The rows, for work outside differential privacy."""

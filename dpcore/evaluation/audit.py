@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
+from dpcore.evaluation.question import Evaluation
 from dpcore.risk.column_sets import ColumnSet, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.identifiers import Finding, find_identifiers
@@ -63,7 +64,7 @@ class AuditReport:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Audit:
+class Audit(Evaluation[AuditReport]):
     """The evaluation that asks how re-identifiable the table is.
 
     Attributes:
@@ -75,6 +76,8 @@ class Audit:
         population: people that the table was drawn from, for the estimates of population uniqueness.
     """
 
+    kind = "re-identification risk"
+
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -83,9 +86,8 @@ class Audit:
     population: int | None = None
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"re-identification risk by {', '.join(self.quasi_identifiers)}"
+    def about(self) -> tuple[str, ...]:
+        return tuple(self.quasi_identifiers)
 
     def __post_init__(self) -> None:
         both = [name for name in self.sensitive if name in self.quasi_identifiers]

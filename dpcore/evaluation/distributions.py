@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
+from dpcore.evaluation.question import Evaluation
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
@@ -62,16 +63,17 @@ def distributions(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distributions:
+class Distributions(Evaluation[tuple[Distribution, ...]]):
     """The evaluation that asks for the `distributions` of a public table."""
+
+    kind = "distributions"
 
     other: PublicTable
     columns: tuple[str, ...] | None = None
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"distributions of {'all columns' if self.columns is None else ', '.join(self.columns)}"
+    def about(self) -> tuple[str, ...]:
+        return () if self.columns is None else tuple(self.columns)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Distribution, ...]:
         """The answer."""

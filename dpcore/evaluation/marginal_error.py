@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
+from dpcore.evaluation.question import Evaluation
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -115,17 +116,18 @@ def marginal_error(
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarginalErrors:
+class MarginalErrors(Evaluation[MarginalError]):
     """The evaluation that asks for `marginal_error` of a public table."""
+
+    kind = "marginal error"
 
     other: PublicTable
     ways: tuple[int, ...] = (1, 2, 3)
     max_cliques: int | None = None
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"marginal error over {', '.join(map(str, self.ways))} columns at a time"
+    def about(self) -> tuple[str, ...]:
+        return tuple(map(str, self.ways))
 
     def compute(self, original: Microdata, schema: Schema) -> MarginalError:
         """The answer."""

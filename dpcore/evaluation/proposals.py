@@ -23,6 +23,7 @@ from dpcore.anonymize.models import KAnonymity, Model
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import quality
 from dpcore.errors import InfeasibleError, LimitError
+from dpcore.evaluation.question import Evaluation
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import equivalence_classes
@@ -31,10 +32,10 @@ from dpcore.tables.rows import Microdata
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuggestedRoles:
+class SuggestedRoles(Evaluation[tuple[SuggestedRole, ...]]):
     """The evaluation that proposes a role for every column."""
 
-    title = "proposed roles of the columns"
+    kind = "proposed roles"
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[SuggestedRole, ...]:
         """The proposals, in the order of the table."""
@@ -42,15 +43,16 @@ class SuggestedRoles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuggestedHierarchies:
+class SuggestedHierarchies(Evaluation[dict[str, Hierarchy]]):
     """The evaluation that proposes a generalization hierarchy for each of `columns`."""
+
+    kind = "proposed hierarchies"
 
     columns: tuple[str, ...]
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"proposed hierarchies of {', '.join(self.columns)}"
+    def about(self) -> tuple[str, ...]:
+        return self.columns
 
     def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
         """One hierarchy a column, with its reason."""
@@ -58,15 +60,16 @@ class SuggestedHierarchies:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeOf:
+class SizeOf(Evaluation[Prediction]):
     """The evaluation that tells how large full-domain search would be, before it runs."""
+
+    kind = "search size"
 
     plan: Plan
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"size of the search over {', '.join(self.plan.quasi_identifiers)}"
+    def about(self) -> tuple[str, ...]:
+        return self.plan.quasi_identifiers
 
     def compute(self, original: Microdata, schema: Schema) -> Prediction:
         """The size; infinitely many seconds where the columns have too many values together."""
@@ -83,7 +86,7 @@ class SizeOf:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontierOf:
+class FrontierOf(Evaluation[tuple[Point, ...]]):
     """The evaluation that answers every k and suppression limit at once, for one plan's other choices.
 
     Attributes:
@@ -91,14 +94,15 @@ class FrontierOf:
             is a search of its own, which looks at fewer. Mondrian suppresses nothing and needs none.
     """
 
+    kind = "frontier"
+
     plan: Plan
     ks: tuple[int, ...]
     limits: tuple[float, ...] = ()
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"anonymization frontier of {', '.join(self.plan.quasi_identifiers)} by {self.plan.method}"
+    def about(self) -> tuple[str, ...]:
+        return (self.plan.method.name, *self.plan.quasi_identifiers)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
         """The points that are feasible, all with the loss of the same scale.

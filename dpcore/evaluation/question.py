@@ -1,21 +1,52 @@
-"""What every evaluation is: a question about the original rows, with a title for the ledger."""
+"""What every evaluation is: a question about the original rows, for their owner's eyes only."""
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, TypeVar
 
+from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
 
-Result = TypeVar("Result", covariant=True)
+Result = TypeVar("Result")
 
 
-class Evaluation(Protocol[Result]):
-    """A question that reads the original rows: for their owner, outside differential privacy."""
+class Evaluation(ABC, Generic[Result]):
+    """A question that reads the original rows, outside differential privacy; the ledger notes its kind."""
+
+    kind: ClassVar[str]
+    """What it asks, in a word or two; an interface has a sentence for each."""
 
     @property
-    def title(self) -> str:
-        """What it answers, in words, for the ledger."""
+    def about(self) -> tuple[str, ...]:
+        """What it asks about, for the ledger: names of columns, models or methods; no values."""
+        return ()
 
+    @abstractmethod
     def compute(self, original: Microdata, schema: Schema) -> Result:
         """The answer."""
+
+
+class PrivateEvaluation(ABC):
+    """A question about the original that is answered with noise: charged, and the answer may be shared."""
+
+    kind: ClassVar[str]
+    """What it asks, in a word or two; an interface has a sentence for each."""
+
+    @property
+    @abstractmethod
+    def about(self) -> tuple[str, ...]:
+        """What it asks about: names of columns, or parameters; no values."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """What was asked, as plain data with `kind`, for the ledger."""
+
+    @abstractmethod
+    def check(self, schema: Schema) -> None:
+        """Refuse what cannot be asked, before anything is charged."""
+
+    @abstractmethod
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """Spend the measurer's loss: the answer as plain data."""

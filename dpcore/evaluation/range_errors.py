@@ -16,6 +16,7 @@ import numpy as np
 
 from dpcore.accounting.loss import PureDP
 from dpcore.errors import ParameterError
+from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.range_queries import (
     Bound,
     cell_range,
@@ -86,7 +87,7 @@ class RangeErrors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangeQueryErrors:
+class RangeQueryErrors(Evaluation[RangeErrors]):
     """The evaluation of range queries on one column, answered from `source`.
 
     Attributes:
@@ -97,6 +98,8 @@ class RangeQueryErrors:
         ranges_per_width: at most so many random ranges of each width.
     """
 
+    kind = "range query errors"
+
     source: Release | PublicTable
     column: str
     named: tuple[tuple[Bound, Bound], ...] = ()
@@ -104,9 +107,8 @@ class RangeQueryErrors:
     ranges_per_width: int = 200
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"errors of range queries on {self.column!r}"
+    def about(self) -> tuple[str, ...]:
+        return (self.column,)
 
     def compute(self, original: Microdata, schema: Schema) -> RangeErrors:
         """The answer. Values outside the column's bounds count in its first and last cell.

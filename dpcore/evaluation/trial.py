@@ -15,6 +15,7 @@ from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.audit import secret_risk, unique_share, visible_rows
+from dpcore.evaluation.question import Evaluation
 from dpcore.risk.disclosure import AttributeRisk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.schema.schema import Schema
@@ -63,15 +64,16 @@ class TrialReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class Trial(Evaluation[TrialReport]):
     """The evaluation that tries a plan out, without publishing anything."""
+
+    kind = "trial"
 
     plan: Plan
 
     @property
-    def title(self) -> str:
-        """What it answers, for the ledger."""
-        return f"trial of {self.plan.method} with {', '.join(map(str, self.plan.models))}"
+    def about(self) -> tuple[str, ...]:
+        return (self.plan.method.name, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema) -> TrialReport:
         """Both sides; rows that are suppressed, before or after, are left out of each.

@@ -9,20 +9,32 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import BudgetExceeded, ParameterError
+from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
-from dpcore.mechanisms.sensitivity import laplace_scale, noise_scale, noise_variance, selection_scale
+from dpcore.mechanisms.sensitivity import (
+    laplace_scale,
+    noise_of,
+    noise_scale,
+    noise_variance,
+    selection_scale,
+    sums_deviation,
+    sums_scale,
+)
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
+from dpcore.tables.sums import GRID, Entry, Integers, NoisySums
 
 GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
@@ -33,12 +45,30 @@ FARTHEST = 2.0**51
 Groups = npt.NDArray[np.int64]
 
 
+Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
+"""A public rule: the cell of each row."""
+
+
 class CountsOf(Protocol):
     """Exact counts over cliques, of cells merged by `groups`."""
 
     def __call__(
         self, cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
     ) -> list[Counts]: ...
+
+
+class SumsOf(Protocol):
+    """Exact sums of entries over the rows of each cell of `by`, in units of 1 / GRID rows."""
+
+    def __call__(self, by: Clique, entries: Sequence[Entry]) -> Integers: ...
+
+
+@dataclass(kw_only=True)
+class Purse:
+    """What is left to spend; all views of one measurer share it."""
+
+    loss: Fraction
+    delta: Fraction
 
 
 class Measurer:
@@ -61,14 +91,17 @@ class Measurer:
         rows: int,
         part: tuple[str, str] | None = None,
         texts: Callable[[str], dict[str, int]] | None = None,
+        sums: SumsOf | None = None,
         delta: Fraction = Fraction(0),
+        assigned: Callable[[Assign, int, Clique], Counts] | None = None,
     ) -> None:
         self._counts = counts
         self._groups: dict[str, Groups] = {}
         self._texts = texts
+        self._assigned = assigned
+        self._sums = sums
         self.part = part
-        self._left = [loss.amount]  # in lists, because coarser views spend from the same
-        self._delta_left = [delta]
+        self._purse = Purse(loss=loss.amount, delta=delta)
         self.domain = domain
         self.loss = loss
         self.rows = rows
@@ -103,7 +136,7 @@ class Measurer:
     @property
     def noise(self) -> Noise:
         """The law of the noise that the loss buys."""
-        return "laplace" if isinstance(self.loss, PureDP) else "gaussian"
+        return noise_of(self.loss)
 
     def measure(
         self, cliques: Sequence[Clique], loss: Loss, weights: Sequence[Fraction | float] | None = None
@@ -168,6 +201,58 @@ class Measurer:
             scores -= _grains(np.array([penalties.get(clique, 0.0) for clique in cliques]), FARTHEST)
         return cliques[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
 
+    def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
+        """Noisy sums of public numbers over the rows of each cell of `by`, all entries of a cell in one draw.
+
+        Cells are disjoint, so that a person's rows change the lines by at most `rows` together, in every
+        entry. Costs `loss`: max-norm noise for epsilon, Gaussian noise for rho.
+
+        Args:
+            by: columns whose cells tell the lines apart; empty for one line.
+            entries: what to add up, at least one; levels are of whole units, see `dpcore.tables.sums`.
+        Raises: ParameterError for levels of another shape or size; LimitError for too many cells or entries.
+        """
+        if self._sums is None:
+            raise ParameterError("this measurer adds up no sums", remedy="run the recipe through a curator")
+        check_entries(len(entries))
+        check_cells(self.domain, [by] * len(entries))
+        declared = [{name: self._levels(name, each) for name, each in entry.items()} for entry in entries]
+        scale = sums_scale(rows=self.rows, entries=len(entries), loss=loss)
+        mechanism: Mechanism = "max norm" if isinstance(loss, PureDP) else "discrete gaussian"
+        reads = tuple(tuple(dict.fromkeys((*by, *entry))) for entry in entries)
+        self._spend(loss, [self._event(mechanism, reads, scale)])
+        exact = self._lines(by, self._sums(by, declared))
+        if isinstance(loss, PureDP):
+            noisy = max_norm_noise(exact, scale=round(scale * GRID))
+        else:
+            noisy = discrete_gaussian(exact, noise_scale=scale * GRID)
+        deviation = sums_deviation(rows=self.rows, entries=len(entries), loss=loss)
+        return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
+
+    def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
+        """A cell with nearly that part of the rows below it: a private choice among the first `cells` cells.
+
+        The score of a cell is minus the number of rows by which the quantile lies outside it; a person's rows
+        change it by at most `rows`. Costs `loss`.
+
+        Args:
+            order: above 0 and below 1; 1/2 for the median.
+            cells: how many cells are in the order of values; rows in later ones are left out.
+        """
+        scale = selection_scale(rows=self.rows, loss=loss)
+        pure = isinstance(loss, PureDP)
+        mechanism: Mechanism = "permute and flip" if pure else "exponential"
+        check_cells(self.domain, [(column,)])
+        self._spend(loss, [self._event(mechanism, ((column,),), scale)])
+        (exact,) = self._exact([(column,)])
+        counts = exact.values[:cells]
+        part, whole = order.numerator, order.denominator
+        upto = np.cumsum(counts)
+        goal, below, reached = part * int(upto[-1]), whole * (upto - counts), whole * upto
+        # in units of 1 / whole rows, of which a row changes every score by at most whole
+        scores = -np.maximum(np.maximum(below - goal, goal - reached), 0)
+        return noisy_max(scores, noise_scale=scale * whole, pure=pure)
+
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
         """Texts of a column whose noisy count is above a threshold, with that count.
 
@@ -175,6 +260,7 @@ class Measurer:
         """
         if self._texts is None:
             raise ParameterError("this measurer reads no texts", remedy="run the recipe through a curator")
+        self.domain.size(column)  # refuses a column that is not in this view
         epsilon = loss.epsilon if isinstance(loss, PureDP) else _epsilon_below(loss.rho)
         scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
         event = Event(
@@ -185,15 +271,38 @@ class Measurer:
             delta=delta,
             part=self.part,
         )
-        if delta > self._delta_left[0]:
+        if delta > self._purse.delta:
             raise BudgetExceeded(
                 "the run reserved less than a delta of {delta:g} for naming categories",
                 remedy="reserve more, or name with less",
                 delta=float(delta),
             )
         self._spend(loss, [event])
-        self._delta_left[0] -= delta
+        self._purse.delta -= delta
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
+
+    def assigned(self, assign: Assign, cells: int, reads: Clique, loss: Loss) -> Marginal:
+        """Noisy number of rows that a public rule puts into each of so many cells.
+
+        A person's rows change these counts by at most `rows` in all. Costs `loss`.
+
+        Args:
+            assign: from rows to the cell of each, from 0; must look at each row for itself, and follow from
+                public or already noisy facts alone.
+            reads: the columns that it looks at; it is given no others.
+        """
+        if self._assigned is None:
+            raise ParameterError("this measurer applies no rules", remedy="ask through a curator")
+        reads = self.domain.clique(reads)
+        scale = noise_scale(rows=self.rows, queries=1, loss=loss)
+        self._spend(loss, [self._event(self._additive, (reads,), scale)])
+        exact = self._assigned(assign, cells, reads)
+        return Marginal(
+            clique=exact.clique,
+            values=self._draw(exact.values, scale).astype(np.float64),
+            variance=noise_variance(scale, self.loss),
+            noise=self.noise,
+        )
 
     @property
     def _additive(self) -> Mechanism:
@@ -201,6 +310,28 @@ class Measurer:
 
     def _event(self, mechanism: Mechanism, reads: tuple[Clique, ...], scale: float) -> Event:
         return Event(mechanism=mechanism, reads=reads, rows=self.rows, noise_scale=scale, part=self.part)
+
+    def _levels(self, name: str, levels: Integers) -> Integers:
+        """Levels of the declared cells; refuses those by which a row could count for more than one."""
+        if np.shape(levels) != (self.domain.size(name),) or np.abs(levels).max() > GRID:
+            raise ParameterError(
+                "the levels of column {column!r} must be one per cell, from -{grid} to {grid}",
+                remedy="make them by tables.sums.levels",
+                column=name,
+                grid=GRID,
+            )
+        whole = np.asarray(levels, dtype=np.int64)
+        return whole[self._groups[name]] if name in self._groups else whole
+
+    def _lines(self, by: Clique, sums: Integers) -> Integers:
+        """Sums per declared cell, added up to the cells of this view."""
+        cell = np.zeros(1, dtype=np.int64)
+        for name in by:
+            size = self.domain.size(name)
+            cell = (cell[:, None] * size + self._groups.get(name, np.arange(size))).ravel()
+        lines = np.zeros((self.domain.cells(by), sums.shape[1]), dtype=np.int64)
+        np.add.at(lines, cell, sums)
+        return lines
 
     def _exact(self, cliques: Sequence[Clique]) -> list[Counts]:
         """Exact counts of this view. Private."""
@@ -215,14 +346,14 @@ class Measurer:
                 own=self.loss.name,
                 asked=loss.name,
             )
-        if loss.amount > self._left[0]:
+        if loss.amount > self._purse.loss:
             raise BudgetExceeded(
                 "the run reserved {name} {amount:g} and asks for more",
                 remedy="reserve more, or measure less",
                 name=self.loss.name,
                 amount=float(self.loss.amount),
             )
-        self._left[0] -= loss.amount
+        self._purse.loss -= loss.amount
         self.events.extend(events)
 
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
@@ -253,6 +384,43 @@ class Measurer:
             ],
             dtype=np.int64,
         )
+
+
+class Rehearsal(Measurer):
+    """A measurer of a table without rows, and without noise: for a dry run that costs nothing.
+
+    It spends, checks and refuses as a real one does, so that what public facts alone can refuse is refused
+    before anything is charged.
+    """
+
+    def __init__(
+        self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
+    ) -> None:
+        def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
+            sizes = dict(zip(domain.names, domain.sizes, strict=True))
+            sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
+            shapes = [tuple(sizes[name] for name in clique) for clique in cliques]
+            return [
+                Counts(clique=clique, values=np.zeros(shape, dtype=np.int64))
+                for clique, shape in zip(cliques, shapes, strict=True)
+            ]
+
+        super().__init__(
+            counts,
+            domain=domain,
+            loss=loss,
+            rows=rows,
+            part=part,
+            texts=lambda column: {},
+            sums=lambda by, entries: np.zeros((domain.cells(by), len(entries)), dtype=np.int64),
+            delta=delta,
+            assigned=None
+            if part
+            else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
+        )
+
+    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
+        return values
 
 
 def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:

@@ -6,6 +6,9 @@ import math
 from fractions import Fraction
 
 from dpcore.accounting.loss import Loss, PureDP
+from dpcore.mechanisms.max_norm import max_norm_scale, max_norm_variance
+from dpcore.tables.counts import Noise
+from dpcore.tables.sums import GRID
 
 
 def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
@@ -29,6 +32,11 @@ def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
     return scale
 
 
+def noise_of(loss: Loss) -> Noise:
+    """The law of the additive noise that `loss` buys."""
+    return "laplace" if isinstance(loss, PureDP) else "gaussian"
+
+
 def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:
     """The scale of the additive noise that `loss` buys: Laplace for epsilon, Gaussian for rho."""
     if isinstance(loss, PureDP):
@@ -45,6 +53,22 @@ def selection_scale(*, rows: int, loss: Loss) -> float:
     if isinstance(loss, PureDP):
         return _at_least(Fraction(2 * rows) / loss.epsilon)
     return gaussian_scale(rows=rows, queries=1, rho=loss.rho)
+
+
+def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
+    """The scale, in rows, of the noise on sums of which a person changes every entry by at most `rows`.
+
+    Max-norm noise for epsilon, Gaussian noise for rho, where the entries are as many queries.
+    """
+    if isinstance(loss, PureDP):
+        return max_norm_scale(rows=rows, entries=entries, epsilon=loss.epsilon) / GRID
+    return gaussian_scale(rows=rows, queries=entries, rho=loss.rho)
+
+
+def sums_deviation(*, rows: int, entries: int, loss: Loss) -> float:
+    """Standard deviation of the noise on each of so many sums in one draw, in rows."""
+    scale = sums_scale(rows=rows, entries=entries, loss=loss)
+    return math.sqrt(max_norm_variance(entries, scale)) if isinstance(loss, PureDP) else scale
 
 
 def noise_variance(noise_scale: float, loss: Loss) -> float:

@@ -25,6 +25,7 @@ from dpcore.risk.checkdigits import (
 )
 from dpcore.schema.values import MISSING, SUPPRESSED
 from dpcore.tables.classes import IntArray, leaves_of
+from dpcore.text import Text
 
 LOOKED_AT = 1_000
 """Distinct values of a column that are looked at, evenly spaced."""
@@ -173,7 +174,11 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
             continue
         share = sum(bool(kind.valid(text)) for text in looked_at) / len(looked_at)
         if share >= MOST:
-            reason = f"{share:.0%} of its distinct values have the shape of this kind{kind.evidence}."
+            reason = Text(
+                "{share:.0%} of its distinct values have the shape of this kind{evidence}.",
+                share=share,
+                evidence=kind.evidence,
+            )
             return Finding(column=name, kind=kind.name, share=share, reason=reason)
     return _unique(frame, name, np.bincount(leaves.codes))
 
@@ -183,7 +188,7 @@ def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
     share = float((counts == 1).sum() / len(frame))
     if share < NEARLY_ALL or len(frame) < FEW_ROWS or pd.api.types.is_float_dtype(frame[name]):
         return None
-    reason = f"{share:.0%} of the rows have a value of their own."
+    reason = Text("{share:.0%} of the rows have a value of their own.", share=share)
     return Finding(column=name, kind="unique values", share=share, reason=reason)
 
 

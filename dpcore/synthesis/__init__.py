@@ -9,17 +9,36 @@ from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.categories import Categories, FoundCategories
 from dpcore.synthesis.chain import ChainModel
+from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.cuts import quantile_cuts
+from dpcore.synthesis.gaussian import Gaussian
+from dpcore.synthesis.gaussian_model import GaussianModel
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
+from dpcore.synthesis.pipeline import (
+    Closeness,
+    Pipeline,
+    Record,
+    Step,
+    closeness_step,
+    model_steps,
+    sample_steps,
+    sample_test,
+)
+from dpcore.synthesis.pooling import Pooled, pool
 from dpcore.synthesis.some_columns import SomeColumns
+from dpcore.synthesis.statistics import Figure, Figures, Statistics
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.synthesis.tree import Tree
 
-MODELS: dict[str, Any] = {model.kind: model for model in (ChainModel, FoundCategories, SyntheticModel)}
+MODELS: dict[str, Any] = {
+    model.kind: model for model in (ChainModel, Figures, FoundCategories, GaussianModel, SyntheticModel)
+}
 
 
 def load_model(fields: dict[str, Any]) -> Model:
     """The model that `to_dict` wrote."""
+    if fields["kind"] == Conditioned.kind:
+        return Conditioned.of(load_model(fields["model"]), fields["cells"])
     model: Model = MODELS[fields["kind"]].from_dict(fields)
     return model
 
@@ -28,17 +47,33 @@ __all__ = [
     "Adaptive",
     "Categories",
     "ChainModel",
+    "Closeness",
+    "Conditioned",
     "Expected",
+    "Figure",
+    "Figures",
     "FoundCategories",
+    "Gaussian",
+    "GaussianModel",
     "Histogram",
     "Independent",
     "Joint",
     "Marginals",
     "Model",
+    "Pipeline",
+    "Pooled",
     "Recipe",
+    "Record",
     "SomeColumns",
+    "Statistics",
+    "Step",
     "SyntheticModel",
     "Tree",
+    "closeness_step",
     "load_model",
+    "model_steps",
+    "pool",
     "quantile_cuts",
+    "sample_steps",
+    "sample_test",
 ]

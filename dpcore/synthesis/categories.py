@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,13 +14,14 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(Recipe):
     """The texts of a column that enough people share, with noisy counts.
 
     Costs the stated loss, and `delta` out of what the budget set aside as `threshold_delta`.
@@ -92,6 +93,10 @@ class FoundCategories:
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """No columns."""
         return {}
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
+        """Refused, as no rows are drawn."""
+        return Conditioned.of(self, cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""

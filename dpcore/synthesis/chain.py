@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.sampling import Integers, nearest_distribution, sample_cells
+from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.sampling import Integers, flat_cells, sample_cells
 from dpcore.tables.counts import Marginal, project
+from dpcore.tables.nearest import nearest_distribution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,20 +47,20 @@ class ChainModel:
         drawn: dict[str, Integers] = {}
         for clique, given, table in self._steps:
             new = tuple(name for name in clique if name not in given)
-            parents = np.zeros(rows, dtype=np.int64)
-            for name in given:
-                parents = parents * self.domain.size(name) + drawn[name]
-            cells = sample_cells(parents, table, rng)
-            for name in reversed(new):
-                cells, drawn[name] = np.divmod(cells, self.domain.size(name))
+            parents = flat_cells([drawn[name] for name in given], self.domain.shape(given), rows)
+            cells = np.unravel_index(sample_cells(parents, table, rng), self.domain.shape(new))
+            drawn |= dict(zip(new, cells, strict=True))
         return drawn
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
+        """The model of those rows that have these cells."""
+        return Conditioned.of(self, cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
         return {
             "kind": self.kind,
-            "names": list(self.domain.names),
-            "sizes": list(self.domain.sizes),
+            **self.domain.to_dict(),
             "marginals": [marginal.to_dict() for marginal in self.marginals],
         }
 
@@ -66,7 +68,7 @@ class ChainModel:
     def from_dict(cls, fields: dict[str, Any]) -> ChainModel:
         """Read what `to_dict` wrote."""
         return cls(
-            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            domain=Domain.from_dict(fields),
             marginals=tuple(Marginal.from_dict(each) for each in fields["marginals"]),
         )
 

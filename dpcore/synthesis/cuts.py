@@ -6,8 +6,8 @@ import numpy as np
 
 from dpcore.errors import ParameterError
 from dpcore.schema.interval import IntervalColumn
-from dpcore.synthesis.sampling import nearest_distribution
 from dpcore.tables.counts import Marginal
+from dpcore.tables.nearest import nearest_distribution
 
 
 def quantile_cuts(marginal: Marginal, cells: int) -> tuple[float, ...]:
@@ -33,4 +33,6 @@ def quantile_cuts(marginal: Marginal, cells: int) -> tuple[float, ...]:
     shares = np.cumsum(nearest_distribution(counts, max(1.0, float(counts.sum()))))
     goals = shares[-1] * np.arange(1, cells) / cells
     ends = np.unique(np.searchsorted(shares, goals - 1e-9 * shares[-1]) + 1)
-    return tuple(float(column.edges[end]) for end in ends if end < column.values_size)
+    return tuple(
+        float(column.edges[end]) for end in ends if end < column.values_size and not column.single[end]
+    )

@@ -19,7 +19,7 @@ from dpcore.schema.domain import Clique, Domain
 MAX_CELLS = 2_000_000
 MAX_CELLS_TOGETHER = 50_000_000
 
-Noise = Literal["laplace", "gaussian"]
+Noise = Literal["laplace", "gaussian", "max norm"]
 Values = npt.NDArray[np.float64]
 
 
@@ -147,7 +147,9 @@ def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bo
     (Canonne, Kamath, Steinke 2020, proposition 25). Laplace noise: the quantile of the discrete Laplace
     law with that variance, or the normal quantile where that is larger (at levels below 0.91), so that
     it holds for one draw and for sums of many, whose law lies between the two. A pooled error may lie just
-    beyond a whole number that a draw does not pass, so there it is about one row wider.
+    beyond a whole number that a draw does not pass, so there it is about one row wider. Max-norm noise: of
+    a given variance its law lies between the Laplace law (one entry) and the uniform one (many), and the
+    widest of their quantiles and the normal one holds for any number of entries.
     """
     if not 0 < level < 1:
         raise ParameterError(
@@ -158,6 +160,9 @@ def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bo
     normal = statistics.NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance)
     if noise == "gaussian":
         return float(math.ceil(normal + pooled / 2))
+    if noise == "max norm":
+        laplace = -math.log(1 - level) * math.sqrt(variance / 2)
+        return float(math.ceil(max(laplace, normal, level * math.sqrt(3 * variance))))
     # With t = 1 / scale: variance = 1 / (2 sinh(t / 2)^2), P(|X| > w) = 2 exp(-t (w + 1)) / (1 + exp(-t)).
     t = 2 * math.asinh(math.sqrt(0.5 / variance))
     laplace = -math.log((1 - level) * (1 + math.exp(-t)) / 2) / t - 1

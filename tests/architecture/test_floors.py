@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.architecture.house import CORE, OURS, ROOT, imports, name_of
 
 FLOORS = {
     "app": 8,
+    "server": 8,
     "pages": 7,
+    "share": 7,
     "workbench": 6,
     "dpcore.curator": 5,
     "dpcore.synthesis": 4,
@@ -30,50 +32,21 @@ FLOORS = {
     "dpcore.schema": 1,
     "dpcore.accounting": 1,
     "dpcore.errors": 0,
+    "dpcore.text": 0,
 }
 HEAVY = {
     "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyspark", "scipy", "sklearn", "sqlalchemy",
     "streamlit",
 }  # fmt: skip
 """Never at module level in dpcore."""
-POST_PROCESSING = {"release", "schema", "synthesis", "evaluation", "local"}
+POST_PROCESSING = {"release", "schema", "synthesis", "evaluation"}
 """Where rows are drawn from public numbers; everywhere else numpy's randomness has no business."""
-
-
-def modules(*tops: str) -> Iterator[tuple[Path, ast.Module]]:
-    for top in tops:
-        paths = [ROOT / f"{top}.py"] if top == "app" else sorted((ROOT / top).rglob("*.py"))
-        for path in paths:
-            yield path, ast.parse(path.read_text(encoding="utf-8"), str(path))
-
-
-OURS = list(modules("app", "pages", "workbench", "dpcore"))
-CORE = list(modules("dpcore"))
-
-
-def name_of(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def part(module: str) -> str:
     """The part of the house that a module is in."""
     parts = module.split(".")
     return ".".join(parts[:2]) if parts[0] == "dpcore" else parts[0]
-
-
-def imports(tree: ast.AST) -> Iterator[str]:
-    """Dotted names that are imported, relative ones refused."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"relative import in line {node.lineno}"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def attributes(tree: ast.AST) -> set[str]:
-    """Names that stand after a dot."""
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 def at_start_up(tree: ast.Module) -> Iterator[str]:
@@ -91,12 +64,20 @@ def test_imports_go_down_only(path: Path) -> None:
         return  # the package itself only gathers the public names
     for imported in imports(dict(OURS)[path]):
         other = part(imported)
-        if imported.split(".")[0] not in ("app", "pages", "workbench", "dpcore") or other == own:
+        if (
+            imported.split(".")[0] not in ("app", "server", "pages", "share", "workbench", "dpcore")
+            or other == own
+        ):
             continue
         if imported == "dpcore" or other not in FLOORS:  # the public names, as `import dpcore as dp`
             assert FLOORS[own] >= 6, f"{name_of(path)} imports {imported}"
             continue
         assert FLOORS[other] < FLOORS[own], f"{name_of(path)} imports {imported}"
+
+
+def test_every_room_has_a_floor() -> None:
+    """A package that stands on no floor could import, and be imported, at will."""
+    assert {part(name_of(path)) for path, _ in OURS} - {"dpcore"} <= set(FLOORS)
 
 
 def test_only_the_curator_holds_an_engine() -> None:

@@ -1,6 +1,7 @@
 """The contract of every privacy model: it sees people and values, never rows or bits.
 
-It judges alike whoever counts them: the search, the neighborhood of one class, or the rows of a finished table.
+It judges alike whoever counts them: the search, the neighborhood of one class, or the rows of a finished
+table.
 """
 
 from __future__ import annotations

@@ -45,5 +45,5 @@ def test_through_the_curator() -> None:
     curator = dp.Curator.open(FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
     report = curator.evaluate(Distributions(other=PublicTable(SECOND), columns=("age",)))
     assert report.content[0].distance == 0.75
-    assert curator.lines()[-1].content == {"title": "distributions of age"}
+    assert curator.lines()[-1].content == {"evaluation": "distributions", "about": ["age"]}
     assert "0.75" not in repr(report)

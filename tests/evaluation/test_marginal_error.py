@@ -136,4 +136,4 @@ def test_through_the_curator(shared: Path) -> None:
     assert two.worst_clique == ("education", "education-num")
     assert three.mean > two.mean > 5 * report.content.floor[0].mean
     assert curator.lines()[-1].state == "outside"
-    assert "1, 2, 3 columns" in report.title
+    assert curator.lines()[-1].content["about"] == ["1", "2", "3"]

@@ -173,7 +173,5 @@ def test_questions_are_checked(options: dict[str, object]) -> None:
 
 def test_an_evaluation_says_what_it_reads() -> None:
     """The ledger line names the question."""
-    assert (
-        RangeQueryErrors(source=PublicTable(table()), column="age").title
-        == "errors of range queries on 'age'"
-    )
+    question = RangeQueryErrors(source=PublicTable(table()), column="age")
+    assert (question.kind, question.about) == ("range query errors", ("age",))

@@ -10,8 +10,8 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.release import Guarantee
 from dpcore.schema import Clique
 from dpcore.synthesis import ChainModel, Recipe
-from dpcore.synthesis.sampling import nearest_distribution
 from dpcore.tables.counts import Marginal
+from dpcore.tables.nearest import nearest_distribution
 
 
 def opened(frame: pd.DataFrame, schema: dp.Schema, epsilon: int | str = 100_000) -> dp.Curator:

@@ -48,7 +48,7 @@ def test_run_record() -> None:
     assert sum(event.epsilon for event in events) == Fraction(asked.charge.units, 10**12) == 1
     assert len(ended.content["release"]) == 64
     assert judged.charge.units == 0
-    assert "distributions" in judged.content["title"]
+    assert judged.content["evaluation"] == "distributions"
 
 
 def test_public_bounds() -> None:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dpcore.synthesis.sampling import nearest_distribution, sample_cells
+from dpcore.synthesis.sampling import sample_cells
+from dpcore.tables.nearest import nearest_distribution
 from tests.statistical import laws
 
 

@@ -6,14 +6,16 @@ import dataclasses
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, drawing
+from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, drawing, headed, tips
 from workbench.ui.language import _
 
 
 def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
     """The frontier with a ring around the chosen point."""
-    _module, chart = drawing(here)
-    ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(x="k:Q", y="loss:Q")
+    altair, chart = drawing(here)
+    ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(
+        x=altair.X("k:Q", title="k"), y=altair.Y("loss:Q", title=_("information loss"))
+    )
     return dataclasses.replace(drawn, spec=drawn.spec + ring)
 
 
@@ -23,10 +25,12 @@ def frontier(frame: pd.DataFrame) -> Chart:
     chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
     title = _("suppressed, at most")
     base = chart.encode(
-        x=altair.X("k:Q", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"])))),
+        x=altair.X(
+            "k:Q", title="k", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"])))
+        ),
         y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
         color=altair.Color("limit:N", sort=None, title=title, scale=altair.Scale(range=SERIES)),
-        tooltip=list(frame.columns),
+        tooltip=tips(*frame.columns),
     )
     line = base.mark_line(opacity=0.6)
     points = (
@@ -35,7 +39,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
         .add_params(chosen)
     )
     alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
-    return Chart(spec=(line + points).properties(height=300), alt=alt, table=frame)
+    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(frame))
 
 
 def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:
@@ -46,6 +50,6 @@ def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str
         xOffset=altair.XOffset("of:N", sort=None),
         y=altair.Y("share:Q", title=y_title, axis=altair.Axis(format="%")),
         color=altair.Color("of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])),
-        tooltip=[x, "of", altair.Tooltip("share:Q", format=".1%")],
+        tooltip=tips(x, "of", share=".1%"),
     )
-    return Chart(spec=spec.properties(height=240), alt=alt, table=frame)
+    return Chart(spec=spec.properties(height=240), alt=alt, table=headed(frame))

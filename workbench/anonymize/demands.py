@@ -25,29 +25,35 @@ from dpcore.curator import Curator
 from workbench.anonymize import work
 from workbench.anonymize.work import Demands, Work
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _
 
-SECRET_MODELS = {
-    "none": _("nothing more"),
-    "distinct": _("different values in each group (distinct l-diversity)"),
-    "entropy": _("values in each group well spread (entropy l-diversity)"),
-    "recursive": _("no value too frequent in any group (recursive (c, l)-diversity)"),
-    "t": _("groups resemble the whole table (t-closeness)"),
-    "t-ordered": _("the same for values in an order (t-closeness, ordered)"),
-}
-METRICS = {
-    "loss": _("information loss: how much of its domain each cell covers"),
-    "arithmetic loss": _("information loss, arithmetic mean over the columns"),
-    "entropy": _("bits lost (non-uniform entropy)"),
-    "discernibility": _("discernibility: sum of squared group sizes"),
-    "class size": _("average group size"),
-}
-SUPPRESSED = {
-    "checked": _("published as one group if it meets every demand, else left out"),
-    "dropped": _("left out"),
-    "blanked": _("published without what should stay unknown"),
-    "kept": _("published with everything, however few they are (as ARX does)"),
-}
+SECRET_MODELS = Words(
+    {
+        "none": N_("nothing more"),
+        "distinct": N_("different values in each group (distinct l-diversity)"),
+        "entropy": N_("values in each group well spread (entropy l-diversity)"),
+        "recursive": N_("no value too frequent in any group (recursive (c, l)-diversity)"),
+        "t": N_("groups resemble the whole table (t-closeness)"),
+        "t-ordered": N_("the same for values in an order (t-closeness, ordered)"),
+    }
+)
+METRICS = Words(
+    {
+        "loss": N_("information loss: how much of its domain each cell covers"),
+        "arithmetic loss": N_("information loss, arithmetic mean over the columns"),
+        "entropy": N_("bits lost (non-uniform entropy)"),
+        "discernibility": N_("discernibility: sum of squared group sizes"),
+        "class size": N_("average group size"),
+    }
+)
+SUPPRESSED = Words(
+    {
+        "checked": N_("published as one group if it meets every demand, else left out"),
+        "dropped": N_("left out"),
+        "blanked": N_("published without what should stay unknown"),
+        "kept": N_("published with everything, however few they are (as ARX does)"),
+    }
+)
 
 
 def ask(curator: Curator, current: Work) -> Demands:
@@ -79,7 +85,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         suppressed = st.selectbox(
             _("Suppressed rows are"),
             SUPPRESSED_ROWS,
-            format_func=SUPPRESSED.get,
+            format_func=SUPPRESSED.__getitem__,
             key="anonymize-suppressed",
             persist_state="session",
         )
@@ -98,7 +104,7 @@ def _secrets(current: Work) -> tuple[Model, ...]:
     kind = st.selectbox(
         _("And about what should stay unknown"),
         list(SECRET_MODELS),
-        format_func=SECRET_MODELS.get,
+        format_func=SECRET_MODELS.__getitem__,
         key="anonymize-secret",
         persist_state="session",
     )
@@ -133,7 +139,11 @@ def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Mod
 def _metric(current: Work) -> Metric:
     """What the search minimizes, with a weight per column where it takes any."""
     kind = st.selectbox(
-        _("Minimize"), list(METRICS), format_func=METRICS.get, key="anonymize-metric", persist_state="session"
+        _("Minimize"),
+        list(METRICS),
+        format_func=METRICS.__getitem__,
+        key="anonymize-metric",
+        persist_state="session",
     )
     if kind == "discernibility":
         return Discernibility()

@@ -13,8 +13,8 @@ from dpcore.schema.role import ROLES
 from workbench.anonymize import work
 from workbench.anonymize.work import Work
 from workbench.ui import widgets
-from workbench.ui.language import _
-from workbench.ui.wording import percent, plain
+from workbench.ui.language import _, said
+from workbench.ui.wording import ROLE_WORDS, percent, plain
 
 
 def roles(curator: Curator, current: Work) -> None:
@@ -37,7 +37,9 @@ def roles(curator: Curator, current: Work) -> None:
             disabled=["column", "why"],
             column_config={
                 "column": _("column"),
-                "role": st.column_config.SelectboxColumn(_("role"), options=ROLES, required=True),
+                "role": st.column_config.SelectboxColumn(
+                    _("role"), options=ROLES, required=True, format_func=lambda role: ROLE_WORDS[str(role)]
+                ),
                 "why": st.column_config.TextColumn(_("why suggested"), width="large"),
             },
             alt=_("One line per column: its role and why it was suggested"),
@@ -54,7 +56,7 @@ def hierarchies(current: Work) -> None:
     with st.expander(_("How values become coarser"), key="hierarchies"):
         name = st.selectbox(_("Column to look at"), names, key="hierarchy-column")
         hierarchy = current.hierarchies[name]
-        st.caption(plain(hierarchy.reason or _("Edited by hand."), at_most=300))
+        st.caption(plain(said(hierarchy.reason) or _("Edited by hand."), at_most=300))
         grid = st.data_editor(
             work.hierarchy_grid(hierarchy),
             key=f"hierarchy-{name}-{current.version}",

@@ -15,9 +15,9 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import examples, outcomes, work
+from workbench.anonymize import outcomes, work
 from workbench.anonymize.work import Work
-from workbench.ui import widgets
+from workbench.ui import examples, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
@@ -174,8 +174,8 @@ def guided_example() -> None:
     """The small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
         for step in examples.STEPS:
-            st.markdown(_("**{title}** (table {table})").format(title=step.title, table=step.table))
+            st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.table))
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
-            right.write(plain(step.says, at_most=400))
+            right.write(plain(_(step.says), at_most=400))
             right.markdown("  \n".join(f"**{line}**" for line in step.counted()))

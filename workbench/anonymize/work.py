@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -20,7 +21,7 @@ from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
@@ -30,18 +31,22 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
-METHOD_NAMES = {
-    "full-domain": _("full-domain"),
-    "local recoding": _("local recoding"),
-    "mondrian": _("Mondrian"),
-    "microaggregation": _("microaggregation (MDAV)"),
-}
-METHOD_WORDS = {
-    "full-domain": _("one level per column, the same for everybody"),
-    "local recoding": _("levels differ from group to group"),
-    "mondrian": _("groups cut along the data, free ranges"),
-    "microaggregation": _("numbers become group means"),
-}
+METHOD_NAMES = Words(
+    {
+        "full-domain": N_("full-domain"),
+        "local recoding": N_("local recoding"),
+        "mondrian": N_("Mondrian"),
+        "microaggregation": N_("microaggregation (MDAV)"),
+    }
+)
+METHOD_WORDS = Words(
+    {
+        "full-domain": N_("one level per column, the same for everybody"),
+        "local recoding": N_("levels differ from group to group"),
+        "mondrian": N_("groups cut along the data, free ranges"),
+        "microaggregation": N_("numbers become group means"),
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +108,10 @@ def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
     """One line per column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), SuggestedRoles)
     return pd.DataFrame(
-        [{"column": each.column, "role": current.roles[each.column], "why": each.reason} for each in proposed]
+        [
+            {"column": each.column, "role": current.roles[each.column], "why": said(each.reason)}
+            for each in proposed
+        ]
     )
 
 
@@ -117,7 +125,7 @@ def set_roles(current: Work, roles: dict[str, str]) -> bool:
     return True
 
 
-def take_columns(curator: Curator, columns: list[str], secret: list[str]) -> None:
+def take_columns(curator: Curator, columns: Iterable[str], secret: Iterable[str]) -> None:
     """Take what the Audit page asked about: what others may know, and what should stay unknown."""
     current = work(curator)
     asked = dict.fromkeys(columns, "quasi-identifier") | dict.fromkeys(secret, "sensitive")
@@ -136,9 +144,10 @@ def _complete(curator: Curator, current: Work) -> None:
         if role == "quasi-identifier" and name not in current.hierarchies
     )
     if missing:
-        current.hierarchies |= session.once(
+        suggested = session.once(
             curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
         )
+        current.hierarchies |= suggested
 
 
 def quasi_identifiers(current: Work) -> list[str]:

@@ -11,7 +11,7 @@ from dpcore.risk.roles import SuggestedRole
 from workbench import samples, session
 from workbench.ui import charts
 from workbench.ui.charts import Chart
-from workbench.ui.language import _
+from workbench.ui.language import _, said
 from workbench.ui.wording import join, percent, plain
 
 SHOWN_SETS = 12
@@ -149,7 +149,7 @@ def attackers(found: AuditReport) -> list[str]:
 def identifier_words(found: AuditReport) -> str:
     """The columns that look like identifiers, and why, a line each."""
     return "\n".join(
-        f"- **{plain(each.column)}**: {plain(each.kind)}. {plain(each.reason, at_most=200)}"
+        f"- **{plain(each.column)}**: {plain(said(each.kind))}. {plain(said(each.reason), at_most=200)}"
         for each in found.identifiers
     )
 
@@ -158,7 +158,7 @@ def identifiers(found: AuditReport) -> pd.DataFrame:
     """The columns that look like identifiers, and why."""
     return pd.DataFrame(
         [
-            {_("column"): each.column, _("looks like"): each.kind, _("why"): each.reason}
+            {_("column"): each.column, _("looks like"): said(each.kind), _("why"): said(each.reason)}
             for each in found.identifiers
         ]
     )

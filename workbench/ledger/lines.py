@@ -5,21 +5,47 @@ from __future__ import annotations
 import dataclasses
 import json
 from fractions import Fraction
+from typing import Any
 
 import pandas as pd
 
 from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.curator import Curator
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _
 from workbench.ui.releases import describe
-from workbench.ui.wording import amount, number, plain
+from workbench.ui.wording import amount, delta_of, number, plain
 
-_STATES = {
-    "reserved": _("held: running or cut off"),
-    "committed": _("released"),
-    "failed": _("failed, charge stays"),
-}
+_STATES = Words(
+    {
+        "reserved": N_("held: running or cut off"),
+        "committed": N_("released"),
+        "failed": N_("failed, charge stays"),
+    }
+)
+
+
+EVALUATIONS = Words(
+    {
+        "distributions": N_("distributions of {about}"),
+        "range query errors": N_("errors of range queries on {about}"),
+        "marginal error": N_("marginal error over {about} columns at a time"),
+        "re-identification risk": N_("re-identification risk by {about}"),
+        "similarity": N_("similarity of a release and the original"),
+        "propensity": N_("telling a release from the original"),
+        "learning": N_("learning {about} from a release"),
+        "attacks": N_("attacks on a release"),
+        "attacks with half held out": N_("attacks on a release made again from half of the people"),
+        "accuracy": N_("accuracy of {about} predicted from a release"),
+        "trial": N_("trial of {about}"),
+        "proposed roles": N_("proposed roles of the columns"),
+        "proposed hierarchies": N_("proposed hierarchies of {about}"),
+        "thin rows": N_("rows in thin regions by {about}"),
+        "search size": N_("size of the search over {about}"),
+        "frontier": N_("anonymization frontier: {about}"),
+    }
+)
+"""What the ledger says of each kind of evaluation."""
 
 
 def charges(curator: Curator) -> pd.DataFrame:
@@ -32,7 +58,7 @@ def charges(curator: Curator) -> pd.DataFrame:
             shown.append(
                 _row(
                     line.at,
-                    str(line.content["title"]),
+                    _outside(line.content),
                     "",
                     _("none"),
                     _("internal: not in the total"),
@@ -61,6 +87,15 @@ def charges(curator: Curator) -> pd.DataFrame:
             )
         )
     return pd.DataFrame(shown)
+
+
+def _outside(content: dict[str, Any]) -> str:
+    """What a line outside the total was about."""
+    about = ", ".join(map(str, content.get("about", ())))
+    if "anonymized" in content:
+        return _("anonymized table: {about}").format(about=about)
+    kind = str(content.get("evaluation", ""))
+    return EVALUATIONS[kind].format(about=about or _("all columns")) if kind in EVALUATIONS else kind
 
 
 def _row(at: str, asked: str, read: str, cost: str, state: str, request: str) -> dict[str, str]:
@@ -108,7 +143,7 @@ def comparison(curator: Curator) -> pd.DataFrame | None:
     ]
     if not events:
         return None
-    delta = float(Fraction(curator.account.promise.get("delta", "1/1000000000")))
+    delta = float(Fraction(delta_of(curator.account)))
     figures = compare(events, delta=delta)
     rows = [
         (_("basic: epsilons add up"), figures.basic, _("needs no delta")),

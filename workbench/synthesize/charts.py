@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from workbench.ui.charts import PRIVATE, SYNTHETIC, Chart, drawing, names_axis
+from workbench.ui.charts import PRIVATE, SYNTHETIC, Chart, drawing, headed, names_axis, tips
 from workbench.ui.language import _
 
 
@@ -25,7 +25,7 @@ def expected(half_widths: Sequence[tuple[str, float]]) -> Chart:
     middle = chart.mark_tick(color=PRIVATE, thickness=2, height=14).encode(y=y, x=altair.datum(0))
     alt = _("Expected error of a cell: ") + "; ".join(f"{name} ±{half:.0f}" for name, half in half_widths[:8])
     return Chart(
-        spec=(band + middle).properties(height={"step": 30}), alt=alt, table=frame[["table", "half"]]
+        spec=(band + middle).properties(height={"step": 30}), alt=alt, table=headed(frame[["table", "half"]])
     )
 
 
@@ -44,12 +44,12 @@ def pair_grid(names: Sequence[str]) -> Chart:
             x=names_axis(altair.X, "first", order),
             y=names_axis(altair.Y, "second", order),
             color=altair.condition(pairs, altair.value(PRIVATE), altair.value("#D5DDE3"), empty=False),
-            tooltip=["first", "second"],
+            tooltip=tips("first", "second"),
         )
         .add_params(pairs)
     )
     alt = _("One square for each pair of columns; click those that matter most.")
-    return Chart(spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=frame)
+    return Chart(spec=spec.properties(height=40 + 20 * len(order)), alt=alt, table=headed(frame))
 
 
 def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
@@ -68,9 +68,13 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
     hidden = {"axis": None, "scale": altair.Scale(domain=[-1.5, 1.5])}
     x, y = altair.X("x:Q", **hidden), altair.Y("y:Q", **hidden)
     rules = lines_of.mark_rule(color=PRIVATE, opacity=0.6, strokeWidth=2).encode(
-        x=x, y=y, x2="x2:Q", y2="y2:Q", tooltip=["from", "to"]
+        x=x, y=y, x2="x2:Q", y2="y2:Q", tooltip=tips("from", "to")
     )
     points = altair.Chart(nodes).mark_point(filled=True, size=80, color=SYNTHETIC).encode(x=x, y=y)
     texts = altair.Chart(nodes).mark_text(dy=-12).encode(x=x, y=y, text="column:N")
-    alt = _("The relations that were measured: ") + "; ".join(f"{a} and {b}" for a, b in links[:40])
-    return Chart(spec=(rules + points + texts).properties(height=420), alt=alt, table=edges[["from", "to"]])
+    alt = _("The relations that were measured: ") + "; ".join(
+        _("{first} and {last}").format(first=a, last=b) for a, b in links[:40]
+    )
+    return Chart(
+        spec=(rules + points + texts).properties(height=420), alt=alt, table=headed(edges[["from", "to"]])
+    )

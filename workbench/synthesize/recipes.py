@@ -6,12 +6,13 @@ import itertools
 from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator, Quote
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,31 +28,45 @@ class Kind:
 KINDS = (
     Kind(
         key="histogram",
-        title=_("One column"),
+        title=N_("One column"),
         icon=":material/bar_chart:",
-        text=_("A histogram: noisy counts of one column, with error bars."),
+        text=N_("A histogram: noisy counts of one column, with error bars."),
     ),
     Kind(
         key="marginals",
-        title=_("A few columns together"),
+        title=N_("A few columns together"),
         icon=":material/grid_on:",
-        text=_("Marginals: noisy tables of chosen sets of columns, which agree with each other."),
+        text=N_("Marginals: noisy tables of chosen sets of columns, which agree with each other."),
     ),
     Kind(
         key="table",
-        title=_("A whole table"),
+        title=N_("A whole table"),
         icon=":material/table_rows:",
-        text=_("Synthetic rows that follow noisy counts. No row belongs to a person."),
+        text=N_("Synthetic rows that follow noisy counts. No row belongs to a person."),
+    ),
+    Kind(
+        key="learning",
+        title=N_("A table for learning"),
+        icon=":material/model_training:",
+        text=N_("Numbers with a label, class by class, to train and test models on (Gaussian)."),
+    ),
+    Kind(
+        key="statistics",
+        title=N_("Mean and median"),
+        icon=":material/functions:",
+        text=N_("Mean, spread and quantiles of one column, with intervals."),
     ),
 )
 
 
-RELATIONS = {
-    "adaptive": _("keep as many as the budget allows (Adaptive)"),
-    "tree": _("keep the strongest, a quick preview (Tree)"),
-    "joint": _("keep all of them, few columns only (Joint)"),
-    "independent": _("drop them (Independent)"),
-}
+RELATIONS = Words(
+    {
+        "adaptive": N_("keep as many as the budget allows (Adaptive)"),
+        "tree": N_("keep the strongest, a quick preview (Tree)"),
+        "joint": N_("keep all of them, few columns only (Joint)"),
+        "independent": N_("drop them (Independent)"),
+    }
+)
 
 
 def table_recipe(
@@ -69,8 +84,10 @@ def table_recipe(
         return Joint(columns=tuple(columns))
     if relations == "independent":
         return Independent(columns=tuple(columns))
-    shared = {"ordered": frozenset(ordered), "constraints": constraints}
-    recipe: Recipe = Tree(**shared) if relations == "tree" else Adaptive(weights=weights, **shared)
+    if relations == "tree":
+        recipe: Recipe = Tree(ordered=frozenset(ordered), constraints=constraints)
+    else:
+        recipe = Adaptive(ordered=frozenset(ordered), constraints=constraints, weights=weights)
     return SomeColumns(columns=tuple(columns), recipe=recipe)
 
 
@@ -156,6 +173,14 @@ def back() -> None:
     """Back to planning a release."""
     held = session.session()
     held.shown, held.job = None, None
+
+
+def take_note() -> None:
+    """Plan the kind of release that another page asked for, if any."""
+    note = session.take(session.PlanRelease)
+    if note is not None:
+        back()
+        session.set_widget("kind", note.kind)
 
 
 def columns_of(recipe: Recipe) -> tuple[str, ...]:

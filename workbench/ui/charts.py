@@ -11,12 +11,63 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import DisclosureError
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _
 
 MAX_MARKS = 2_000
 ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
 ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
 SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
+HEADINGS = Words(
+    {
+        "cell": N_("cell"),
+        "rows": N_("rows"),
+        "low": N_("low"),
+        "high": N_("high"),
+        "first": N_("first column"),
+        "second": N_("second column"),
+        "error": N_("error"),
+        "of": N_("of"),
+        "share": N_("share"),
+        "k": N_("k"),
+        "limit": N_("suppressed, at most"),
+        "loss": N_("information loss"),
+        "levels": N_("levels"),
+        "suppressed rows": N_("suppressed rows"),
+        "group size": N_("rows in the group"),
+        "original": N_("original"),
+        "release": N_("release"),
+        "figure": N_("figure"),
+        "sampling floor": N_("sampling floor"),
+        "independent columns": N_("independent columns"),
+        "distance": N_("distance"),
+        "table": N_("table"),
+        "task": N_("learner"),
+        "mean": N_("mean"),
+        "runs": N_("splits"),
+        "attack": N_("attack"),
+        "rate": N_("rate"),
+        "attempts": N_("attempts"),
+        "method": N_("method"),
+        "scenario": N_("scenario"),
+        "epsilon": N_("epsilon"),
+        "another sample": N_("another sample"),
+        "place": N_("between perfect (0) and independent (1)"),
+        "value": N_("value"),
+        "half": N_("rows off, in 95 of 100 cases"),
+        "from": N_("from"),
+        "to": N_("to"),
+        "protocol": N_("protocol"),
+        "people": N_("people"),
+        "answer": N_("answer"),
+        "true": N_("true"),
+        "reported": N_("reported"),
+        "corrected": N_("corrected"),
+        "as a distribution": N_("as a distribution"),
+        "way": N_("way"),
+        "off": N_("off by, in 95 of 100 cases"),
+    }
+)
+"""What people read where a frame of aggregates has a field."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,16 +98,30 @@ def drawing(frame: pd.DataFrame) -> Any:
     return altair, altair.Chart(frame)
 
 
+def headed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The aggregates with headings for people."""
+    return frame.rename(columns=lambda name: HEADINGS.get(name, name))
+
+
+def tips(*names: str, **formats: str) -> list[Any]:
+    """What a chart says of a mark: fields, and fields with the format of their numbers."""
+    import altair
+
+    return [altair.Tooltip(f"{name}:N", title=HEADINGS.get(name, name)) for name in names] + [
+        altair.Tooltip(f"{name}:Q", format=form, title=HEADINGS[name]) for name, form in formats.items()
+    ]
+
+
 def fold(
     labels: Sequence[str], values: Any, variance: float, *, most: int = 200
 ) -> tuple[list[str], Any, float]:
-    """Neighbouring cells added up until at most `most` are left: (labels, sums, variance of a sum)."""
+    """Neighboring cells added up until at most `most` are left: (labels, sums, variance of a sum)."""
     width = -(-len(labels) // most)
     if width == 1:
         return list(labels), np.asarray(values), variance
     starts = np.arange(0, len(labels), width)
     sums = np.add.reduceat(np.asarray(values), starts)
-    return [f"{labels[i]} …" for i in starts], sums, variance * width
+    return [f"{labels[i]} …" for i in starts.tolist()], sums, variance * width
 
 
 def counts(
@@ -72,20 +137,17 @@ def counts(
     bars = chart.mark_bar(color=color, opacity=0.75).encode(
         x=x,
         y=altair.Y("rows shown:Q", title=_("rows (noisy)")),
-        tooltip=[
-            "cell",
-            altair.Tooltip("rows:Q", format=",.1f"),
-            altair.Tooltip("low:Q", format=",.1f"),
-            altair.Tooltip("high:Q", format=",.1f"),
-        ],
+        tooltip=tips("cell", rows=",.1f", low=",.1f", high=",.1f"),
     )
     rules = chart.mark_rule(color=ERROR_BAR if half_width else color, opacity=0.8).encode(
-        x=x, y="low:Q", y2="high:Q"
+        x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2="high:Q"
     )
     alt = _(
         "Bar chart of {cells} noisy counts of {column}, each within {half:.0f} rows in 95 of 100 cases."
     ).format(cells=len(frame), column=column, half=half_width)
-    return Chart(spec=(bars + rules).properties(height=320), alt=alt, table=frame.drop(columns="rows shown"))
+    return Chart(
+        spec=(bars + rules).properties(height=320), alt=alt, table=headed(frame.drop(columns="rows shown"))
+    )
 
 
 def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
@@ -105,15 +167,15 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
         x=names_axis(altair.X, "second", order),
         y=names_axis(altair.Y, "first", order),
         color=altair.Color("error:Q", title=title, scale=altair.Scale(scheme="blues", domainMin=0)),
-        tooltip=["first", "second", altair.Tooltip("error:Q", format=".3f")],
+        tooltip=tips("first", "second", error=".3f"),
     )
     alt = _("{title} of every pair of columns.").format(title=title)
     if len(frame):
-        worst = frame.loc[frame["error"].idxmax()]
+        worst = frame.iloc[int(frame["error"].argmax())]
         alt += " " + _("The largest is {error:.3f} for {a} and {b}.").format(
             error=worst["error"], a=worst["first"], b=worst["second"]
         )
-    return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=frame)
+    return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame))
 
 
 def two_way(
@@ -135,7 +197,7 @@ def two_way(
         color=altair.Color(
             "rows:Q", title=_("rows (noisy)"), scale=altair.Scale(scheme="blues", domainMin=0)
         ),
-        tooltip=["first", "second", altair.Tooltip("rows:Q", format=",.1f")],
+        tooltip=tips("first", "second", rows=",.1f"),
     )
     alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
     title = _("rows (noisy) of {a} × {b}").format(a=names[0], b=names[1])  # no column can have this name
@@ -164,31 +226,33 @@ def lines(
             f"{series}:N", title=None, scale=altair.Scale(domain=order, range=list(colors[: len(order)]))
         ),
         shape=altair.Shape(f"{series}:N", title=None, scale=altair.Scale(domain=order)),
-        tooltip=list(frame.columns),
+        tooltip=tips(*frame.columns),
     )
-    return Chart(spec=spec.properties(height=300), alt=alt, table=frame)
+    return Chart(spec=spec.properties(height=300), alt=alt, table=headed(frame))
 
 
-def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+def bars(
+    labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str, color: str = WARNING
+) -> Chart:
     """Shares as horizontal bars, the largest first as given."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
     altair, chart = drawing(frame)
-    spec = chart.mark_bar(color=WARNING, opacity=0.85).encode(
+    spec = chart.mark_bar(color=color, opacity=0.85).encode(
         y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
         x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
-        tooltip=["of", altair.Tooltip("share:Q", format=".2%")],
+        tooltip=tips("of", share=".2%"),
     )
-    return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=frame)
+    return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=headed(frame))
 
 
 def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
     """`bars` whose whole lines can be clicked, for a bar of length 0 could not be hit."""
     drawn = bars(labels, shares, x_title=x_title, alt=alt)
-    altair, chart = drawing(drawn.table)
+    altair, chart = drawing(pd.DataFrame({"of": list(labels)}))
     clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
     lines_of = (
         chart.mark_bar(opacity=0)
-        .encode(y=altair.Y("of:N", sort=None), x=altair.datum(max(shares)), tooltip=["of"])
+        .encode(y=altair.Y("of:N", sort=None), x=altair.datum(max(shares)), tooltip=tips("of"))
         .add_params(clicked)
     )
     return dataclasses.replace(drawn, spec=drawn.spec + lines_of)

@@ -1,7 +1,61 @@
-"""The language of the interface."""
+"""The language of the interface: that of one session, looked up when a sentence is needed and not before."""
 
 from __future__ import annotations
 
+import functools
 import gettext
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-_ = gettext.translation("workbench", localedir=None, fallback=True).gettext
+from dpcore.errors import DpcoreError
+from dpcore.text import Text
+from workbench import session
+
+LOCALE = Path(__file__).parents[1] / "locale"
+
+
+@functools.cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """The messages of a language; English where there is no catalogue."""
+    return gettext.translation("workbench", localedir=LOCALE, languages=[language], fallback=True)
+
+
+def _(message: str) -> str:
+    """A message in the language of this session."""
+    return catalogue(session.language()).gettext(message)
+
+
+def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
+    """Mark a message for the catalogues where it stands, to be translated where it is shown."""
+    return message
+
+
+def said(text: str) -> str:
+    """A sentence of the library in the language of this session."""
+    if not isinstance(text, Text):
+        return _(text) if text else text
+    return _(text.template).format(**text.fields)
+
+
+def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
+    """What an error of the library says, in the language of this session."""
+    if not error.details:
+        return said(error.problem_template), said(error.remedy_template)
+    problem, remedy = _(error.problem_template), error.remedy_template and _(error.remedy_template)
+    return problem.format(**error.details), remedy.format(**error.details)
+
+
+class Words(Mapping[str, str]):
+    """Messages by key, marked where they stand and translated when they are read."""
+
+    def __init__(self, messages: Mapping[str, str]) -> None:
+        self._messages = messages
+
+    def __getitem__(self, key: str) -> str:
+        return _(self._messages[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._messages)
+
+    def __len__(self) -> int:
+        return len(self._messages)

@@ -12,8 +12,37 @@ from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
-from workbench.ui.language import _
+from workbench.ui.language import N_, Words, _, problem_and_remedy
 
+SAMPLE_TITLES = Words({"census": N_("Census"), "hospital": N_("Hospital visits")})
+SAMPLE_LINES = Words(
+    {
+        "census": N_("20,000 invented people: education, work, family, income. One row is one person."),
+        "hospital": N_(
+            "5,000 invented visits: names, zip codes, birth dates, diagnoses. One to eight per person."
+        ),
+    }
+)
+ROLE_WORDS = Words(
+    {
+        "identifier": N_("identifier"),
+        "quasi-identifier": N_("quasi-identifier"),
+        "sensitive": N_("sensitive"),
+        "insensitive": N_("insensitive"),
+    }
+)
+KIND_WORDS = Words(
+    {
+        "categorical": N_("categorical"),
+        "integer": N_("integer"),
+        "real": N_("real"),
+        "date": N_("date"),
+        "boolean": N_("boolean"),
+        "leave out": N_("leave out"),
+    }
+)
+USUAL_DELTA = "1e-9"
+"""Far below one in the number of people of any table here."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -80,6 +109,16 @@ def epsilon_words(epsilon: float) -> str:
     ).format(sure=number(sure) if sure < 99 else f"{sure:.2f}")
 
 
+def answer_words(epsilon: float) -> str:
+    """What an epsilon means for somebody who answers a question."""
+    sure = 100 * odds(epsilon)
+    if sure > 99.99:
+        return _("Someone who is 50 % sure of your answer can become all but certain.")
+    return _("Someone who is 50 % sure of your answer can become at most {sure} % sure.").format(
+        sure=number(sure) if sure < 99 else f"{sure:.2f}"
+    )
+
+
 def epsilon_verdict(epsilon: float) -> str:
     """How strong a promise that is."""
     if epsilon <= 1:
@@ -91,12 +130,16 @@ def epsilon_verdict(epsilon: float) -> str:
     return _("Close to no promise. Choose less if you can.")
 
 
+def delta_of(account: Account) -> str:
+    """The delta at which an account's losses in rho are told as epsilon: its own, or the usual one."""
+    return str(account.promise.get("delta", USUAL_DELTA))
+
+
 def spent_epsilon(units: int, account: Account) -> float:
     """What `units` amount to as epsilon: themselves, or by conversion at the account's delta."""
     if account.rule == "basic":
         return units / UNIT
-    delta = float(Fraction(account.promise.get("delta", "1/1000000000")))
-    return epsilon_of(units / UNIT, delta)
+    return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
 
 def guarantee_words(guarantee: Guarantee) -> list[str]:
@@ -119,16 +162,10 @@ def guarantee_words(guarantee: Guarantee) -> list[str]:
     return sentences
 
 
-def error_words(error: Exception) -> tuple[str, str]:
-    """(what happened and why, what to do) for an error box; never a value from the table."""
-    if isinstance(error, DpcoreError):
-        return _sentence(error.problem), _sentence(error.remedy)
-    return (
-        _("Something went wrong here that the program did not foresee ({kind}).").format(
-            kind=type(error).__name__
-        ),
-        _("Nothing was lost. Try again; if it happens again, report it with what you did."),
-    )
+def error_words(error: DpcoreError) -> tuple[str, str]:
+    """(what happened and why, what to do) for an error box."""
+    problem, remedy = problem_and_remedy(error)
+    return _sentence(problem), _sentence(remedy)
 
 
 def _sentence(text: str) -> str:

@@ -13,7 +13,6 @@ from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import samples, session
-from workbench.synthesize import recipes
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid
@@ -54,13 +53,15 @@ def take_upload() -> None:
         _draft(file.name, read.frame, None, read.notes)
     except DpcoreError as error:
         held.notice = error
+    finally:
+        session.drop_uploads()
 
 
 def take_wanted_sample() -> None:
     """Open the sample that was asked for on another page, if any."""
-    key = session.take("wanted-sample")
-    if key in SAMPLES:
-        take_sample(key)
+    note = session.take(session.OpenSample)
+    if note is not None:
+        take_sample(note.key)
 
 
 def upload_key() -> str:
@@ -150,8 +151,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
 
 def plan(kind: str) -> None:
     """Have the Synthesize page ask for this kind of release."""
-    recipes.back()
-    session.set_widget("kind", kind)
+    session.session().note = session.PlanRelease(kind=kind)
 
 
 def steps(curator: Curator) -> list[tuple[str, str, str]]:

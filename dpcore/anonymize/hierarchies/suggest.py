@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.anonymize.hierarchies.builders import GROUPS, cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
+from dpcore.text import Text
 
 NOTHING = {"na", "n/a", "nan", "null", "none", "-", "?", ""}
 """Texts that stand for a missing number, in lower case."""
@@ -55,7 +56,12 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
         return _numeric(series, shown, numbers, bool(_AGE.search(name)))
     for separator, keep in (("/", "start"), (", ", "end")):
         if shown.str.contains(separator, regex=False).mean() >= SHARE:
-            return cut(shown, separator, keep=keep, reason=f"Values have parts, cut at {separator.strip()!r}")
+            return cut(
+                shown,
+                separator,
+                keep=keep,
+                reason=Text("Values have parts, cut at {strip!r}", strip=separator.strip()),
+            )
     if len(shown) > FEW and len(shown) > series.notna().sum() / 2:
         return flat(
             shown, reason="More than half of the values are distinct: rather an identifier, to be dropped"
@@ -65,7 +71,10 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     return merge_rare(
         {value: rows[value] for value in shown},
         RARE,
-        reason=f"Categories: fewer than {RARE} rows merged, then groups of 2, 4, 8, 16 of like frequency",
+        reason=Text(
+            "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency",
+            rare=RARE,
+        ),
     )
 
 
@@ -99,7 +108,10 @@ def _masked(shown: pd.Series) -> Hierarchy:
 def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool) -> Hierarchy:
     if is_age and numbers.between(0, 130).all():
         return intervals(
-            shown, (5, 10, 20), high=OLDEST, reason=f"Ages: 5, 10, 20 years; {OLDEST} and above are one value"
+            shown,
+            (5, 10, 20),
+            high=OLDEST,
+            reason=Text("Ages: 5, 10, 20 years; {oldest} and above are one value", oldest=OLDEST),
         )
     if len(shown) <= FEW:
         ordered = shown[numbers.argsort()]
@@ -112,7 +124,9 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
         widths,
         low=float(np.floor(low / widths[0]) * widths[0]),
         high=float(np.ceil(high / widths[0]) * widths[0]),
-        reason=f"Numbers: intervals of {widths[0]:g} to {widths[-1]:g}, open ends",
+        reason=Text(
+            "Numbers: intervals of {width:g} to {width_2:g}, open ends", width=widths[0], width_2=widths[-1]
+        ),
     )
 
 

@@ -203,4 +203,4 @@ def test_an_audit_is_not_a_release() -> None:
     before = curator.balance()
     ask(curator, ["age"])
     assert curator.balance() == before
-    assert curator.lines()[-1].content["title"] == Audit(quasi_identifiers=("age",)).title
+    assert curator.lines()[-1].content == {"evaluation": Audit.kind, "about": ["age"]}

@@ -13,7 +13,7 @@ import pandas as pd
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import reidentification_risk
 from dpcore.tables.classes import IntArray, equivalence_classes, leaves_of
-from workbench.ui.language import _
+from workbench.ui.language import N_, _
 from workbench.ui.wording import number
 
 TABLES = {
@@ -87,53 +87,53 @@ class Step:
 STEPS = (
     Step(
         table="6.1",
-        title=_("Everybody has company"),
-        says=_("Two people share one zip and age, three another: the smallest group gives k."),
+        title=N_("Everybody has company"),
+        says=N_("Two people share one zip and age, three another: the smallest group gives k."),
     ),
     Step(
         table="6.2",
-        title=_("As it was collected"),
-        says=_(
+        title=N_("As it was collected"),
+        says=N_(
             "Everybody is alone with their zip and age. The book prints 33620 in place of 23620, from which "
             "the next table could not be made: 33620 would become 336**."
         ),
     ),
     Step(
         table="6.3",
-        title=_("Coarser, in pairs"),
-        says=_(
+        title=N_("Coarser, in pairs"),
+        says=N_(
             "Ages became tens, and one pair's zip lost two digits; the other pair kept its zip. With one "
             "level for the whole column, 33617 would become 336** too: this is local recoding."
         ),
     ),
     Step(
         table="6.4",
-        title=_("One who is unlike all others"),
-        says=_(
+        title=N_("One who is unlike all others"),
+        says=N_(
             "Without the row of 19352, which is 20 % of the rows, the table before is reached. To keep it, "
             "the zip would have to go altogether, and ages to become 10-49."
         ),
     ),
     Step(
         table="6.5",
-        title=_("A group that shares its secret"),
-        says=_(
+        title=N_("A group that shares its secret"),
+        says=N_(
             "k holds, but both people of 33620 have heart disease: whoever knows that a neighbor is in the "
             "table knows the disease, without finding the row."
         ),
     ),
     Step(
         table="6.6",
-        title=_("Different diseases, but not for those who know the age"),
+        title=N_("Different diseases, but not for those who know the age"),
         known=(("zip",), ("zip", "age")),
-        says=_(
+        says=N_(
             "The book calls this table diverse. By zip alone it is; with the age, which is in the table and "
             "can be known, two people of 45 in 33617 share one disease. No tool may assume that nobody knows."
         ),
     ),
     Step(
         table="6.6, repaired",
-        title=_("Wider groups"),
-        says=_("Groups of four with three diseases each. The price is the age, which now says little."),
+        title=N_("Wider groups"),
+        says=N_("Groups of four with three diseases each. The price is the age, which now says little."),
     ),
 )

@@ -1,0 +1,103 @@
+"""What every attack is given, and what it must say: its rate never comes without baseline and control."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.evaluation.rates import LEVEL, Rate, difference
+from dpcore.evaluation.records import Records, distances
+
+_CHUNK = 8_000_000
+"""Distances that are computed at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackResult:
+    """How well one attack worked.
+
+    Attributes:
+        attack: its name.
+        rate: against people whose rows the release was made from.
+        baseline: what somebody reaches who does not use the release, or its relations.
+        control: the same attack against people who are not in the release; None without any. What the
+            release teaches about the whole population counts here as well, and is no leak.
+    """
+
+    attack: str
+    rate: Rate
+    baseline: Rate
+    control: Rate | None
+
+    @property
+    def excess(self) -> tuple[float, float, float] | None:
+        """Rate less control with its bounds at level `LEVEL`; None without a control."""
+        return None if self.control is None else difference(self.rate, self.control, LEVEL)
+
+    @property
+    def risk(self) -> float | None:
+        """(rate - control) / (1 - control): what the release adds, of what others are safe from.
+
+        Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), equation 2.
+        """
+        if self.control is None:
+            return None
+        open_to = 1 - self.control.value
+        return max(0.0, (self.rate.value - self.control.value) / open_to) if open_to else 0.0
+
+    @property
+    def found(self) -> bool | None:
+        """Whether it works better on people in the release, beyond chance; None when a control is missing."""
+        return None if self.excess is None else self.excess[1] > 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scene:
+    """The tables of an attack.
+
+    Attributes:
+        original: people whose rows the release was made from.
+        release: what everybody can see.
+        control: people of the same kind who are not in it, as many as the original.
+        attempts: people, or guesses, for each figure.
+    """
+
+    original: Records
+    release: Records
+    control: Records | None
+    attempts: int
+    rng: np.random.Generator
+
+    def targets(self, people: Records) -> Records:
+        """Some people to attack, without repetition."""
+        return people.take(self.rng.permutation(len(people))[: self.attempts])
+
+
+def nearest(
+    targets: Records,
+    table: Records,
+    rng: np.random.Generator,
+    *,
+    columns: Sequence[int] | None = None,
+    count: int = 1,
+    not_itself: npt.NDArray[np.int64] | None = None,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """((targets, count) rows of the table that are closest, distance of the closest); ties by chance.
+
+    Args: not_itself: for each target, the row of the table that it is, which does not count.
+    """
+    chunk = max(1, _CHUNK // len(table))
+    rows, closest = [], []
+    for start in range(0, len(targets), chunk):
+        some = np.arange(start, min(start + chunk, len(targets)))
+        apart = distances(targets.take(some), table, columns)
+        if not_itself is not None:
+            apart[np.arange(len(some)), not_itself[some]] = np.inf
+        jittered = apart + 1e-5 * rng.random(apart.shape)  # float32 distances differ by more, or not at all
+        count_here = min(count, len(table))
+        rows.append(np.argpartition(jittered, count_here - 1, axis=1)[:, :count_here])
+        closest.append(apart.min(axis=1))
+    return np.concatenate(rows), np.concatenate(closest)

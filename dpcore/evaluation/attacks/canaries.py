@@ -1,0 +1,178 @@
+"""One run with planted people: a lower bound on the epsilon of any recipe, ours or not.
+
+Each canary is in the table with chance one half. Whoever then guesses from the release which ones are is
+right at most as often as a coin that falls right with chance e^epsilon / (1 + e^epsilon). Source: Steinke,
+Nasr, Jagielski (2023), "Privacy auditing with one (1) training run", theorems 2.1 and 5.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.evaluation.attacks.base import nearest
+from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.records import Floats, records
+from dpcore.release import Release
+from dpcore.schema.schema import Schema
+
+LEVEL = 0.95
+"""Chance that the true epsilon is at least the bound, unless another one is asked for."""
+
+_GUESSED = (1.0, 0.5, 0.1)
+"""Shares of the canaries that are guessed at, the clearest ones; each share gets its part of the error."""
+
+_SEED = 20_210_417
+
+
+@dataclass(frozen=True, kw_only=True)
+class CanaryReport:
+    """What one run proves.
+
+    Attributes:
+        epsilon: lower bound on the loss; 0 proves nothing.
+        delta: at which it holds.
+        canaries: people who were planted with chance one half each.
+        guesses: right guesses among those that gave the bound; its baseline is a coin, one half.
+    """
+
+    epsilon: float
+    delta: float
+    canaries: int
+    guesses: Rate
+
+    baseline = 0.5
+
+
+def canary_audit(
+    run: Callable[[pd.DataFrame], Release | pd.DataFrame],
+    base: pd.DataFrame,
+    schema: Schema,
+    *,
+    canaries: int = 1000,
+    delta: float = 0.0,
+    level: float = LEVEL,
+    seed: int = _SEED,
+) -> CanaryReport:
+    """Plant canaries in `base`, run once, and guess which of them were in the table.
+
+    A canary is one person with all the rows that the privacy unit allows, all alike, with values drawn evenly
+    from the declared cells. Counts of a release are compared with those of `base`, which the attacker knows;
+    of a table, how close its rows are to a canary is.
+
+    Args:
+        run: from a table to what would be published; it is called once.
+        base: public or invented rows, at least one.
+        canaries: 20 or more. More prove more: at epsilon 1 a thousand prove about 0.7, a hundred thousand 1.
+        level: chance that the true epsilon is at least the bound.
+        seed: of the canaries, not of the run.
+    Raises: ParameterError; errors of `run`.
+    """
+    if canaries < 20:
+        raise ParameterError(
+            "canaries ({canaries}) must be at least 20", remedy="plant 1,000", canaries=canaries
+        )
+    rng = np.random.default_rng(seed)
+    planted = _planted(base, schema, canaries, rng)
+    inside = rng.random(canaries) < 0.5
+    rows = planted[inside].loc[planted[inside].index.repeat(schema.unit.max_rows)]
+    released = run(pd.concat([base, rows], ignore_index=True))
+    scores = (
+        _by_counts(released, base, planted, schema)
+        if isinstance(released, Release) and released.marginals
+        else _by_distance(_rows(released), planted, schema, rng)
+    )
+    return bound(scores, inside, delta=delta, level=level, rng=rng)
+
+
+def bound(
+    scores: Floats,
+    inside: npt.NDArray[np.bool_],
+    *,
+    delta: float = 0.0,
+    level: float = LEVEL,
+    rng: np.random.Generator,
+) -> CanaryReport:
+    """The best bound that the clearest guesses give: high scores say "in", low ones "out".
+
+    Args: scores: one a canary; only their order matters, ties are decided by chance.
+    """
+    order = np.lexsort((rng.random(len(scores)), scores))
+    best = CanaryReport(epsilon=0.0, delta=delta, canaries=len(scores), guesses=Rate(successes=0, attempts=0))
+    for share in _GUESSED:
+        each = max(1, round(share * len(scores) / 2))
+        right = int(inside[order[-each:]].sum() + (~inside[order[:each]]).sum())
+        rate = Rate(successes=right, attempts=2 * each)
+        epsilon = epsilon_bound(len(scores), rate, delta=delta, error=(1 - level) / len(_GUESSED))
+        if epsilon > best.epsilon or not best.guesses.attempts:
+            best = CanaryReport(epsilon=epsilon, delta=delta, canaries=len(scores), guesses=rate)
+    return best
+
+
+def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -> float:
+    """The largest epsilon, in steps of 0.001 up to 20, that so many right guesses refute at `error`."""
+    low, high = 0, 20_001  # at `low` refuted, at `high` not
+    if chance_of(canaries, guesses, epsilon=0.0, delta=delta) >= error:
+        return 0.0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if chance_of(canaries, guesses, epsilon=middle / 1000, delta=delta) < error:
+            low = middle
+        else:
+            high = middle
+    return low / 1000
+
+
+def chance_of(canaries: int, guesses: Rate, *, epsilon: float, delta: float) -> float:
+    """The largest chance of at least so many right guesses under (epsilon, delta). Source: theorem 5.2."""
+    from scipy import stats
+
+    right, made = guesses.successes, guesses.attempts
+    coin = stats.binom(made, 1 / (1 + math.exp(-epsilon)))
+    chance = float(coin.sf(right - 1))
+    if delta:
+        # P(right > coin >= right - i), i = 1, 2, ...
+        just_below = np.cumsum(coin.pmf(np.arange(right - 1, -1, -1)))
+        alpha = float((just_below / np.arange(1, right + 1)).max(initial=0.0))
+        chance += 2 * canaries * delta * alpha
+    return min(1.0, chance)
+
+
+def _planted(base: pd.DataFrame, schema: Schema, canaries: int, rng: np.random.Generator) -> pd.DataFrame:
+    columns = {
+        column.name: column.decode(rng.integers(column.size, size=canaries), rng) for column in schema.columns
+    }
+    person = schema.unit.id_column
+    if person is not None:
+        columns[person] = pd.Series([f"canary {number}" for number in range(canaries)])
+    return pd.DataFrame(columns).reindex(columns=base.columns)
+
+
+def _by_counts(release: Release, base: pd.DataFrame, planted: pd.DataFrame, schema: Schema) -> Floats:
+    """Per canary, rows in its cells beyond those of `base`, weighed by how precise they are."""
+    scores = np.zeros(len(planted))
+    for clique, marginal in release.marginals.items():
+        cells = [schema.column(name).encode(planted[name]) for name in clique]
+        known = [schema.column(name).encode(base[name]) for name in clique]
+        shape = marginal.values.shape
+        counts = np.zeros(shape)
+        np.add.at(counts, tuple(known), 1)
+        scores += (marginal.values - counts)[tuple(cells)] / max(marginal.variance, 1e-9)
+    return scores
+
+
+def _by_distance(
+    table: pd.DataFrame, planted: pd.DataFrame, schema: Schema, rng: np.random.Generator
+) -> Floats:
+    released, targets = records([table, planted], schema)
+    return -nearest(targets, released, rng)[1]
+
+
+def _rows(released: Release | pd.DataFrame) -> pd.DataFrame:
+    return released.sample() if isinstance(released, Release) else released

@@ -1,0 +1,69 @@
+"""Is a released row somebody's row? Exact copies, and the distance to the closest record.
+
+Source of the second: Platzer, Reutterer (2021), "Holdout-based empirical assessment of mixed-type synthetic
+data", section 3.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest
+from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.records import Records
+
+
+def exact_copies(scene: Scene) -> AttackResult:
+    """Share of released rows that are somebody's whole row.
+
+    Baseline: rows put together from the original's columns, each in an order of its own.
+    """
+    own = _rows(scene.original)
+    released = _rows(scene.targets(scene.release))
+    strangers = _rows(scene.targets(scene.original.shuffled(scene.rng)))
+    return AttackResult(
+        attack="exact copies",
+        rate=_share(released, own),
+        baseline=_share(strangers, own),
+        control=None if scene.control is None else _share(released, _rows(scene.control)),
+    )
+
+
+def closest_record(scene: Scene) -> AttackResult:
+    """Share of released rows that are closer to a row of the original than to any row of the control.
+
+    Half of the released rows are asked that, the other half whether they are closer to the control; ties are
+    decided by chance. Without a control, the rival is the rest of the release. Baseline: a half.
+    """
+    order = scene.rng.permutation(len(scene.release))[: 2 * scene.attempts]
+    probes = scene.release.take(order)
+    rival = scene.control or scene.release
+    people = min(len(scene.original), len(rival))
+    original = scene.original.take(scene.rng.permutation(len(scene.original))[:people])
+    _, to_original = nearest(probes, original, scene.rng)
+    if scene.control:
+        _, to_rival = nearest(probes, scene.control, scene.rng)
+    else:
+        _, to_rival = nearest(probes, scene.release, scene.rng, not_itself=order)
+    coin = scene.rng.random(len(probes)) < 0.5
+    closer = np.where(to_original == to_rival, coin, to_original < to_rival)
+    first = np.arange(len(probes)) < len(probes) / 2 if scene.control else np.ones(len(probes), dtype=bool)
+    half = int(first.sum())
+    return AttackResult(
+        attack="closest record",
+        rate=Rate(successes=int(closer[first].sum()), attempts=half),
+        baseline=Rate(successes=half // 2, attempts=half),
+        control=Rate(successes=int((~closer[~first]).sum()), attempts=int((~first).sum()))
+        if scene.control
+        else None,
+    )
+
+
+def _rows(table: Records) -> list[bytes]:
+    matrix = np.column_stack([np.nan_to_num(each, nan=-1e9) for each in table.values]) + 0.0
+    return [row.tobytes() for row in matrix]
+
+
+def _share(rows: list[bytes], people: list[bytes]) -> Rate:
+    known = set(people)
+    return Rate(successes=sum(row in known for row in rows), attempts=len(rows))

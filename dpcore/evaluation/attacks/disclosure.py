@@ -1,0 +1,187 @@
+"""All attacks on one release, or on a file made elsewhere: what would somebody learn about the people in it?
+
+Attacks only ever falsify. That they find nothing proves nothing; a proof is in the mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.evaluation.attacks.base import AttackResult, Scene
+from dpcore.evaluation.attacks.copies import closest_record, exact_copies
+from dpcore.evaluation.attacks.knowledge import inference, linkability
+from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
+from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation.records import Records, records
+from dpcore.schema.schema import Schema
+from dpcore.tables.rows import Microdata, PublicTable
+
+MAX_ROWS = 50_000
+"""Rows of each table that take part, chosen by chance."""
+
+_SEED = 20_210_417
+"""Of all choices, so that the same tables get the same figures."""
+
+OnProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disclosure:
+    """What the attacks did.
+
+    Attributes:
+        attacks: one entry an attack.
+        columns: those that took part.
+        people, control: rows of the original and of the control; 0 without one.
+    """
+
+    attacks: tuple[AttackResult, ...]
+    columns: tuple[str, ...]
+    people: int
+    control: int
+
+    @property
+    def found(self) -> tuple[AttackResult, ...]:
+        """The attacks that work better on people in the release than on others."""
+        return tuple(each for each in self.attacks if each.found)
+
+
+def disclosure(
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    schema: Schema,
+    *,
+    control: pd.DataFrame | None = None,
+    secret: str | None = None,
+    attempts: int = 500,
+    on_progress: OnProgress = lambda stage, share: None,
+) -> Disclosure:
+    """Attack `release` with what it tells about the people of `original`. Internal: it reads both.
+
+    Args:
+        control: people of the same kind who are not in the release. The original is cut to as many rows,
+            so that chance has the same part in both. Without it no attack has a verdict.
+        secret: the column to infer; None for all in turn.
+        attempts: people, or guesses, of each attack; from 10.
+    Raises: ParameterError when the tables share fewer than two columns, or `secret` is none of them.
+    """
+    if attempts < 10:
+        raise ParameterError(
+            "attempts ({attempts}) must be at least 10", remedy="ask for 500", attempts=attempts
+        )
+    frames = [original, release] + ([] if control is None else [control])
+    rng = np.random.default_rng(_SEED)
+    tables = [_at_most(each, MAX_ROWS, rng) for each in records(frames, schema)]
+    names = tables[0].names
+    if len(names) < 2:
+        raise ParameterError(
+            "an attack needs at least two columns that the tables share", remedy="attack a wider table"
+        )
+    if secret is not None and secret not in names:
+        raise ParameterError(
+            "the tables do not all have the column {secret!r}", remedy="choose another one", secret=secret
+        )
+    people = tables[0]
+    others = tables[2] if control is not None else None
+    if others is not None:
+        size = min(len(people), len(others))
+        people, others = _at_most(people, size, rng), _at_most(others, size, rng)
+    scene = Scene(original=people, release=tables[1], control=others, attempts=attempts, rng=rng)
+    attacks: list[Callable[[Scene], AttackResult]] = [
+        exact_copies,
+        closest_record,
+        singling_out_by_one,
+        singling_out_by_several,
+        linkability,
+        lambda scene: inference(scene, secret),
+    ]
+    results = []
+    for number, attack in enumerate(attacks):
+        on_progress("attacking", number / len(attacks))
+        results.append(attack(scene))
+    return Disclosure(
+        attacks=tuple(results), columns=names, people=len(people), control=len(others) if others else 0
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attacks(Evaluation[Disclosure]):
+    """The evaluation that attacks a release, or a file made elsewhere.
+
+    Attributes:
+        release: what everybody can see.
+        control: people of the same kind who are not in it.
+        secret, attempts: as in `disclosure`.
+    """
+
+    kind = "attacks"
+
+    release: PublicTable
+    control: pd.DataFrame | None = field(default=None, repr=False)
+    secret: str | None = None
+    attempts: int = 500
+    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+
+    def compute(self, original: Microdata, schema: Schema) -> Disclosure:
+        """The answer."""
+        return disclosure(
+            original.frame,
+            self.release.frame,
+            schema,
+            control=self.control,
+            secret=self.secret,
+            attempts=self.attempts,
+            on_progress=self.on_progress,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeldOut(Evaluation[Disclosure]):
+    """The evaluation that makes a release again from half of the people, and attacks it.
+
+    The other half is the control. Nothing that it makes leaves the report, so it charges nothing.
+
+    Attributes:
+        make: from the rows of half of the people to a released table.
+    """
+
+    kind = "attacks with half held out"
+
+    make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
+    secret: str | None = None
+    attempts: int = 500
+    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+
+    def compute(self, original: Microdata, schema: Schema) -> Disclosure:
+        """The answer. Raises: what `make` raises; ParameterError for fewer than 20 people."""
+        frame, person = original.frame, schema.unit.id_column
+        people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
+        count = int(people.max(initial=-1)) + 1
+        if count < 20:
+            raise ParameterError(
+                "the table has too few people to hold half of them out", remedy="bring at least 20"
+            )
+        rng = np.random.default_rng(_SEED)
+        half = np.zeros(count, dtype=bool)
+        half[rng.permutation(count)[: count // 2]] = True
+        inside = half[people]
+        self.on_progress("making it again", 0.0)
+        release = self.make(frame[inside].reset_index(drop=True))
+        return disclosure(
+            frame[inside],
+            release,
+            schema,
+            control=frame[~inside],
+            secret=self.secret,
+            attempts=self.attempts,
+            on_progress=self.on_progress,
+        )
+
+
+def _at_most(table: Records, rows: int, rng: np.random.Generator) -> Records:
+    return table if len(table) <= rows else table.take(np.sort(rng.permutation(len(table))[:rows]))

@@ -1,0 +1,89 @@
+"""Attackers who know a part of somebody's row: linkability and inference.
+
+Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), sections 4.2 and 4.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest
+from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.records import Bools, Floats, Records
+
+NEIGHBORS = 5
+"""Released rows that each half of a person's row is compared with."""
+
+NEAR = 0.05
+"""A guess of a number is right when it is off by at most this share of the declared range."""
+
+
+def linkability(scene: Scene) -> AttackResult:
+    """Two lists hold different columns of the same people: does the release tell which rows belong together?
+
+    It does when a released row is among the five closest to both parts of a person. The parts are every
+    second column and the others. Baseline: five and five released rows chosen by chance.
+    """
+    first = list(range(0, len(scene.release.names), 2))
+    second = list(range(1, len(scene.release.names), 2))
+
+    def rate(people: Records) -> Rate:
+        targets = scene.targets(people)
+        ours, _ = nearest(targets, scene.release, scene.rng, columns=first, count=NEIGHBORS)
+        theirs, _ = nearest(targets, scene.release, scene.rng, columns=second, count=NEIGHBORS)
+        linked = (ours[:, :, None] == theirs[:, None, :]).any(axis=(1, 2))
+        return Rate(successes=int(linked.sum()), attempts=len(targets))
+
+    rows, people = len(scene.release), min(scene.attempts, len(scene.original))
+    count = min(rows, NEIGHBORS)
+    by_chance = [
+        not set(scene.rng.choice(rows, count, replace=False)).isdisjoint(scene.rng.choice(rows, count, False))
+        for _ in range(people)
+    ]
+    return AttackResult(
+        attack="linkability",
+        rate=rate(scene.original),
+        baseline=Rate(successes=sum(by_chance), attempts=people),
+        control=None if scene.control is None else rate(scene.control),
+    )
+
+
+def inference(scene: Scene, secret: str | None = None) -> AttackResult:
+    """Somebody knows all of a person's row but one column, and takes it from the closest released row.
+
+    Args: secret: that column; None for one of the columns by chance, for each person anew.
+
+    Baseline: the value of a released row chosen by chance.
+    """
+    names = scene.release.names
+    secrets = range(len(names)) if secret is None else [names.index(secret)]
+
+    def rate(people: Records, *, informed: bool = True) -> Rate:
+        targets = scene.targets(people)
+        asked = scene.rng.choice(np.array(secrets), len(targets))
+        right = 0
+        for column in secrets:
+            some = targets.take(asked == column)
+            if not len(some):
+                continue
+            known = [other for other in range(len(names)) if other != column]
+            if informed:
+                rows = nearest(some, scene.release, scene.rng, columns=known)[0][:, 0]
+            else:
+                rows = scene.rng.integers(len(scene.release), size=len(some))
+            right += int(_right(some, column, scene.release.values[column][rows]).sum())
+        return Rate(successes=right, attempts=len(targets))
+
+    return AttackResult(
+        attack="inference",
+        rate=rate(scene.original),
+        baseline=rate(scene.original, informed=False),
+        control=None if scene.control is None else rate(scene.control),
+    )
+
+
+def _right(people: Records, column: int, guesses: Floats) -> Bools:
+    values = people.values[column]
+    if not people.ordered[column]:
+        return np.asarray(values == guesses)
+    return (np.abs(values - guesses) <= NEAR) | (np.isnan(values) & np.isnan(guesses))

@@ -1,0 +1,129 @@
+"""Singling out: a question made from the release that one person, and nobody else, answers with yes.
+
+Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023), section 4.1, for how
+the questions are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.evaluation.attacks.base import AttackResult, Scene
+from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.records import Bools, Records
+
+COLUMNS = 3
+"""Columns in a question about several; more make a question that nobody answers with yes."""
+
+_TRIES = 30
+"""Questions that are thought of for one that fits a single released row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """One part of a question: is the value of a column equal to, at least, at most this one, or missing?"""
+
+    column: int
+    how: str
+    value: float
+
+    def holds(self, table: Records) -> Bools:
+        values = table.values[self.column]
+        if self.how == "missing":
+            return table.missing(self.column)
+        if self.how == "equal":
+            return np.asarray(values == self.value)
+        return np.asarray(values >= self.value if self.how == "at least" else values <= self.value)
+
+
+Question = tuple[_Part, ...]
+
+
+def singling_out_by_one(scene: Scene) -> AttackResult:
+    """Questions about one column: a value that the release has once, or its lowest or highest.
+
+    Baseline: a value of one column, compared in a way chosen by chance.
+    """
+    questions = [
+        (part,) for column in range(len(scene.release.names)) for part in _rare(scene.release, column)
+    ]
+    chosen = scene.rng.permutation(len(questions))[: scene.attempts]
+    return _result(scene, "singling out by one column", [questions[i] for i in chosen], 1)
+
+
+def singling_out_by_several(scene: Scene) -> AttackResult:
+    """Questions about three columns of a released row that no other released row fits.
+
+    Numbers above the median ask for at least as much, others for at most as much. Baseline: three values of
+    three columns, chosen and compared by chance.
+    """
+    release, columns = scene.release, min(COLUMNS, len(scene.release.names))
+    medians = [
+        float(np.nanmedian(values)) if ordered and not np.isnan(values).all() else 0.0
+        for values, ordered in zip(release.values, release.ordered, strict=True)
+    ]
+    questions: set[Question] = set()
+    for _ in range(_TRIES * scene.attempts):
+        if len(questions) == scene.attempts:
+            break
+        row = int(scene.rng.integers(len(release)))
+        chosen = np.sort(scene.rng.choice(len(release.names), columns, replace=False))
+        question = tuple(_of_row(release, row, int(column), medians[column]) for column in chosen)
+        if question not in questions and _matches(question, release) == 1:
+            questions.add(question)
+    return _result(scene, "singling out by several columns", list(questions), columns)
+
+
+def _result(scene: Scene, attack: str, questions: list[Question], columns: int) -> AttackResult:
+    by_chance = [_by_chance(scene, columns) for _ in questions]
+    return AttackResult(
+        attack=attack,
+        rate=_rate(questions, scene.original),
+        baseline=_rate(by_chance, scene.original),
+        control=None if scene.control is None else _rate(questions, scene.control),
+    )
+
+
+def _rate(questions: list[Question], people: Records) -> Rate:
+    alone = sum(_matches(question, people) == 1 for question in questions)
+    return Rate(successes=alone, attempts=len(questions))
+
+
+def _matches(question: Question, table: Records) -> int:
+    fits = question[0].holds(table)
+    for part in question[1:]:
+        fits = fits & part.holds(table)
+    return int(fits.sum())
+
+
+def _rare(release: Records, column: int) -> list[_Part]:
+    present = ~release.missing(column)
+    values, times = np.unique(release.values[column][present], return_counts=True)
+    parts = [_Part(column=column, how="equal", value=float(value)) for value in values[times == 1]]
+    if release.ordered[column] and len(values) > 1:
+        parts += [_Part(column=column, how="at most", value=float(values[0]))] * int(times[0] == 1)
+        parts += [_Part(column=column, how="at least", value=float(values[-1]))] * int(times[-1] == 1)
+    if (~present).sum() == 1:
+        parts.append(_Part(column=column, how="missing", value=0.0))
+    return parts
+
+
+def _of_row(release: Records, row: int, column: int, median: float) -> _Part:
+    value = float(release.values[column][row])
+    if release.missing(column)[row]:
+        return _Part(column=column, how="missing", value=0.0)
+    if not release.ordered[column]:
+        return _Part(column=column, how="equal", value=value)
+    return _Part(column=column, how="at least" if value > median else "at most", value=value)
+
+
+def _by_chance(scene: Scene, columns: int) -> Question:
+    release, rng = scene.release, scene.rng
+    parts = []
+    for column in rng.choice(len(release.names), columns, replace=False):
+        value = float(release.values[column][rng.integers(len(release))])
+        hows = ("equal", "at least", "at most") if release.ordered[column] else ("equal",)
+        parts.append(_Part(column=int(column), how=str(rng.choice(hows)), value=value))
+    return tuple(parts)

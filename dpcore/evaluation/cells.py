@@ -1,0 +1,90 @@
+"""Cell numbers of an original and a release; of a bootstrap of the original, and of its columns shuffled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+
+Codes = npt.NDArray[np.int64]
+
+COARSE = 20
+"""Cells of a column with an order when it is crossed with another one, at most."""
+_SEED = 20_210_417
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cells:
+    """The tables, column by column.
+
+    Attributes:
+        sizes: declared cells of each column.
+        ordered: whether a column has an order of numbers or dates.
+        labels: one text a cell.
+        codes: "original", "release", "bootstrap", "shuffled" -> one array a column.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    ordered: tuple[bool, ...]
+    labels: tuple[tuple[str, ...], ...]
+    codes: dict[str, list[Codes]]
+
+    @classmethod
+    def of(
+        cls, original: pd.DataFrame, release: pd.DataFrame, schema: Schema, names: tuple[str, ...]
+    ) -> Cells:
+        """Encode both tables. Raises: SchemaError for a value without a cell."""
+        rng = np.random.default_rng(_SEED)
+        columns = [schema.column(name) for name in names]
+        own = [column.encode(original[column.name]) for column in columns]
+        drawn = rng.integers(len(original), size=len(original))
+        return cls(
+            names=names,
+            sizes=tuple(column.size for column in columns),
+            ordered=tuple(isinstance(column, IntervalColumn) for column in columns),
+            labels=tuple(column.labels for column in columns),
+            codes={
+                "original": own,
+                "release": [column.encode(release[column.name]) for column in columns],
+                "bootstrap": [codes[drawn] for codes in own],
+                "shuffled": [rng.permutation(codes) for codes in own],
+            },
+        )
+
+    def matrix(self, table: str) -> npt.NDArray[np.float64]:
+        """(rows, features) cell numbers of columns with an order, and a feature per cell of the others."""
+        parts = []
+        for codes, size, ordered in zip(self.codes[table], self.sizes, self.ordered, strict=True):
+            one_each = codes[:, None] == np.arange(min(size, COARSE))
+            parts.append(codes[:, None].astype(np.float64) if ordered else one_each.astype(np.float64))
+        return np.column_stack(parts)
+
+    def coarse(self, table: str, column: int) -> Codes:
+        """Cell numbers with neighboring cells merged where there are many."""
+        codes, size = self.codes[table][column], self.sizes[column]
+        return codes if not self.ordered[column] or size <= COARSE else codes * COARSE // size
+
+    def coarse_counts(self, table: str, first: int, second: int) -> npt.NDArray[np.int64]:
+        """Rows of every pair of coarse cells."""
+        shape = self._coarse_size(first), self._coarse_size(second)
+        flat = self.coarse(table, first) * shape[1] + self.coarse(table, second)
+        return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
+
+    def label(self, column: int, coarse: int) -> str:
+        """The text of a coarse cell."""
+        size = self.sizes[column]
+        if not self.ordered[column] or size <= COARSE:
+            return self.labels[column][coarse]
+        first = -(-coarse * size // COARSE)
+        last = max(first, -(-(coarse + 1) * size // COARSE) - 1)
+        return f"{self.labels[column][first]} … {self.labels[column][last]}"
+
+    def _coarse_size(self, column: int) -> int:
+        size = self.sizes[column]
+        return size if not self.ordered[column] else min(size, COARSE)

@@ -1,0 +1,64 @@
+"""From a table to what learners take: one matrix of numbers in [-1, 1], and a label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.evaluation.records import Codes, Floats, labels_of, numbers_of, texts_in
+from dpcore.schema.column import Column
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+
+MAX_CATEGORIES = 50
+"""Columns of the matrix for one column of the table; further categories share the last one."""
+
+
+def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
+    """(rows, features) numbers: columns with an order scaled to [-1, 1] by their bounds, and clipped.
+
+    The others are one feature per declared category. A column with an order that declares missing values
+    has a second feature that tells where they are. Depends on the schema, never on other rows.
+    """
+    return np.column_stack([_features(schema.column(name), frame[name]) for name in columns])
+
+
+def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
+    """(rows,) a target with an order in [-1, 1], or two classes as -1 and 1; NaN where missing."""
+    column = schema.column(target)
+    if isinstance(column, IntervalColumn):
+        return _scaled(column, frame[target])
+    codes = classes(frame, schema, target)
+    return np.where(codes < 0, np.nan, 2.0 * codes - 1)
+
+
+def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
+    """(rows,) number of the class of each row; -1 where it is missing or not declared."""
+    column = schema.column(target)
+    if isinstance(column, IntervalColumn):
+        raise ParameterError(
+            "column {target!r} holds numbers, not classes", remedy="predict it by regression", target=target
+        )
+    codes = pd.Index(labels_of(column), dtype="str").get_indexer(pd.Index(texts_in(column, frame[target])))
+    return codes.astype(np.int64)
+
+
+def _features(column: Column, values: pd.Series) -> Floats:
+    if isinstance(column, IntervalColumn):
+        scaled = _scaled(column, values)
+        missing = np.isnan(scaled)
+        filled = np.where(missing, 0.0, scaled)
+        return np.column_stack([filled, missing]) if column.missing else filled[:, None]
+    labels = labels_of(column)
+    codes = pd.Index(labels, dtype="str").get_indexer(pd.Index(texts_in(column, values)))
+    codes = np.minimum(codes, MAX_CATEGORIES - 1)
+    known = min(len(labels), MAX_CATEGORIES)
+    return np.asarray(codes[:, None] == np.arange(known)[None, :], dtype=np.float64)
+
+
+def _scaled(column: IntervalColumn, values: pd.Series) -> Floats:
+    low, high = float(column.edges[0]), float(column.edges[-1])
+    return np.asarray(np.clip(2 * (numbers_of(column, values) - low) / (high - low) - 1, -1, 1))

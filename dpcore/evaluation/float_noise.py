@@ -1,0 +1,47 @@
+"""Why noise is not drawn as a floating-point number: its last bits tell which count it was added to.
+
+Source: Mironov, On significance of the least significant bits for differential privacy (CCS 2012).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+_STEP = 2.0**-53
+"""A uniform number of NumPy is a multiple of this."""
+
+
+def textbook_noise(count: float, draws: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """`count` plus Laplace noise of scale 1 as textbooks print it; float64, (draws,). Not private."""
+    uniform = rng.random(draws)
+    return np.array([count + _laplace(each) for each in uniform])
+
+
+def could_come_from(release: float, count: float) -> bool:
+    """Whether `textbook_noise` can give this very number when it is added to `count`.
+
+    It looks at the uniform numbers around the one that the noise would need: where none of them gives the
+    release to the last bit, the count is ruled out with certainty.
+    """
+    noise = release - count
+    near = math.exp(-abs(noise)) / 2
+    middle = round((near if noise < 0 else 1 - near) / _STEP)
+    return any(
+        count + _laplace((middle + step) * _STEP) == release
+        for step in range(-8, 9)
+        if 0 < middle + step < 2**53
+    )
+
+
+def _laplace(uniform: float) -> float:
+    """Inverse of the distribution function."""
+    return math.log(2 * uniform) if uniform < 0.5 else -math.log(2 - 2 * uniform)
+
+
+def ruled_out(*, count: float, neighbor: float, draws: int, rng: np.random.Generator) -> float:
+    """Share of textbook releases of `count` that cannot be releases of `neighbor`."""
+    releases = textbook_noise(count, draws, rng)
+    return sum(not could_come_from(each, neighbor) for each in releases) / draws

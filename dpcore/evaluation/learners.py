@@ -1,0 +1,110 @@
+"""The models that are trained, from scikit-learn, which is imported when the first of them is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpcore.evaluation.records import Codes, Floats
+
+SVM_ROWS = 1_000
+"""Rows that support vector machines are trained on, at most: their time grows with the square."""
+_SEED = 20_210_417
+_GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
+_FOLDS = 3
+
+
+class Trained(Protocol):
+    """What training gives back."""
+
+    def predict(self, features: Floats) -> Any:
+        """(rows,) classes or numbers."""
+
+
+Learner = Callable[[Floats, Any], Trained]
+
+
+class Constant:
+    """Always the same answer: the majority class or the mean."""
+
+    def __init__(self, answer: float) -> None:
+        self.answer = answer
+
+    def predict(self, features: Floats) -> Floats:
+        return np.full(len(features), self.answer)
+
+
+def majority(labels: Codes) -> Constant:
+    """The most frequent class, always."""
+    return Constant(int(np.bincount(labels).argmax()))
+
+
+def svm(features: Floats, labels: Codes) -> Trained:
+    """RBF kernel; C and gamma by three-fold cross-validation, best macro F1."""
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    from sklearn.svm import SVC
+
+    smallest = int(np.bincount(labels)[np.unique(labels)].min())
+    if smallest < _FOLDS:
+        return SVC().fit(features, labels)  # type: ignore[no-any-return]
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=_SEED)
+    return GridSearchCV(SVC(), _GRID, scoring="f1_macro", cv=folds).fit(features, labels)  # type: ignore[no-any-return]
+
+
+def logistic(features: Floats, labels: Codes) -> Trained:
+    """Logistic regression with the usual penalty."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=500).fit(features, labels)  # type: ignore[no-any-return]
+
+
+def trees(features: Floats, labels: Codes) -> Trained:
+    """Gradient-boosted trees on histograms."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=60, random_state=_SEED).fit(features, labels)  # type: ignore[no-any-return]
+
+
+def linear(features: Floats, numbers: Floats) -> Trained:
+    """Least squares."""
+    from sklearn.linear_model import LinearRegression
+
+    return LinearRegression().fit(features, numbers)  # type: ignore[no-any-return]
+
+
+def clusters(features: Floats, count: int) -> Trained:
+    """k-means, best of ten starts."""
+    from sklearn.cluster import KMeans
+
+    with warnings.catch_warnings():  # fewer distinct rows than clusters
+        warnings.simplefilter("ignore")
+        return KMeans(count, n_init=10, random_state=_SEED).fit(features)  # type: ignore[no-any-return]
+
+
+CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": trees}
+
+
+def train(learner: Learner, features: Floats, labels: Codes) -> Trained:
+    """A classifier; one that always gives the same answer where only one class is there to learn from."""
+    if len(np.unique(labels)) < 2:
+        return majority(labels)
+    with warnings.catch_warnings():  # such as no convergence: the score says how good it is
+        warnings.simplefilter("ignore")
+        return learner(features, labels)
+
+
+def f1(truth: Codes, answers: Codes) -> float:
+    """Macro F1 over the classes that occur in either."""
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(truth, answers, average="macro", zero_division=0.0))
+
+
+def nmi(first: Codes, second: Codes) -> float:
+    """Normalized mutual information, 0 to 1."""
+    from sklearn.metrics import normalized_mutual_info_score
+
+    return float(normalized_mutual_info_score(first, second))

@@ -1,0 +1,104 @@
+"""What a measure of similarity means: its range, its direction, and two tables everybody can picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A number that says how alike a release and the original are.
+
+    Attributes:
+        key: short and stable.
+        low, high: what it can be.
+        higher_is_better: its direction.
+        perfect: what a copy of the original scores.
+        independent: what a table of independent columns scores, each with the original's values; None where
+            that depends on the original and is computed with it. It equals `perfect` for measures of single
+            columns: such a table is no competitor there.
+    """
+
+    key: str
+    low: float
+    high: float
+    higher_is_better: bool
+    perfect: float
+    independent: float | None
+
+
+ONE_COLUMN = Measure(key="column", low=0, high=1, higher_is_better=False, perfect=0, independent=0)
+"""Total variation distance of one column: the share of rows that would have to change."""
+
+WASSERSTEIN = Measure(key="wasserstein", low=0, high=1, higher_is_better=False, perfect=0, independent=0)
+"""How far values would have to move on average, as a share of the declared range."""
+
+QUANTILES = Measure(key="quantiles", low=0, high=1, higher_is_better=False, perfect=0, independent=0)
+"""The largest difference of a decile, as a share of the declared range."""
+
+PAIRS = Measure(key="pairs", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+"""Mean total variation distance of the pairs of columns."""
+
+TRIPLES = Measure(key="triples", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+"""The same of the triples."""
+
+RELATIONS = Measure(key="relations", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+"""Mean total variation distance of the pairs, of columns with an order in at most 20 wide cells."""
+
+ASSOCIATION = Measure(key="association", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+"""Mean difference of Cramér's V over the pairs of columns."""
+
+CORRELATION = Measure(key="correlation", low=0, high=2, higher_is_better=False, perfect=0, independent=None)
+"""Mean difference of Pearson's correlation over the pairs of columns with an order."""
+
+QUERIES = Measure(
+    key="queries", low=0, high=float("inf"), higher_is_better=False, perfect=0, independent=None
+)
+"""Median relative error of random questions about several columns."""
+
+IMPOSSIBLE = Measure(key="impossible", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+"""Share of released rows with a pair of values that no row of the original has."""
+
+PROPENSITY = Measure(key="propensity", low=0, high=1, higher_is_better=True, perfect=1, independent=None)
+"""How little a classifier tells the two tables apart: 1 not at all, 0 always."""
+
+MEASURES = (
+    ONE_COLUMN,
+    WASSERSTEIN,
+    QUANTILES,
+    PAIRS,
+    TRIPLES,
+    RELATIONS,
+    ASSOCIATION,
+    CORRELATION,
+    QUERIES,
+    IMPOSSIBLE,
+    PROPENSITY,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """A measure of one release.
+
+    Attributes:
+        value: of the release.
+        floor: of a second sample of the original: what chance alone brings; None where not computed.
+        independent: of the original with each column in an order of its own.
+        worst: the columns where it is worst, where that means something.
+    """
+
+    measure: Measure
+    value: float
+    floor: float | None = None
+    independent: float | None = None
+    worst: tuple[str, ...] = ()
+
+    @property
+    def no_better_than_independent(self) -> bool:
+        """Whether losing every relation would have been as good; never of a single column."""
+        if self.independent is None or self.measure.independent is not None:
+            return False
+        if self.measure.higher_is_better:
+            return self.value <= self.independent
+        return self.value >= self.independent

@@ -1,0 +1,187 @@
+"""Evaluations under differential privacy: they are charged, and their answers may be shared.
+
+What a release says is public, so only the comparison with the original costs something.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.accounting.loss import split
+from dpcore.errors import ParameterError
+from dpcore.evaluation.features import classes, matrix
+from dpcore.evaluation.learners import CLASSIFIERS, train
+from dpcore.evaluation.learning import MAX_ROWS, TASKS
+from dpcore.evaluation.question import PrivateEvaluation
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import check_cells
+from dpcore.tables.digests import fingerprint
+from dpcore.tables.rows import PublicTable
+
+MAX_CLIQUES = 100
+"""Sets of columns that are compared at once, at most: each adds to the noise of all."""
+_SEED = 20_210_417
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateMarginalError(PrivateEvaluation):
+    """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
+
+    Of K distances and one number of rows, each has an even share of the loss. The distances are those between
+    the original's counts and the release's shares of the noisy number of rows. A person changes each
+    by at most their rows, and an error of that number moves it by as much.
+
+    Attributes:
+        release: with at least one row.
+        way: columns at a time, 1 or 2.
+    """
+
+    kind = "marginal error"
+
+    release: PublicTable
+    way: int = 2
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (str(self.way),)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "way": self.way, **_of(self.release)}
+
+    def check(self, schema: Schema) -> None:
+        """Raises: ParameterError; LimitError for too many cells."""
+        if self.way not in (1, 2):
+            raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)
+        if not len(self.release.frame) or not self._cliques(schema):
+            raise ParameterError(
+                "the release has no rows, or fewer columns of the schema than are compared",
+                remedy="compare a table with rows and columns",
+            )
+        check_cells(schema.domain, self._cliques(schema))
+
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """{"mean", "worst", "columns" where the worst is, "half_width" of each distance at 95 %}."""
+        cliques = self._cliques(schema)
+        for_total, for_gaps = split(measurer.loss, 2, (1, len(cliques)))
+        (total,) = measurer.measure([()], for_total)
+        rows = max(1.0, float(total.values))
+        frame = self.release.frame
+        estimates = {}
+        for clique in cliques:
+            shape = schema.domain.shape(clique)
+            codes = tuple(schema.column(name).encode(frame[name]) for name in clique)
+            counts = np.bincount(np.ravel_multi_index(codes, shape), minlength=math.prod(shape))
+            estimates[clique] = counts.reshape(shape) * rows / len(frame)
+        gaps = measurer.gaps(estimates, for_gaps)
+        distances = {clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()}
+        worst = max(distances, key=lambda clique: distances[clique])
+        return {
+            "mean": float(np.mean(list(distances.values()))),
+            "worst": distances[worst],
+            "columns": list(worst),
+            "half_width": (_reach(measurer.gap_deviation(len(cliques), for_gaps)) + total.half_width(0.975))
+            / (2 * rows),
+            "compared": len(cliques),
+        }
+
+    def _cliques(self, schema: Schema) -> list[tuple[str, ...]]:
+        names = [name for name in schema.domain.names if name in self.release.frame]
+        cliques = list(itertools.combinations(names, self.way))
+        if len(cliques) > MAX_CLIQUES:
+            chosen = np.random.default_rng(_SEED).choice(len(cliques), MAX_CLIQUES, replace=False)
+            cliques = [cliques[place] for place in np.sort(chosen)]
+        return cliques
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateAccuracy(PrivateEvaluation):
+    """Share of the original's rows whose class is predicted rightly by a model that learned from a release.
+
+    The model is public. Right and wrong answers are counted with noise, as a table of two cells.
+    """
+
+    kind = "accuracy"
+
+    release: PublicTable
+    target: str
+    task: str = "logistic"
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.target,)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "target": self.target, "task": self.task, **_of(self.release)}
+
+    def check(self, schema: Schema) -> None:
+        """Raises: ParameterError for a target that is no class, or a release that cannot be learned from."""
+        if self.task not in CLASSIFIERS:
+            raise ParameterError(
+                "task ({task}) must be one of {known}",
+                remedy="take logistic",
+                task=self.task,
+                known=", ".join(each for each in TASKS if each in CLASSIFIERS),
+            )
+        if isinstance(schema.column(self.target), IntervalColumn):
+            raise ParameterError(
+                "column {target!r} holds numbers, not classes",
+                remedy="predict a column of categories",
+                target=self.target,
+            )
+        if self.target not in self.release.frame or not self._columns(schema):
+            raise ParameterError(
+                "the release does not have column {target!r} and another one to learn from",
+                remedy="predict another one",
+                target=self.target,
+            )
+        if not (classes(self.release.frame, schema, self.target) >= 0).any():
+            raise ParameterError("the release has no row with a class", remedy="draw more rows")
+
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """{"accuracy", "low", "high" at 95 %, "majority": what one answer for all brings in the release}."""
+        columns = self._columns(schema)
+        frame = self.release.frame
+        frame = frame.iloc[np.random.default_rng(_SEED).permutation(len(frame))[:MAX_ROWS]]
+        labels = classes(frame, schema, self.target)
+        known = labels >= 0
+        model = train(CLASSIFIERS[self.task], matrix(frame, schema, columns)[known], labels[known])
+
+        def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
+            answers = model.predict(matrix(rows, schema, columns))
+            return np.asarray(answers == classes(rows, schema, self.target), dtype=np.int64)
+
+        noisy = measurer.assigned(right, 2, (*columns, self.target), measurer.loss)
+        wrong_count, right_count = np.maximum(noisy.values, 0)
+        half = noisy.half_width(0.975)  # of both cells at once
+        total = max(1.0, float(right_count + wrong_count))
+        return {
+            "accuracy": float(right_count) / total,
+            "low": max(0.0, float(right_count - half) / total),
+            "high": min(1.0, float(right_count + half) / total),
+            "majority": float(np.bincount(labels[known]).max() / known.sum()),
+        }
+
+    def _columns(self, schema: Schema) -> tuple[str, ...]:
+        return tuple(
+            name for name in schema.domain.names if name in self.release.frame and name != self.target
+        )
+
+
+def _of(release: PublicTable) -> dict[str, Any]:
+    """Which table was asked about: its columns, and a digest of its rows, so that no other passes for it."""
+    columns = [str(name) for name in release.frame.columns]
+    return {"columns": columns, "table": fingerprint(release.frame, b"public")}
+
+
+def _reach(deviation: float) -> float:
+    """Half-width at 97.5 % of Laplace noise of this deviation; that of Gaussian noise is smaller."""
+    return deviation * math.log(40) / math.sqrt(2)

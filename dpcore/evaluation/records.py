@@ -1,0 +1,223 @@
+"""Tables in one system of numbers, so that rows of an original, a release and a foreign file can be compared.
+
+A schema says what a column means; the values may come from anywhere. A generalized value such as "20-29" or
+"[20, 30)" counts as the middle of its interval; what cannot be read counts as missing: nothing is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.schema.column import Boolean, Categorical, Column
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.schema.values import as_text, texts_of
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int64]
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
+MISSING = -1
+"""Code of a missing or unreadable value of a column without an order."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Records:
+    """Rows as numbers, column by column.
+
+    Attributes:
+        names: the columns.
+        values: one array per column, (rows,). Of a column with an order: its place between the declared
+            bounds, 0 to 1 and beyond, NaN where missing. Of another one: the number of its text, `MISSING`
+            where missing.
+        ordered: whether a column has an order of numbers or dates.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[Floats, ...]
+    ordered: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.values[0])
+
+    def take(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Records:
+        """Some of the rows."""
+        return Records(
+            names=self.names, values=tuple(each[rows] for each in self.values), ordered=self.ordered
+        )
+
+    def missing(self, column: int) -> Bools:
+        """Which rows have no value in a column."""
+        values = self.values[column]
+        return np.isnan(values) if self.ordered[column] else values == MISSING
+
+    def shuffled(self, rng: np.random.Generator) -> Records:
+        """The same with each column in an order of its own: every column kept, every relation lost."""
+        values = tuple(rng.permutation(each) for each in self.values)
+        return Records(names=self.names, values=values, ordered=self.ordered)
+
+
+def records(
+    frames: Sequence[pd.DataFrame], schema: Schema, columns: Sequence[str] | None = None
+) -> list[Records]:
+    """The same columns of several tables as numbers, with one code for one text in all of them.
+
+    Args: columns: of the schema; None for those that all tables have.
+
+    Raises: ParameterError when they have no column of the schema in common, or one of them has no rows.
+    """
+    common = [name for name in schema.domain.names if all(name in frame for frame in frames)]
+    names = tuple(common if columns is None else (name for name in common if name in columns))
+    if not names:
+        raise ParameterError(
+            "the tables have no column of the schema in common", remedy="compare tables with the same headers"
+        )
+    if any(not len(frame) for frame in frames):
+        raise ParameterError("one of the tables has no rows", remedy="compare tables with rows")
+    declared = [schema.column(name) for name in names]
+    by_column = [_values(column, [frame[column.name] for frame in frames]) for column in declared]
+    return [
+        Records(
+            names=names,
+            values=tuple(values[i] for values in by_column),
+            ordered=tuple(isinstance(column, IntervalColumn) for column in declared),
+        )
+        for i in range(len(frames))
+    ]
+
+
+def distances(targets: Records, table: Records, columns: Sequence[int] | None = None) -> Floats:
+    """(targets, rows) Gower distances, 0 to the number of columns.
+
+    Columns with an order add the difference of their places between the declared bounds, at most 1; the
+    others add 1 where the values differ. Missing equals missing only. Source: Gower (1971).
+    """
+    total = np.zeros((len(targets), len(table)), dtype=np.float32)
+    for column in range(len(table.names)) if columns is None else columns:
+        own, other = targets.values[column][:, None], table.values[column][None, :]
+        if table.ordered[column]:
+            apart = np.abs(own.astype(np.float32) - other.astype(np.float32))
+            np.minimum(apart, 1, out=apart)
+            both = targets.missing(column)[:, None] & table.missing(column)[None, :]
+            total += np.where(np.isnan(apart), np.where(both, 0, 1), apart).astype(np.float32)
+        else:
+            total += own != other
+    return total.astype(np.float64)
+
+
+def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
+    """(rows,) numbers, or days since 1970-01-01, of a column with an order; NaN where there is none.
+
+    An interval that is written as a text counts as its middle.
+    """
+    missing = values.isna().to_numpy(dtype=bool)
+    texts = as_text(values)
+    if column.missing_tokens:
+        missing = missing | texts.isin(texts_of(column.missing_tokens)).to_numpy(dtype=bool)
+    if isinstance(column, Date):
+        stamps = values if pd.api.types.is_datetime64_any_dtype(values.dtype) else texts
+        days = pd.to_datetime(stamps, errors="coerce", format=None if stamps is values else "ISO8601")
+        if getattr(days.dt, "tz", None) is not None:
+            days = days.dt.tz_localize(None)
+        whole = days.to_numpy(dtype="datetime64[D]")
+        numbers = np.where(np.isnat(whole), np.nan, whole.astype(np.float64))
+    else:
+        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan).copy()
+        unread = np.isnan(numbers) & ~missing
+        if unread.any():
+            ends = texts[unread].astype("str").str.extract(_INTERVAL).astype("float64")
+            numbers[unread] = ends.mean(axis=1, skipna=False).to_numpy()
+    numbers[missing | ~np.isfinite(numbers)] = np.nan
+    return numbers
+
+
+def texts_in(column: Column, values: pd.Series) -> pd.Series:
+    """(rows,) texts of a column without an order, one text per value; NA where missing."""
+    texts = as_text(values)
+    if isinstance(column, Boolean):
+        lower = texts.str.lower()
+        labels = texts_of([column.false_label.lower(), column.true_label.lower()])
+        true, false = lower.isin([labels[1], "true"]), lower.isin([labels[0], "false"])
+        texts = texts.mask(true, column.true_label).mask(false, column.false_label)
+    if column.missing_tokens:
+        texts = texts.mask(texts.isin(texts_of(column.missing_tokens)))
+    return texts
+
+
+def labels_of(column: Column) -> tuple[str, ...]:
+    """The declared texts of a column without an order."""
+    if isinstance(column, Categorical):
+        return tuple(texts_of(column.categories))
+    return column.labels[: column.values_size]
+
+
+def _values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:
+    if isinstance(column, IntervalColumn):
+        low, high = float(column.edges[0]), float(column.edges[-1])
+        return [(numbers_of(column, part) - low) / (high - low) for part in parts]
+    texts = pd.concat([texts_in(column, part) for part in parts], ignore_index=True)
+    codes = pd.factorize(texts)[0].astype(np.float64)  # MISSING where missing
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return list(np.split(codes, ends))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Declared:
+    """A table in the cells of a schema.
+
+    Attributes:
+        frame: the columns and rows that have one.
+        left_out: columns of the schema most of whose values have no cell.
+        rows_left_out: share of the rows that have a value without a cell in a column that was kept.
+    """
+
+    frame: pd.DataFrame
+    left_out: tuple[str, ...]
+    rows_left_out: float
+
+
+def as_declared(frame: pd.DataFrame, schema: Schema) -> Declared:
+    """A table made elsewhere, as far as it has cells of the schema; written intervals become middles."""
+    kept: dict[str, pd.Series] = {}
+    left_out = []
+    fits = np.ones(len(frame), dtype=bool)
+    for column in schema.columns:
+        if column.name not in frame:
+            continue
+        values = frame[column.name]
+        if column.check(values).refused:
+            values, readable = _with_cells(column, values)
+            if readable.mean() < 0.5:
+                left_out.append(column.name)
+                continue
+            fits &= readable
+        kept[column.name] = values
+    return Declared(
+        frame=pd.DataFrame(kept, index=frame.index)[fits].reset_index(drop=True),
+        left_out=tuple(left_out),
+        rows_left_out=float(1 - fits.mean()) if len(fits) else 0.0,
+    )
+
+
+def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
+    if isinstance(column, IntervalColumn):
+        numbers = numbers_of(column, values)
+        readable = ~np.isnan(numbers) | column.missing
+        if isinstance(column, Date):
+            days = np.where(np.isnan(numbers), 0, numbers).astype("datetime64[D]").astype("datetime64[s]")
+            return pd.Series(days, index=values.index).where(~np.isnan(numbers)), readable
+        return pd.Series(numbers, index=values.index), readable
+    texts = texts_in(column, values)
+    readable = texts.isin(labels_of(column)).to_numpy(dtype=bool)
+    if column.missing:
+        readable = readable | texts.isna().to_numpy(dtype=bool)
+    return texts, readable

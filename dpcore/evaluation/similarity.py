@@ -1,0 +1,378 @@
+"""How alike a release and the original are: columns, pairs, triples, random questions, telling them apart."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.evaluation import measures
+from dpcore.evaluation.cells import Cells
+from dpcore.evaluation.learning import OnProgress
+from dpcore.evaluation.marginal_error import MarginalError, marginal_error
+from dpcore.evaluation.measures import Scored
+from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation.records import Floats, numbers_of
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.tables.rows import Microdata, PublicTable
+
+QUERIES = 300
+"""Random questions."""
+SMALL = 0.005
+"""Share of the rows below which the relative error of an answer is taken of this share instead."""
+EXPECTED = 20
+"""Rows that a pair of values should have by chance, at least, before its absence counts as impossible."""
+TELL_APART_ROWS = 4_000
+"""Rows of each table that a classifier is to tell apart, at most."""
+_LEVELS = np.arange(1, 10) / 10
+_SEED = 20_210_417
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSimilarity:
+    """One column of the original and of the release. Pairs of numbers are (original, release).
+
+    Attributes:
+        distance: total variation distance over the declared cells, in [0, 1].
+        floor: the same for a bootstrap of the original: what chance alone brings.
+        wasserstein, deciles: as shares of the declared range; None for a column without an order.
+        mean, median: in the column's own unit; days since 1970-01-01 for dates. None without an order.
+        zeros: shares of rows with the number 0; None where 0 is not within the declared bounds.
+        missing: shares of rows without a value.
+    """
+
+    column: str
+    distance: float
+    floor: float
+    wasserstein: float | None
+    deciles: float | None
+    mean: tuple[float, float] | None
+    median: tuple[float, float] | None
+    zeros: tuple[float, float] | None
+    missing: tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimilarityReport:
+    """Everything that is quick to compute.
+
+    Attributes:
+        columns: one entry a column, worst first.
+        marginals: total variation distances of single columns, pairs and triples.
+        association: Cramér's V of every pair, (columns, columns), in the original and in the release.
+        correlation: Pearson's correlation likewise; NaN for columns without an order.
+        impossible: (first column, its value, second column, its value, share of the released rows), the
+            pairs of values that no row of the original has although some should by chance; worst first.
+        scores: one entry a measure that applies.
+    """
+
+    columns: tuple[ColumnSimilarity, ...]
+    marginals: MarginalError
+    association: tuple[Floats, Floats]
+    correlation: tuple[Floats, Floats]
+    impossible: tuple[tuple[str, str, str, str, float], ...]
+    scores: tuple[Scored, ...]
+
+    def score(self, measure: measures.Measure) -> Scored | None:
+        """The score of one measure; None where it does not apply."""
+        return next((each for each in self.scores if each.measure == measure), None)
+
+
+def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) -> SimilarityReport:
+    """Compare the columns that both tables have. Reads the original: internal.
+
+    Raises: ParameterError for tables without rows or columns in common; SchemaError for a value without a
+    cell.
+    """
+    names = [name for name in schema.domain.names if name in original and name in release]
+    ways = tuple(range(1, min(3, len(names)) + 1))
+    marginals = marginal_error(original, release, schema, ways, max_cliques=500)
+    cells = Cells.of(original, release, schema, tuple(names))
+    columns = _columns(original, release, schema, cells)
+    scores = [_column_score(columns, "distance", measures.ONE_COLUMN, floor="floor")]
+    for key, measure in (("wasserstein", measures.WASSERSTEIN), ("deciles", measures.QUANTILES)):
+        ordered = [each for each in columns if getattr(each, key) is not None]
+        if ordered:
+            scores.append(_column_score(ordered, key, measure))
+    for way, measure in ((2, measures.PAIRS), (3, measures.TRIPLES)):
+        if way in ways:
+            place = ways.index(way)
+            scores.append(
+                Scored(
+                    measure=measure,
+                    value=marginals.ways[place].mean,
+                    floor=marginals.floor[place].mean,
+                    independent=marginals.independent[place].mean,
+                    worst=marginals.ways[place].worst_clique,
+                )
+            )
+    (association, relations), correlation = _associations(cells), _correlations(cells)
+    impossible, share = _impossible(cells)
+    if len(names) > 1:
+        scores.append(_matrix_score(measures.RELATIONS, relations, names))
+        scores.append(_matrix_score(measures.ASSOCIATION, association, names))
+        scores.append(Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1]))
+        if np.isfinite(correlation["release"]).any():
+            scores.append(_matrix_score(measures.CORRELATION, correlation, names))
+    errors = _queries(cells)
+    medians = {table: float(np.median(each)) for table, each in errors.items()}
+    scores.append(
+        Scored(
+            measure=measures.QUERIES,
+            value=medians["release"],
+            floor=medians["bootstrap"],
+            independent=medians["shuffled"],
+        )
+    )
+    return SimilarityReport(
+        columns=columns,
+        marginals=marginals,
+        association=(association["original"], association["release"]),
+        correlation=(correlation["original"], correlation["release"]),
+        impossible=impossible,
+        scores=tuple(scores),
+    )
+
+
+def propensity(
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    schema: Schema,
+    on_progress: OnProgress = lambda stage, share: None,
+) -> Scored:
+    """How little boosted trees tell released rows from original ones, by cross-validation.
+
+    1 is not at all, as for another sample of the same people; 0 is always. The area under the curve is turned
+    into 2 (1 - area). They see cells, not where in its cell a value is. Source: Lopez-Paz, Oquab (2017).
+    """
+    names = tuple(name for name in schema.domain.names if name in original and name in release)
+    rng = np.random.default_rng(_SEED)
+    cells = Cells.of(original, release, schema, names)
+    rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
+    order = rng.permutation(len(original))
+    own = cells.matrix("original")[order[:rows]]
+    others = (
+        cells.matrix("release")[rng.permutation(len(release))[:rows]],
+        cells.matrix("original")[order[rows : 2 * rows]],
+        cells.matrix("shuffled")[order[:rows]],
+    )
+    values = []
+    for number, other in enumerate(others):
+        on_progress("telling the tables apart", number / 3)
+        values.append(_told_apart(own, other))
+    return Scored(measure=measures.PROPENSITY, value=values[0], floor=values[1], independent=values[2])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity(Evaluation[SimilarityReport]):
+    """The evaluation that asks for `similarity`."""
+
+    kind = "similarity"
+
+    release: PublicTable
+
+    def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
+        """The answer."""
+        return similarity(original.frame, self.release.frame, schema)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Propensity(Evaluation[Scored]):
+    """The evaluation that asks for `propensity`."""
+
+    kind = "propensity"
+
+    release: PublicTable
+    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+
+    def compute(self, original: Microdata, schema: Schema) -> Scored:
+        """The answer."""
+        return propensity(original.frame, self.release.frame, schema, self.on_progress)
+
+
+def _columns(
+    original: pd.DataFrame, release: pd.DataFrame, schema: Schema, cells: Cells
+) -> tuple[ColumnSimilarity, ...]:
+    found = []
+    for place, name in enumerate(cells.names):
+        column = schema.column(name)
+        shares = {
+            table: np.bincount(codes[place], minlength=column.size) / len(codes[place])
+            for table, codes in cells.codes.items()
+        }
+        numbers: dict[str, tuple[float, float] | float | None] = dict.fromkeys(
+            ("wasserstein", "deciles", "mean", "median", "zeros")
+        )
+        missing = (float(original[name].isna().mean()), float(release[name].isna().mean()))
+        if isinstance(column, IntervalColumn):
+            own, other = numbers_of(column, original[name]), numbers_of(column, release[name])
+            missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
+            numbers |= _number_figures(column, own[~np.isnan(own)], other[~np.isnan(other)])
+        found.append(
+            ColumnSimilarity(
+                column=name,
+                distance=float(np.abs(shares["original"] - shares["release"]).sum()) / 2,
+                floor=float(np.abs(shares["original"] - shares["bootstrap"]).sum()) / 2,
+                missing=missing,
+                **numbers,  # type: ignore[arg-type]
+            )
+        )
+    return tuple(sorted(found, key=lambda each: each.distance, reverse=True))
+
+
+def _number_figures(
+    column: IntervalColumn, own: Floats, other: Floats
+) -> dict[str, tuple[float, float] | float | None]:
+    if not len(own) or not len(other):
+        return {}
+    low, high = float(column.edges[0]), float(column.edges[-1])
+    levels = (np.arange(1000) + 0.5) / 1000
+    apart = np.abs(np.quantile(own, levels) - np.quantile(other, levels))
+    deciles = np.abs(np.quantile(own, _LEVELS) - np.quantile(other, _LEVELS))
+    counts_zero = low <= 0 <= high and not isinstance(column, Date)
+    return {
+        "wasserstein": min(1.0, float(apart.mean()) / (high - low)),
+        "deciles": min(1.0, float(deciles.max()) / (high - low)),
+        "mean": (float(own.mean()), float(other.mean())),
+        "median": (float(np.median(own)), float(np.median(other))),
+        "zeros": (float((own == 0).mean()), float((other == 0).mean())) if counts_zero else None,
+    }
+
+
+def _column_score(
+    columns: Sequence[ColumnSimilarity], key: str, measure: measures.Measure, floor: str = ""
+) -> Scored:
+    """A measure of single columns is that of the worst one: an average would hide it."""
+    worst = max(columns, key=lambda each: float(getattr(each, key)))
+    return Scored(
+        measure=measure,
+        value=float(getattr(worst, key)),
+        floor=max(float(getattr(each, floor)) for each in columns) if floor else None,
+        worst=(worst.column,),
+    )
+
+
+def _matrix_score(measure: measures.Measure, tables: dict[str, Floats], names: Sequence[str]) -> Scored:
+    above = np.triu_indices(len(names), 1)
+    off = {table: np.abs(tables["original"] - each)[above] for table, each in tables.items()}
+    place = int(np.nanargmax(off["release"]))
+    return Scored(
+        measure=measure,
+        value=float(np.nanmean(off["release"])),
+        floor=float(np.nanmean(off["bootstrap"])),
+        independent=float(np.nanmean(off["shuffled"])),
+        worst=(names[above[0][place]], names[above[1][place]]),
+    )
+
+
+def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Of every pair of columns, over coarse cells: Cramér's V, and the distance from the original."""
+    size = len(cells.names)
+    association = {table: np.eye(size) for table in cells.codes}
+    distance = {table: np.zeros((size, size)) for table in cells.codes}
+    for i, j in itertools.combinations(range(size), 2):
+        own = cells.coarse_counts("original", i, j)
+        for table in cells.codes:
+            counts = cells.coarse_counts(table, i, j)
+            association[table][[i, j], [j, i]] = _cramers_v(counts)
+            apart = np.abs(counts / counts.sum() - own / own.sum()).sum() / 2
+            distance[table][[i, j], [j, i]] = apart
+    return association, distance
+
+
+def _cramers_v(counts: npt.NDArray[np.int64]) -> float:
+    """Source: Cramér (1946). Over the rows and columns that occur; 0 where one of them has a single value."""
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if min(counts.shape) < 2:
+        return 0.0
+    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / counts.sum()
+    chi_square = float(((counts - expected) ** 2 / expected).sum())
+    return float(np.sqrt(chi_square / counts.sum() / (min(counts.shape) - 1)))
+
+
+def _correlations(cells: Cells) -> dict[str, Floats]:
+    size = len(cells.names)
+    ordered = [place for place in range(size) if cells.ordered[place]]
+    tables = {}
+    for table, codes in cells.codes.items():
+        values = np.full((size, size), np.nan)
+        if len(ordered) > 1:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found = np.corrcoef([codes[place].astype(np.float64) for place in ordered])
+            values[np.ix_(ordered, ordered)] = np.nan_to_num(found)
+        tables[table] = values
+    return tables
+
+
+def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
+    """The pairs, and the share of rows that hold one: of the release, of independent columns."""
+    pairs: list[tuple[str, str, str, str, float]] = []
+    hit = {table: np.zeros(len(cells.codes[table][0]), dtype=bool) for table in ("release", "shuffled")}
+    for i, j in itertools.combinations(range(len(cells.names)), 2):
+        counts = cells.coarse_counts("original", i, j)
+        expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / counts.sum()
+        never = (counts == 0) & (expected >= EXPECTED)
+        if not never.any():
+            continue
+        for table, rows in hit.items():
+            rows |= never[cells.coarse(table, i), cells.coarse(table, j)]
+        released = cells.coarse_counts("release", i, j) * never
+        for a, b in zip(*np.nonzero(released), strict=True):
+            share = float(released[a, b] / len(hit["release"]))
+            pairs.append((cells.names[i], cells.label(i, a), cells.names[j], cells.label(j, b), share))
+    pairs.sort(key=lambda each: each[-1], reverse=True)
+    return tuple(pairs[:20]), (float(hit["release"].mean()), float(hit["shuffled"].mean()))
+
+
+def _queries(cells: Cells) -> dict[str, Floats]:
+    """Relative errors of the same random questions in every table.
+
+    A question names two or three columns, or the only one; of one with an order a range of its cells, of
+    another one up to a third of its values.
+    """
+    rng = np.random.default_rng(_SEED)
+    errors: dict[str, list[float]] = {table: [] for table in cells.codes}
+    for _ in range(QUERIES):
+        columns = rng.choice(len(cells.names), min(len(cells.names), int(rng.integers(2, 4))), replace=False)
+        chosen = {int(column): _chosen(cells, int(column), rng) for column in columns}
+        shares = {}
+        for table, codes in cells.codes.items():
+            fits = np.ones(len(codes[0]), dtype=bool)
+            for column, values in chosen.items():
+                fits &= values[codes[column]]
+            shares[table] = float(fits.mean())
+        true = shares["original"]
+        for table, share in shares.items():
+            errors[table].append(abs(share - true) / max(true, SMALL))
+    return {table: np.array(each) for table, each in errors.items()}
+
+
+def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    size = cells.sizes[column]
+    if cells.ordered[column]:
+        low, high = np.sort(rng.integers(0, size + 1, 2))
+        values = np.zeros(size, dtype=bool)
+        values[low : max(high, low + 1)] = True
+        return values
+    values = np.zeros(size, dtype=bool)
+    values[rng.permutation(size)[: rng.integers(1, max(2, size // 3 + 1))]] = True
+    return values
+
+
+def _told_apart(own: Floats, other: Floats) -> float:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    features = np.concatenate([own, other])
+    labels = np.repeat([0, 1], [len(own), len(other)])
+    learner = HistGradientBoostingClassifier(max_iter=40, random_state=_SEED)
+    folds = StratifiedKFold(3, shuffle=True, random_state=_SEED)
+    chances = cross_val_predict(learner, features, labels, cv=folds, method="predict_proba")[:, 1]
+    return 2 * (1 - max(0.5, float(roc_auc_score(labels, chances))))

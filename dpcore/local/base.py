@@ -1,0 +1,225 @@
+"""What all protocols for categories share: unbiased frequencies from reports that support some of them.
+
+A report supports its sender's category with chance p, and any other category with chance q. Everything that
+the collector computes follows from p and q (Wang, Blocki, Li, Jha, USENIX Security 2017, section 3).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.accounting.loss import Number
+from dpcore.errors import LimitError, ParameterError
+from dpcore.local.bits import Integers, checked_epsilon, loss_of
+from dpcore.local.estimate import Estimate, spread
+
+Reports = npt.NDArray[Any]
+
+MAX_CATEGORIES = 65_536
+MAX_CELLS = 400_000_000
+
+
+@dataclass(frozen=True, init=False)
+class Protocol(ABC):
+    """One way to answer a question with `categories` possible answers, at a loss of `epsilon` per answer.
+
+    Reports are arrays with one report per person along the first axis; categories are numbers from 0.
+    The chances are whole numbers of 1 / 2^64, rounded so that the loss stays at or below `epsilon`.
+    """
+
+    name: ClassVar[str]
+
+    categories: int
+    epsilon: Fraction
+
+    def __init__(self, *, categories: int, epsilon: Number) -> None:
+        object.__setattr__(self, "categories", checked_categories(categories))
+        object.__setattr__(self, "epsilon", checked_epsilon(epsilon))
+
+    @property
+    @abstractmethod
+    def p(self) -> Fraction:
+        """Chance that a report supports its sender's category."""
+
+    @property
+    @abstractmethod
+    def q(self) -> Fraction:
+        """Chance that a report supports a given other category."""
+
+    @property
+    @abstractmethod
+    def odds(self) -> Fraction:
+        """The largest ratio of the chances of one report under two answers: e to the real epsilon."""
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """Size of one report, in bits."""
+
+    @abstractmethod
+    def perturb(self, codes: Any) -> Reports:
+        """One report per person. Costs each of them `epsilon`.
+
+        Args:
+            codes: the categories of the people, as whole numbers from 0; is not changed.
+        Raises: ParameterError for a category that does not exist.
+        """
+
+    @abstractmethod
+    def check(self, reports: Any) -> Reports:
+        """`reports` as the array that `perturb` makes.
+
+        Raises: ParameterError for reports that this protocol cannot have made.
+        """
+
+    @abstractmethod
+    def support(self, reports: Any) -> Integers:
+        """How many reports support each category; int64, (categories,)."""
+
+    @abstractmethod
+    def to_plain(self, reports: Reports) -> list[Any]:
+        """Each report as plain data for JSON."""
+
+    @abstractmethod
+    def from_plain(self, plain: Sequence[Any]) -> Reports:
+        """Read what `to_plain` wrote.
+
+        Raises: ParameterError for plain data that no report has.
+        """
+
+    @abstractmethod
+    def script(self) -> dict[str, Any]:
+        """The whole numbers that a client's script needs; thresholds as 16 hexadecimal digits."""
+
+    @cached_property
+    def real_epsilon(self) -> float:
+        """The loss of one report with the chances that are really used; at most `epsilon`."""
+        return loss_of(self.odds, most=self.epsilon)
+
+    def estimate(self, reports: Any) -> Estimate:
+        """Unbiased frequencies of all categories. Free: it reads reports only.
+
+        Raises: ParameterError for no reports, or reports of another protocol.
+        """
+        checked = self.check(reports)
+        return Estimate(support=self.support(checked), people=len(checked), p=self.p, q=self.q)
+
+    def variance(self, share: float, people: int) -> float:
+        """Variance of the estimate of a category that this share of `people` people have."""
+        return spread(share, people, self.p, self.q)
+
+    def mean_variance(self, people: int) -> float:
+        """Variance of an estimate, on average over the categories; the same whatever the people answer.
+
+        The variance is linear in the share, and the shares add up to 1.
+        """
+        return self.variance(1 / self.categories, people)
+
+
+def checked_categories(categories: Any) -> int:
+    """A number of categories from 2 to `MAX_CATEGORIES`.
+
+    Raises: ParameterError for fewer, LimitError for more.
+    """
+    if isinstance(categories, (bool, np.bool_)) or not isinstance(categories, (int, np.integer)):
+        raise ParameterError("categories must be a whole number", remedy="count the possible answers")
+    if categories < 2:
+        raise ParameterError(
+            "categories ({categories}) must be at least 2: one possible answer tells nothing",
+            remedy="name all answers that people may give",
+            categories=int(categories),
+        )
+    if categories > MAX_CATEGORIES:
+        raise LimitError(
+            "categories ({categories}) must be at most {most}",
+            remedy="join rare answers",
+            categories=int(categories),
+            most=MAX_CATEGORIES,
+        )
+    return int(categories)
+
+
+def checked_codes(codes: Any, categories: int) -> Integers:
+    """One value or many as an int64 array of category numbers; the caller's object is not changed.
+
+    Raises: ParameterError for anything but whole numbers or booleans in 0 .. categories - 1.
+    """
+    values = np.atleast_1d(np.asarray(codes))
+    if values.ndim != 1 or (values.size and values.dtype.kind not in "biu"):
+        raise ParameterError(
+            "answers must be a list of whole numbers, one per person",
+            remedy="give the number of each category, from 0",
+        )
+    if values.size and (values.min() < 0 or values.max() >= categories):
+        raise ParameterError(
+            "an answer is outside the {categories} categories",
+            remedy="give numbers from 0 to {last}",
+            categories=categories,
+            last=categories - 1,
+        )
+    return values.astype(np.int64)
+
+
+def checked_cells(people: int, categories: int) -> None:
+    """Refuse reports of one bit per category that would not fit in memory.
+
+    Raises: LimitError.
+    """
+    if people * categories > MAX_CELLS:
+        raise LimitError(
+            "{people} reports with {categories} bits each are more than {most} bits",
+            remedy="use local hashing, or take the people in parts",
+            people=people,
+            categories=categories,
+            most=MAX_CELLS,
+        )
+
+
+def refuse(name: str) -> ParameterError:
+    """The error for reports that a protocol cannot have made."""
+    return ParameterError(
+        "these are no reports of the protocol {name}",
+        remedy="decode them with the protocol and the categories that they were made with",
+        name=name,
+    )
+
+
+def numbers(reports: Any, below: int, name: str) -> Integers:
+    """Reports that are one whole number each, in 0 .. below - 1.
+
+    Raises: ParameterError.
+    """
+    array = np.asarray(reports)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise refuse(name)
+    if array.size and (array.min() < 0 or array.max() >= below):
+        raise refuse(name)
+    return array.astype(np.int64, copy=False)
+
+
+def matrix(reports: Any, categories: int, name: str) -> npt.NDArray[np.bool_]:
+    """Reports that are one bit per category, of shape (people, categories).
+
+    Raises: ParameterError.
+    """
+    array = np.asarray(reports)
+    if array.ndim != 2 or array.shape[1] != categories:
+        raise refuse(name)
+    if array.dtype != np.bool_:
+        if array.dtype.kind not in "iu" or (array.size and not 0 <= array.min() <= array.max() <= 1):
+            raise refuse(name)
+        array = array.astype(np.bool_)
+    return array
+
+
+def column_sums(bits: npt.NDArray[np.bool_]) -> Integers:
+    """How many rows have each bit."""
+    return np.array([np.count_nonzero(column) for column in bits.T], dtype=np.int64)

@@ -1,0 +1,93 @@
+"""How common each answer is, from reports: unbiased frequencies with exact variances and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.errors import ParameterError
+from dpcore.local.bits import Integers
+from dpcore.tables.nearest import nearest_distribution
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """Frequency estimates of the categories among those who answered.
+
+    Attributes:
+        support: how many reports support each category; int64, (categories,).
+        people: how many reports there are, above 0.
+        p, q: chances that a report supports its sender's category, and a given other one.
+    """
+
+    support: Integers
+    people: int
+    p: Fraction
+    q: Fraction
+
+    def __post_init__(self) -> None:
+        if self.people < 1:
+            raise ParameterError("there are no reports", remedy="collect at least one answer")
+        if self.p == self.q:
+            raise ParameterError(
+                "p and q ({p}) must differ: such reports do not depend on the answer",
+                remedy="choose p above q",
+                p=float(self.p),
+            )
+
+    @property
+    def frequencies(self) -> Values:
+        """Unbiased shares of the people, (count / n - q) / (p - q); noise takes some below 0 or above 1.
+
+        Source: Wang et al. (2017), equation 1; Warner (1965) for two categories.
+        """
+        share: Values = (self.support / self.people - float(self.q)) / float(self.p - self.q)
+        return share
+
+    @property
+    def variances(self) -> Values:
+        """Variance of each frequency, with the estimates, cut to 0 .. 1, in place of the truth."""
+        shares = np.clip(self.frequencies, 0, 1)
+        return np.array([spread(share, self.people, self.p, self.q) for share in shares])
+
+    def interval(self, confidence: float) -> tuple[Values, Values]:
+        """Lower and upper ends, per category, of score intervals of this confidence, cut to 0 .. 1.
+
+        They hold the shares whose expected support is within z standard deviations of the observed one, with
+        the variance at that very share (Wilson 1927), so that they keep their level for rare answers too.
+        """
+        if not 0 < confidence < 1:
+            raise ParameterError(
+                "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
+            )
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        gap, base = float(self.p - self.q), float(self.q * (1 - self.q))
+        slope = float(self.p * (1 - self.p)) - base
+        scale = z * z / (self.people * gap * gap)
+        shift = scale * slope / 2
+        inside = scale * (base + slope * self.frequencies) + shift * shift
+        half = np.sqrt(np.maximum(inside, 0.0))
+        center = self.frequencies + shift
+        return np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
+
+    @property
+    def distribution(self) -> Values:
+        """The distribution nearest to the frequencies: at least 0, adding up to 1. No longer unbiased."""
+        return nearest_distribution(self.frequencies, 1.0)
+
+
+def spread(share: float, people: int, p: Fraction, q: Fraction) -> float:
+    """Variance of a frequency estimate when exactly this share of the people have the category.
+
+    [share p (1 - p) + (1 - share) q (1 - q)] / (n (p - q)^2): a sum of independent draws of two kinds.
+    """
+    if people < 1:
+        raise ParameterError("there must be at least one person", remedy="say how many people answer")
+    noise = share * float(p * (1 - p)) + (1 - share) * float(q * (1 - q))
+    return noise / (people * float(p - q) ** 2)

@@ -1,0 +1,117 @@
+"""Optimized local hashing: answer a much shorter question, chosen at random by each person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.local.base import Protocol, Reports, checked_codes, refuse
+from dpcore.local.bits import Integers, Words, bernoulli, chance_of, exp_below, threshold_of, uniform, words
+
+MAX_CELLS_OF_HASH = 65_536
+HASH = 2**32
+BLOCK = 1 << 14
+
+
+class LocalHashing(Protocol):
+    """Each person draws a hash function onto g cells and reports it with the perturbed cell of the answer.
+
+    The report is (a, b, cell): a category v has the cell [((a v + b) mod 2^64) >> 32] g >> 32. With a and b
+    uniform over 64 bits the first shift gives pairwise independent, exactly uniform words of 32 bits
+    (Dietzfelbinger 1996, theorem 3), so p and q are exact. g is the whole number nearest to e^epsilon + 1.
+    Source: Wang et al. (2017), section 4.4.
+    """
+
+    name: ClassVar[str] = "local hashing"
+
+    @cached_property
+    def cells(self) -> int:
+        """How many cells, g, a category is hashed onto."""
+        return min(round(exp_below(self.epsilon) + 1), MAX_CELLS_OF_HASH)
+
+    @cached_property
+    def keep(self) -> int:
+        """Threshold of telling the true cell."""
+        return threshold_of(exp_below(self.epsilon) / (self.cells - 1))
+
+    @property
+    def p(self) -> Fraction:
+        return chance_of(self.keep)
+
+    @cached_property
+    def q(self) -> Fraction:
+        """Chance that the reported cell is that of another category, whose cell is independent of the own.
+
+        Cells have floor(2^32 / g) or one more of the 2^32 words; S is the chance that two words share a cell.
+        A truthful cell is met with chance S, a false one with (1 - S) / (g - 1).
+        """
+        small, larger = divmod(HASH, self.cells)
+        squares = larger * (small + 1) ** 2 + (self.cells - larger) * small**2
+        shared = Fraction(squares, HASH**2)
+        return self.p * shared + (1 - self.p) * (1 - shared) / (self.cells - 1)
+
+    @property
+    def odds(self) -> Fraction:
+        return self.p * (self.cells - 1) / (1 - self.p)
+
+    @property
+    def report_bits(self) -> int:
+        return 128 + (self.cells - 1).bit_length()
+
+    def perturb(self, codes: Any) -> Reports:
+        own = checked_codes(codes, self.categories)
+        people = len(own)
+        reports = np.empty((3, people), dtype=np.uint64)
+        reports[:2] = words(2 * people).reshape(people, 2).T
+        cells = self._cells(reports[0] * own.astype(np.uint64) + reports[1]).astype(np.int64)
+        false = np.flatnonzero(~bernoulli(self.keep, people))
+        cells[false] = (cells[false] + 1 + uniform(self.cells - 1, false.size)) % self.cells
+        reports[2] = cells
+        return reports.T
+
+    def check(self, reports: Any) -> Reports:
+        array = np.asarray(reports)
+        if array.ndim != 2 or array.shape[1] != 3 or array.dtype != np.uint64:
+            raise refuse(self.name)
+        if array.size and array[:, 2].max() >= self.cells:
+            raise refuse(self.name)
+        return array
+
+    def support(self, reports: Any) -> Integers:
+        multiplier, state, cell = self.check(reports).T
+        counts = np.zeros(self.categories, dtype=np.int64)
+        for start in range(0, len(cell), BLOCK):  # in the processor's cache
+            part = slice(start, start + BLOCK)
+            step, reported, words = multiplier[part], cell[part], state[part].copy()
+            for category in range(self.categories):
+                counts[category] += np.count_nonzero(self._cells(words) == reported)
+                words += step
+        return counts
+
+    def _cells(self, words: Words) -> Words:
+        """The cell of each word of 64 bits."""
+        cells: Words = words >> np.uint64(32)
+        cells *= np.uint64(self.cells)
+        cells >>= np.uint64(32)
+        return cells
+
+    def to_plain(self, reports: Reports) -> list[Any]:
+        return [[f"{a:016x}{b:016x}", cell] for a, b, cell in reports.tolist()]
+
+    def from_plain(self, plain: Sequence[Any]) -> Reports:
+        for each in plain:
+            well_made = isinstance(each, list) and len(each) == 2 and type(each[1]) is int
+            if not (well_made and isinstance(each[0], str) and re.fullmatch("[0-9a-f]{32}", each[0])):
+                raise refuse(self.name)
+            if not 0 <= each[1] < self.cells:
+                raise refuse(self.name)
+        rows = [(int(word[:16], 16), int(word[16:], 16), cell) for word, cell in plain]
+        return self.check(np.array(rows, dtype=np.uint64).reshape(-1, 3))
+
+    def script(self) -> dict[str, Any]:
+        return {"keep": f"{self.keep:016x}", "cells": self.cells}

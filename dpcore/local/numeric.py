@@ -1,0 +1,329 @@
+"""Bounded numbers at the source: every person reports a whole number, and their mean is estimated."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.accounting.loss import Number
+from dpcore.errors import ParameterError
+from dpcore.local.base import numbers
+from dpcore.local.bits import (
+    WORD,
+    Bools,
+    Integers,
+    Words,
+    bernoulli,
+    chance_of,
+    checked_epsilon,
+    exp_below,
+    loss_of,
+    threshold_of,
+    uniform,
+)
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanEstimate:
+    """The mean of those who answered, unbiased.
+
+    Attributes:
+        mean: in the unit of the numbers; noise may take it outside the bounds.
+        standard_error: from the spread of the reports, which holds the spread of the people too.
+        people: how many reports there are.
+    """
+
+    mean: float
+    standard_error: float
+    people: int
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Lower and upper end, by the normal approximation."""
+        if not 0 < confidence < 1:
+            raise ParameterError(
+                "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
+            )
+        reach = NormalDist().inv_cdf((1 + confidence) / 2) * self.standard_error
+        return self.mean - reach, self.mean + reach
+
+
+@dataclass(frozen=True, init=False)
+class NumericMechanism(ABC):
+    """One way to report a number between two public bounds, at a loss of `epsilon` per answer."""
+
+    name: ClassVar[str]
+
+    low: float
+    high: float
+    epsilon: Fraction
+
+    def __init__(self, *, low: float, high: float, epsilon: Number) -> None:
+        checked_bounds(low, high)
+        object.__setattr__(self, "low", float(low))
+        object.__setattr__(self, "high", float(high))
+        object.__setattr__(self, "epsilon", checked_epsilon(epsilon))
+
+    @property
+    @abstractmethod
+    def odds(self) -> Fraction:
+        """The largest ratio of the chances of one report under two numbers: e to the real epsilon."""
+
+    @property
+    @abstractmethod
+    def report_values(self) -> int:
+        """Reports are whole numbers from 0 to one less."""
+
+    @property
+    @abstractmethod
+    def gain(self) -> Fraction:
+        """How much the expected report grows while the number goes from `low` to `high`."""
+
+    @property
+    @abstractmethod
+    def offset(self) -> Fraction:
+        """The expected report at `low`."""
+
+    @abstractmethod
+    def perturb(self, values: Any) -> Integers:
+        """One report per person. Costs each of them `epsilon`.
+
+        Args:
+            values: numbers within the bounds; one or many; is not changed.
+        Raises: ParameterError for numbers outside the bounds, or none.
+        """
+
+    @abstractmethod
+    def variance(self, value: float) -> float:
+        """Variance of the decoded report of a person with this number."""
+
+    @cached_property
+    def real_epsilon(self) -> float:
+        """The loss of one report with the chances that are really used; at most `epsilon`."""
+        return loss_of(self.odds, most=self.epsilon)
+
+    def decode(self, reports: Any) -> Floats:
+        """An unbiased number per report, far outside the bounds on purpose.
+
+        Raises: ParameterError for reports that this mechanism cannot have made.
+        """
+        checked = numbers(reports, self.report_values, self.name)
+        width = self.high - self.low
+        return np.asarray(self.low + (checked - float(self.offset)) * (width / float(self.gain)))
+
+    def estimate(self, reports: Any) -> MeanEstimate:
+        """Unbiased mean. Free: it reads reports only.
+
+        Raises: ParameterError for no reports, or reports of another mechanism.
+        """
+        decoded = self.decode(reports)
+        if not decoded.size:
+            raise ParameterError("there are no reports", remedy="collect at least one answer")
+        worst = max(self.variance(value) for value in (self.low, (self.low + self.high) / 2, self.high))
+        spread = float(decoded.var(ddof=1)) if decoded.size > 1 else worst
+        return MeanEstimate(
+            mean=float(decoded.mean()),
+            standard_error=math.sqrt(spread / decoded.size),
+            people=decoded.size,
+        )
+
+
+def checked_bounds(low: float, high: float) -> None:
+    """Refuse bounds that hold no interval.
+
+    Raises: ParameterError.
+    """
+    if not (math.isfinite(low) and math.isfinite(high) and low < high and math.isfinite(high - low)):
+        raise ParameterError(
+            "low ({low}) must be below high ({high}), and both finite",
+            remedy="give public bounds such as 0 and 100",
+            low=low,
+            high=high,
+        )
+
+
+def positions(values: Any, low: float, high: float) -> Floats:
+    """Where numbers are between the bounds, from 0 to 1; the caller's object is not changed.
+
+    Raises: ParameterError for numbers outside the bounds, not a number, or texts.
+    """
+    array = np.atleast_1d(np.asarray(values))
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
+        raise ParameterError("answers must be a list of numbers, one per person", remedy="leave texts out")
+    array = array.astype(np.float64)
+    if not ((array >= low) & (array <= high)).all():
+        raise ParameterError(
+            "a number is missing, or outside the bounds {low} to {high}",
+            remedy="clip the numbers, or widen the bounds; both without looking at the data",
+            low=low,
+            high=high,
+        )
+    return np.clip((array - low) / (high - low), 0.0, 1.0)
+
+
+def discretize(values: Any, *, low: float, high: float) -> Bools:
+    """Each number rounded at random to one of the bounds, so that its mean stays: True for `high`.
+
+    Not private alone: a report of `high` excludes the number `low`.
+
+    Raises: ParameterError for numbers outside the bounds, and for equal bounds.
+    """
+    checked_bounds(low, high)
+    place = positions(values, low, high)
+    drawn = bernoulli(_thresholds(place, 0, WORD - 1), place.size)
+    drawn[place == 1.0] = True
+    return drawn
+
+
+def _thresholds(place: Floats, low: int, high: int) -> Words:
+    """Thresholds on the line from `low` (at 0) to `high` (at 1), and never outside."""
+    raised = np.minimum(place * float(high - low), 2.0**64 - 2048).astype(np.uint64)
+    return np.uint64(low) + np.minimum(raised, np.uint64(high - low))
+
+
+class RoundedResponse(NumericMechanism):
+    """Random rounding to the bounds, then Warner's randomized response on the bound. A report is 0 or 1."""
+
+    name: ClassVar[str] = "rounded response"
+
+    @cached_property
+    def keep(self) -> int:
+        """Threshold of reporting the bound that was drawn."""
+        return threshold_of(exp_below(self.epsilon))
+
+    @property
+    def odds(self) -> Fraction:
+        return chance_of(self.keep) / (1 - chance_of(self.keep))
+
+    @property
+    def report_values(self) -> int:
+        return 2
+
+    @property
+    def gain(self) -> Fraction:
+        return 2 * chance_of(self.keep) - 1
+
+    @property
+    def offset(self) -> Fraction:
+        return 1 - chance_of(self.keep)
+
+    def perturb(self, values: Any) -> Integers:
+        ends = discretize(values, low=self.low, high=self.high)
+        return np.equal(ends, bernoulli(self.keep, ends.size)).astype(np.int64)
+
+    def variance(self, value: float) -> float:
+        place = float(positions(value, self.low, self.high)[0])
+        yes = float(self.offset) + place * float(self.gain)
+        return yes * (1 - yes) * ((self.high - self.low) / float(self.gain)) ** 2
+
+
+class Duchi(RoundedResponse):
+    """Duchi's mechanism for one number: a single draw, with a chance that grows evenly from bound to bound.
+
+    The law is that of `RoundedResponse`, from one draw in place of two.
+    Source: Duchi, Jordan, Wainwright (JASA 2018), section 3.2; Wang et al. (ICDE 2019), algorithm 1.
+    """
+
+    name: ClassVar[str] = "Duchi"
+
+    def perturb(self, values: Any) -> Integers:
+        place = positions(values, self.low, self.high)
+        chances = _thresholds(place, WORD - self.keep, self.keep)
+        return bernoulli(chances, place.size).astype(np.int64)
+
+
+class Piecewise(NumericMechanism):
+    """The piecewise mechanism, on a grid: reports near the number are e^epsilon times likelier than others.
+
+    The number is rounded at random to one of `STEPS` + 1 points i of the line from `low` to `high`. A report
+    is one of STEPS + w places; those from i to i + w - 1 are near. With w = STEPS e^(-eps / 2) this is the
+    mechanism of Wang et al. (ICDE 2019), algorithm 2, cut into places. The expected report is linear in i,
+    so that decoding is exact.
+    """
+
+    name: ClassVar[str] = "piecewise"
+    STEPS: ClassVar[int] = 65_536
+
+    @cached_property
+    def window(self) -> int:
+        """How many places are near, w."""
+        return max(1, math.ceil(self.STEPS / exp_below(self.epsilon / 2)))
+
+    @cached_property
+    def keep(self) -> int:
+        """Threshold of a report that is near."""
+        return threshold_of(exp_below(self.epsilon) * self.window / self.STEPS)
+
+    @property
+    def near(self) -> Fraction:
+        """Chance of each near place."""
+        return chance_of(self.keep) / self.window
+
+    @property
+    def far(self) -> Fraction:
+        """Chance of each other place."""
+        return (1 - chance_of(self.keep)) / self.STEPS
+
+    @property
+    def odds(self) -> Fraction:
+        return self.near / self.far
+
+    @property
+    def report_values(self) -> int:
+        return self.STEPS + self.window
+
+    @property
+    def gain(self) -> Fraction:
+        return (self.near - self.far) * self.window * self.STEPS
+
+    @property
+    def offset(self) -> Fraction:
+        places, window = self.report_values, self.window
+        return (self.near - self.far) * _sum(window) + self.far * _sum(places)
+
+    def perturb(self, values: Any) -> Integers:
+        start = self._points(positions(values, self.low, self.high))
+        is_near = bernoulli(self.keep, start.size)
+        reports = start.copy()
+        reports[is_near] += uniform(self.window, int(is_near.sum()))
+        far = ~is_near
+        places = uniform(self.STEPS, int(far.sum()))
+        reports[far] = np.where(places < start[far], places, places + self.window)
+        return reports
+
+    def _points(self, place: Floats) -> Integers:
+        scaled = place * self.STEPS
+        below = np.floor(scaled)
+        up = bernoulli(((scaled - below) * 2.0**53).astype(np.uint64) << np.uint64(11), scaled.size)
+        return below.astype(np.int64) + up
+
+    def variance(self, value: float) -> float:
+        scaled = float(positions(value, self.low, self.high)[0]) * self.STEPS
+        point = math.floor(scaled)
+        share = Fraction(scaled) - point
+        first = second = Fraction(0)
+        for start, weight in ((point, 1 - share), (point + 1, share)):
+            if weight:
+                square = (self.near - self.far) * (_squares(start + self.window) - _squares(start))
+                second += weight * (square + self.far * _squares(self.report_values))
+                first += weight * (self.offset + self.gain * start / self.STEPS)
+        return float(second - first**2) * ((self.high - self.low) / float(self.gain)) ** 2
+
+
+def _sum(count: int) -> int:
+    """0 + 1 + ... + (count - 1)."""
+    return count * (count - 1) // 2
+
+
+def _squares(count: int) -> int:
+    """The sum of the squares of 0 .. count - 1."""
+    return (count - 1) * count * (2 * count - 1) // 6

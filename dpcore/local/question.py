@@ -1,0 +1,118 @@
+"""A question with public answers, and how it is asked: everything that a report needs to be read alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.accounting.loss import Number
+from dpcore.errors import ParameterError
+from dpcore.local.base import Protocol, checked_categories
+from dpcore.local.bits import Integers
+from dpcore.local.recommend import PROTOCOLS
+from dpcore.schema.values import as_text
+
+MAX_TEXT = 500
+
+
+@dataclass(frozen=True, init=False)
+class Question:
+    """What is asked, which answers are possible, and the protocol at its epsilon.
+
+    Attributes:
+        text: the question, for people.
+        categories: the possible answers, known without looking at anybody's; distinct texts.
+        protocol: with as many categories.
+    """
+
+    text: str
+    categories: tuple[str, ...]
+    protocol: Protocol
+
+    def __init__(self, *, text: str, categories: Iterable[Any], protocol: str, epsilon: Number) -> None:
+        if isinstance(categories, str) or not isinstance(categories, Iterable):
+            raise ParameterError(
+                "categories must be a list of answers", remedy='write ["never", "sometimes", "often"]'
+            )
+        labels = tuple(as_text(pd.Series(list(categories), dtype=object)))
+        checked_categories(len(labels))
+        if not all(isinstance(label, str) and 0 < len(label) <= MAX_TEXT for label in labels):
+            raise ParameterError(
+                "a category is empty, or longer than {most} characters",
+                remedy="name every answer in a few words",
+                most=MAX_TEXT,
+            )
+        if len(set(labels)) != len(labels):
+            raise ParameterError("a category is named twice", remedy="name each answer once")
+        if not isinstance(text, str) or len(text) > MAX_TEXT:
+            raise ParameterError(
+                "the question must be a text of at most {most} characters",
+                remedy="shorten the question",
+                most=MAX_TEXT,
+            )
+        if not isinstance(protocol, str) or protocol not in PROTOCOLS:
+            raise ParameterError(
+                "there is no protocol {name}",
+                remedy="choose one of: {known}",
+                name=str(protocol)[:40],
+                known=", ".join(PROTOCOLS),
+            )
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "categories", labels)
+        object.__setattr__(self, "protocol", PROTOCOLS[protocol](categories=len(labels), epsilon=epsilon))
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The loss of one answer."""
+        return self.protocol.epsilon
+
+    def encode(self, answers: Any) -> Integers:
+        """The category number of each answer; int64. Private: these are the true answers.
+
+        Args:
+            answers: a list, array, series or pandas categorical of labels, of any type that has a text; a
+                number has one text (1, 1.0 and "1" are the same). Is not changed.
+        Raises: ParameterError for missing answers, and answers that are no category.
+        """
+        codes, kinds = pd.factorize(pd.Series(answers, copy=True))
+        place = {label: code for code, label in enumerate(self.categories)}
+        known = np.array([place.get(text, -1) for text in as_text(pd.Series(kinds))], dtype=np.int64)
+        if (codes < 0).any() or (known < 0).any():
+            raise ParameterError(
+                "an answer is missing, or none of the {categories} categories",
+                remedy="add a category for other answers before anybody is asked",
+                categories=len(self.categories),
+            )
+        return known[codes] if len(known) else np.empty(0, dtype=np.int64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; the epsilon as the text of an exact number."""
+        return {
+            "question": self.text,
+            "protocol": self.protocol.name,
+            "epsilon": str(self.epsilon),
+            "categories": list(self.categories),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Question:
+        """Read what `to_dict` wrote.
+
+        Raises: ParameterError for fields that make no question.
+        """
+        if not isinstance(fields["epsilon"], str) or not re.fullmatch("[0-9/.]{1,99}", fields["epsilon"]):
+            raise ParameterError(
+                "the epsilon of the question is no exact number", remedy="take the question as it was saved"
+            )
+        return cls(
+            text=fields["question"],
+            categories=fields["categories"],
+            protocol=fields["protocol"],
+            epsilon=fields["epsilon"],
+        )

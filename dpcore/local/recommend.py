@@ -1,0 +1,56 @@
+"""Which protocol errs least for a question."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpcore.accounting.loss import Number
+from dpcore.local.base import Protocol
+from dpcore.local.hadamard import HadamardResponse
+from dpcore.local.hashing import LocalHashing
+from dpcore.local.response import RandomizedResponse
+from dpcore.local.subset import SubsetSelection
+from dpcore.local.unary import OptimizedUnary, SymmetricUnary
+
+PROTOCOLS: dict[str, type[Protocol]] = {
+    each.name: each
+    for each in (
+        RandomizedResponse, SubsetSelection, OptimizedUnary, SymmetricUnary, LocalHashing, HadamardResponse,
+    )
+}  # fmt: skip
+"""By name; the simpler one first where two err alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A protocol with the error to expect.
+
+    Attributes:
+        standard_error: of a frequency, as a share of the people: the root of the variance's average over the
+            categories, which does not depend on what people answer.
+        times_best: this error over the least one of all options; 1 for the best.
+    """
+
+    protocol: Protocol
+    standard_error: float
+    times_best: float
+
+
+def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ...]:
+    """All protocols for a question, the one with the least variance first. Reads no data.
+
+    Args:
+        categories: how many answers are possible.
+        epsilon: the loss of one answer.
+        people: how many answers are expected.
+    Raises: ParameterError for fewer than 2 categories or 1 person; LimitError for too many categories.
+    """
+    protocols = [kind(categories=categories, epsilon=epsilon) for kind in PROTOCOLS.values()]
+    errors = [math.sqrt(protocol.mean_variance(people)) for protocol in protocols]
+    best = min(errors)
+    options = [
+        Option(protocol=protocol, standard_error=error, times_best=max(1.0, error / best))
+        for protocol, error in zip(protocols, errors, strict=True)
+    ]
+    return tuple(sorted(options, key=lambda option: round(option.times_best, 9)))

@@ -1,0 +1,63 @@
+"""Collected reports as JSON lines. Every line carries its question and protocol: it decodes alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dpcore.errors import ParameterError, ReadError
+from dpcore.local.base import Reports
+from dpcore.local.question import Question
+
+
+def to_lines(question: Question, reports: Reports) -> str:
+    """One JSON object per report and line."""
+    head = json.dumps(question.to_dict(), ensure_ascii=False)[:-1]
+    plain = question.protocol.to_plain(question.protocol.check(reports))
+    return "".join(f'{head}, "report": {json.dumps(report)}}}\n' for report in plain)
+
+
+def from_lines(text: str | bytes) -> tuple[Question, Reports]:
+    """The question and its reports, from what `to_lines` wrote.
+
+    Raises: ReadError for a line that is no report, or no line at all; ParameterError for reports of several
+        questions, protocols or epsilons in one text.
+    """
+    try:
+        lines = (text.decode("utf-8-sig") if isinstance(text, bytes) else text).splitlines()
+    except UnicodeDecodeError:
+        raise ReadError("the file is not UTF-8 text", remedy="take the file as it was saved") from None
+    kept = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not kept:
+        raise ReadError("there are no reports in the file", remedy="collect at least one answer")
+    fields = [_fields(number, line) for number, line in kept]
+    first = _head(fields[0])
+    for (number, _), each in zip(kept, fields, strict=True):
+        if _head(each) != first:
+            raise ParameterError(
+                "line {line} is a report on another question, or of another protocol or epsilon",
+                remedy="decode the reports of each question on their own",
+                line=number,
+            )
+    question = Question.from_dict(first)
+    return question, question.protocol.from_plain([each["report"] for each in fields])
+
+
+def _head(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name != "report"}
+
+
+def _fields(number: int, line: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or set(fields) != {
+        "question", "protocol", "epsilon", "categories", "report",
+    }:  # fmt: skip
+        raise ReadError(
+            "line {line} is no report: it may have been cut off",
+            remedy="take the file as it was saved, one JSON object per line",
+            line=number,
+        )
+    return fields

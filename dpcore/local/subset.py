@@ -1,0 +1,114 @@
+"""Subset selection: name a few categories, among which the true one is more often than not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.local.base import Protocol, Reports, checked_cells, checked_codes, column_sums, matrix, refuse
+from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, threshold_of, uniform
+from dpcore.local.estimate import spread
+
+
+class SubsetSelection(Protocol):
+    """A set of `size` categories: with the true one at odds e^eps size : k - size, the others drawn alike.
+
+    The least variance of all protocols; with sets of one it is k-ary randomized response.
+    Source: Ye, Barg (IEEE Trans. Inf. Theory 2018), section IV; Wang et al. (2016).
+    """
+
+    name: ClassVar[str] = "subset selection"
+
+    @cached_property
+    def size(self) -> int:
+        """How many categories a report names: k / (e^eps + 1), rounded to where the variance is least."""
+        wanted = self.categories / (exp_below(self.epsilon) + 1)
+        near = {max(1, math.floor(wanted)), max(1, math.ceil(wanted))}
+        return min(sorted(near), key=self._variance_at)
+
+    @cached_property
+    def keep(self) -> int:
+        """Threshold of naming the true category."""
+        return self._keep_at(self.size)
+
+    @property
+    def p(self) -> Fraction:
+        return chance_of(self.keep)
+
+    @property
+    def q(self) -> Fraction:
+        return self._q_at(self.size, self.p)
+
+    @property
+    def odds(self) -> Fraction:
+        """All sets with the true category are alike, and so are all sets without it."""
+        return self.p * (self.categories - self.size) / ((1 - self.p) * self.size)
+
+    @property
+    def report_bits(self) -> int:
+        return math.ceil(math.log2(math.comb(self.categories, self.size)))
+
+    def _keep_at(self, size: int) -> int:
+        return threshold_of(exp_below(self.epsilon) * size / (self.categories - size))
+
+    def _q_at(self, size: int, p: Fraction) -> Fraction:
+        return (size - p) / (self.categories - 1)
+
+    def _variance_at(self, size: int) -> float:
+        p = chance_of(self._keep_at(size))
+        return spread(1 / self.categories, 1, p, self._q_at(size, p))
+
+    def perturb(self, codes: Any) -> Reports:
+        """Others are drawn without replacement by Floyd's algorithm (Bentley, Floyd 1987), one per step."""
+        own = checked_codes(codes, self.categories)
+        people = len(own)
+        checked_cells(people, self.categories)
+        others = self.categories - 1
+        named = np.zeros((people, self.categories), dtype=np.bool_)
+        with_own = bernoulli(self.keep, people)
+        named[with_own, own[with_own]] = True
+        everybody = np.arange(people)
+        for last in range(others - self.size, others):
+            first = last == others - self.size  # the step more of those who leave out their own category
+            rows = np.flatnonzero(~with_own) if first else everybody
+            start = own[rows] + 1
+            place = _wrapped(start + uniform(last + 1, rows.size), self.categories)
+            taken = named[rows, place]
+            named[rows, np.where(taken, _wrapped(start + last, self.categories), place)] = True
+        return named
+
+    def check(self, reports: Any) -> Reports:
+        named = matrix(reports, self.categories, self.name)
+        if (named.sum(axis=1) != self.size).any():
+            raise refuse(self.name)
+        return named
+
+    def support(self, reports: Any) -> Integers:
+        return column_sums(matrix(reports, self.categories, self.name))
+
+    def to_plain(self, reports: Reports) -> list[Any]:
+        return [np.flatnonzero(report).tolist() for report in reports]
+
+    def from_plain(self, plain: Sequence[Any]) -> Reports:
+        checked_cells(len(plain), self.categories)
+        named = np.zeros((len(plain), self.categories), dtype=np.bool_)
+        for report, each in zip(named, plain, strict=True):
+            whole = isinstance(each, list) and all(
+                type(one) is int and 0 <= one < self.categories for one in each
+            )
+            if not whole or len(each) != self.size or len(set(each)) != self.size:
+                raise refuse(self.name)
+            report[each] = True
+        return named
+
+    def script(self) -> dict[str, Any]:
+        return {"keep": f"{self.keep:016x}", "size": self.size}
+
+
+def _wrapped(places: Integers, categories: int) -> Integers:
+    return np.where(places < categories, places, places - categories)

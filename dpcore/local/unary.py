@@ -1,0 +1,123 @@
+"""Unary encodings: one bit per category, each perturbed on its own.
+
+Source: Wang, Blocki, Li, Jha (USENIX Security 2017), section 4; Erlingsson, Pihur, Korolova (2014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.accounting.loss import Number
+from dpcore.errors import ParameterError
+from dpcore.local.base import Protocol, Reports, checked_cells, checked_codes, column_sums, matrix, refuse
+from dpcore.local.bits import WORD, Integers, bernoulli, chance, chance_of, exp_below, loss_of, threshold_of
+
+
+class UnaryEncoding(Protocol):
+    """One bit per category: the own bit is 1 with chance p, every other bit with chance q."""
+
+    @property
+    def yes(self) -> int:
+        """Threshold of the own bit."""
+        raise NotImplementedError
+
+    @property
+    def no(self) -> int:
+        """Threshold of every other bit."""
+        raise NotImplementedError
+
+    @property
+    def p(self) -> Fraction:
+        return chance_of(self.yes)
+
+    @property
+    def q(self) -> Fraction:
+        return chance_of(self.no)
+
+    @property
+    def odds(self) -> Fraction:
+        return self.p * (1 - self.q) / (self.q * (1 - self.p))
+
+    @property
+    def report_bits(self) -> int:
+        return self.categories
+
+    def perturb(self, codes: Any) -> Reports:
+        own = checked_codes(codes, self.categories)
+        people = len(own)
+        checked_cells(people, self.categories)
+        bits = bernoulli(self.no, people * self.categories).reshape(self.categories, people)
+        bits[own, np.arange(people)] = bernoulli(self.yes, people)
+        return bits.T
+
+    def check(self, reports: Any) -> Reports:
+        return matrix(reports, self.categories, self.name)
+
+    def support(self, reports: Any) -> Integers:
+        return column_sums(self.check(reports))
+
+    def to_plain(self, reports: Reports) -> list[Any]:
+        return ["".join("01"[bit] for bit in report) for report in reports.tolist()]
+
+    def from_plain(self, plain: Sequence[Any]) -> Reports:
+        if not all(isinstance(each, str) and len(each) == self.categories for each in plain):
+            raise refuse(self.name)
+        checked_cells(len(plain), self.categories)
+        digits = np.frombuffer("".join(plain).encode("utf-8"), dtype=np.uint8)
+        if digits.size != len(plain) * self.categories:
+            raise refuse(self.name)
+        return self.check((digits - ord("0")).reshape(-1, self.categories))
+
+    def script(self) -> dict[str, Any]:
+        return {"yes": f"{self.yes:016x}", "no": f"{self.no:016x}"}
+
+
+class SymmetricUnary(UnaryEncoding):
+    """Symmetric unary encoding: p = e^(eps / 2) / (e^(eps / 2) + 1), q = 1 - p."""
+
+    name: ClassVar[str] = "symmetric unary"
+
+    @cached_property
+    def yes(self) -> int:
+        return threshold_of(exp_below(self.epsilon / 2))
+
+    @property
+    def no(self) -> int:
+        return WORD - self.yes
+
+
+class OptimizedUnary(UnaryEncoding):
+    """Optimized unary encoding: p = 1/2, q = 1 / (e^eps + 1). The least variance of all unary encodings."""
+
+    name: ClassVar[str] = "optimized unary"
+
+    @property
+    def yes(self) -> int:
+        return WORD // 2
+
+    @cached_property
+    def no(self) -> int:
+        return WORD - threshold_of(exp_below(self.epsilon))
+
+
+def epsilon_of(p: Number, q: Number) -> float:
+    """The loss of one unary report with these chances: | ln [p (1 - q) / (q (1 - p))] |.
+
+    Two answers differ in two bits; the ratio is largest where both tell against one of them.
+
+    Raises: ParameterError for a chance that is not strictly between 0 and 1, and for p = q.
+    Source: Wang et al. (2017), theorem 3.
+    """
+    own, other = chance("p", p), chance("q", q)
+    if own == other:
+        raise ParameterError(
+            "p and q ({p}) must differ: such reports do not depend on the answer",
+            remedy="choose p above q",
+            p=float(own),
+        )
+    return abs(loss_of(own * (1 - other) / (other * (1 - own))))

@@ -1,0 +1,94 @@
+"""Exact laws of noisy answers: what may be said about a mechanism without drawing from it.
+
+A law is a finite list of outcomes with their chances; tails below 1e-18 are cut off. It shows what noise
+does, what a neighboring table changes, and that nothing computed from an answer tells more than the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.errors import ParameterError
+
+Values = npt.NDArray[np.float64]
+
+_TAIL = 1e-18
+_SEEN = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Law:
+    """Outcomes, ascending and distinct, and the chance of each; float64 arrays of one length."""
+
+    outcomes: Values
+    chances: Values
+
+    @property
+    def mean(self) -> float:
+        """The expected outcome."""
+        return float(self.outcomes @ self.chances)
+
+    @property
+    def variance(self) -> float:
+        """The expected squared distance from the mean."""
+        return float((self.outcomes - self.mean) ** 2 @ self.chances)
+
+    @property
+    def mean_absolute(self) -> float:
+        """The expected distance from 0."""
+        return float(np.abs(self.outcomes) @ self.chances)
+
+    def mapped(self, function: Callable[[Values], Values]) -> Law:
+        """The law of what a function makes of the outcome: post-processing."""
+        made, place = np.unique(function(self.outcomes), return_inverse=True)
+        return Law(outcomes=made, chances=_added(self.chances, place))
+
+    def plus(self, other: Law) -> Law:
+        """The law of the sum of two independent outcomes."""
+        sums = np.add.outer(self.outcomes, other.outcomes).ravel()
+        made, place = np.unique(sums, return_inverse=True)
+        chances = np.multiply.outer(self.chances, other.chances).ravel()
+        return Law(outcomes=made, chances=_added(chances, place))
+
+
+def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
+    sums: Values = np.bincount(place.ravel(), weights=chances).astype(np.float64)
+    return sums
+
+
+def laplace_law(count: int, *, noise_scale: float) -> Law:
+    """The law of `count` plus two-sided geometric noise: P(count + k) = (1 - q) / (1 + q) q^|k|.
+
+    Here q = exp(-1 / noise_scale), the law that `discrete_laplace` draws from (Ghosh, Roughgarden,
+    Sundararajan 2009).
+
+    Args:
+        count: rows.
+        noise_scale: above 0, in rows.
+    """
+    if not (math.isfinite(noise_scale) and noise_scale > 0):
+        raise ParameterError(
+            "noise_scale ({noise_scale}) must be above 0",
+            remedy="use a positive number of rows",
+            noise_scale=noise_scale,
+        )
+    reach = math.ceil(-math.log(_TAIL) * noise_scale)
+    steps = np.arange(-reach, reach + 1)
+    chances = np.exp(-np.abs(steps) / noise_scale) * math.tanh(1 / (2 * noise_scale))
+    return Law(outcomes=(count + steps).astype(np.float64), chances=chances)
+
+
+def largest_loss(law: Law, neighbor: Law) -> float:
+    """The largest log-ratio of the chances of one outcome under two laws: epsilon of the pair.
+
+    Outcomes with a chance below 1e-10 are left out: there the cut tails would be felt.
+    """
+    _shared, ours, theirs = np.intersect1d(law.outcomes, neighbor.outcomes, return_indices=True)
+    kept = np.minimum(law.chances[ours], neighbor.chances[theirs]) > _SEEN
+    ratio = np.log(law.chances[ours[kept]]) - np.log(neighbor.chances[theirs[kept]])
+    return float(np.abs(ratio).max(initial=0.0))

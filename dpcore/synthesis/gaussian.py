@@ -1,0 +1,262 @@
+"""Gaussian: a numeric table with labels, class by class, for learning.
+
+**Proof.** (1) Public: bounds of every column (values are clipped to them and lie at positions in [-1, 1]),
+the cells of the label, and the feature groups, unless a paid first stage finds them. (2) A row adds to the
+sums of its own class only, and to each of them a number in [-1, 1]: 1, x, later 2 x^2 - 1 and x_i x_j inside
+feature groups, and 0 or 1 for a category. (3) So a person's m rows move all sums together by at most m in the
+max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that. (4) Classes are
+disjoint, and what is measured next depends on noisy sizes only. (5) The rest is computed from these sums.
+
+Source: the K-norm mechanism of Hardt and Talwar (2010). The plan "sums by class, then normal laws" is what a
+textbook chapter on feature-level microaggregation meant; its published code is private for no epsilon.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss, PureDP
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.max_norm import check_entries
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import sums_deviation
+from dpcore.release import Model
+from dpcore.schema.column import Categorical
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.schema import Schema
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.gaussian_model import GaussianModel, positions
+from dpcore.synthesis.groups import find_groups
+from dpcore.synthesis.moments import moments
+from dpcore.tables.counts import Marginal, Noise
+from dpcore.tables.sums import Entry, NoisySums, levels
+
+Detail = Literal["means", "variances", "products"]
+
+COUNT_SHARE = Fraction(1, 50)
+"""Part of the loss that tells how much detail the table carries."""
+GROUP_SHARE = Fraction(1, 5)
+MEAN_SHARE: dict[Detail, Fraction] = {
+    "means": Fraction(1),
+    "variances": Fraction(4, 5),
+    "products": Fraction(1, 2),
+}
+VARIANCE_NOISE, COVARIANCE_NOISE = 0.07, 0.02
+"""Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gaussian(Recipe):
+    """A table for learning: per class of the label a normal law of the features. Costs the stated loss.
+
+    Attributes:
+        label: the column whose cells are the classes.
+        features: columns whose cells are in the order of numbers.
+        one_hot: columns without an order; each of their cells is counted per class.
+        groups: sets of features whose products are measured where the noise allows it; None to find them in
+            a first stage, for a fifth of the loss.
+        detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss.
+    """
+
+    kind: ClassVar[str] = "gaussian"
+
+    label: str
+    features: tuple[str, ...]
+    one_hot: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] | None = ()
+    detail: Detail | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "one_hot", tuple(self.one_hot))
+        if not self.features + self.one_hot:
+            raise ParameterError(
+                "there must be at least one feature", remedy="name a column besides the label"
+            )
+        if self.detail not in (None, "means", "variances", "products"):
+            raise ParameterError(
+                "detail ({detail}) must be means, variances or products",
+                remedy="choose one, or leave it open",
+                detail=self.detail,
+            )
+        if self.groups is not None:
+            object.__setattr__(self, "groups", tuple(map(tuple, self.groups)))
+            grouped = [name for group in self.groups for name in group]
+            for name in grouped:
+                if name not in self.features or grouped.count(name) > 1:
+                    raise ParameterError(
+                        "column {column!r} must be a feature and in one group only",
+                        remedy="correct the groups",
+                        column=name,
+                    )
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        *,
+        label: str,
+        columns: Sequence[str] | None = None,
+        one_hot: Sequence[str] = (),
+        groups: Sequence[Sequence[str]] | None = (),
+    ) -> Gaussian:
+        """The recipe for a table: numbers, dates, ordered and two-valued columns are features.
+
+        Args:
+            columns: features and categories; None for all but the label.
+            one_hot: columns without an order that are to be drawn by their categories.
+        Raises: ParameterError for a column that is no number and is not in `one_hot`.
+        """
+        schema.domain.size(label)
+        names = [name for name in schema.domain.names if name != label] if columns is None else list(columns)
+        features = [name for name in names if name not in one_hot]
+        for name in features:
+            column = schema.column(name)
+            if column.missing:
+                raise ParameterError(
+                    "column {column!r} has a cell for missing values, and a feature is a number in every row",
+                    remedy="fill in what is missing, leave the column out, or draw it by its cells (one-hot)",
+                    column=name,
+                )
+            if isinstance(column, Categorical) and not column.ordered and column.size > 2:
+                raise ParameterError(
+                    "column {column!r} has categories without an order, not numbers",
+                    remedy="draw it by its {cells} public categories (one-hot), or leave it out",
+                    column=name,
+                    cells=column.size,
+                )
+        return cls(
+            label=label,
+            features=tuple(features),
+            one_hot=tuple(name for name in names if name in one_hot),
+            groups=None if groups is None else tuple(map(tuple, groups)),
+        )
+
+    def check(self, domain: Domain) -> None:
+        """Refuse unknown columns, a column named twice, a label of one cell, and too many sums."""
+        domain.clique((self.label, *self.features, *self.one_hot))
+        if domain.size(self.label) < 2:
+            raise ParameterError(
+                "the label {column!r} has one cell, so there is nothing to tell apart",
+                remedy="declare at least two classes",
+                column=self.label,
+            )
+        check_entries(len(self._first(domain)))
+        if self.groups is None:
+            check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
+        check_entries(len(self.features) + len(_pairs(self.groups or ())))
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """The error of class sizes at most; that of means is `mean_noise` over the size of the class."""
+        noise: Noise = "max norm" if isinstance(loss, PureDP) else "gaussian"
+        deviation = self.mean_noise(domain, loss, rows)
+        cells = domain.size(self.label)
+        return (Expected(clique=(self.label,), cells=cells, variance=deviation**2, noise=noise),)
+
+    def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
+        """Deviation of the noise of a sum, in rows, where all is measured: over n, that of a class mean.
+
+        A class of n rows has means with a signal-to-noise ratio of about 0.3 n over this, where 0.3 is a
+        usual distance of values from their mean on the scale of [-1, 1]. Public.
+        """
+        share = self._left() * MEAN_SHARE[self.detail or "means"]
+        return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """The noisy number of rows, then the sums that it carries, then moments."""
+        loss, domain, by = measurer.loss, measurer.domain, (self.label,)
+        on_progress("count rows", 0.0)
+        count = None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
+        groups = self.groups
+        if groups is None:
+            on_progress("find feature groups", 0.1)
+            groups = find_groups(measurer, self.features, loss.share(GROUP_SHARE))
+        pairs = _pairs(groups)
+        left = loss.share(self._left())
+        detail: Detail = self.detail or "means"
+        if count is not None:
+            total = max(float(count.values[0, 0]), 1.0)
+            detail = self._carried(total, domain.size(self.label), len(pairs), left, measurer.rows)
+        on_progress("measure classes", 0.3)
+        mean_share = MEAN_SHARE[detail] if self.features else Fraction(1)
+        first = measurer.sums(by, self._first(domain), left.share(mean_share))
+        second = None
+        if mean_share < 1:
+            wanted = pairs if detail == "products" else []
+            second = measurer.sums(by, self._second(domain, wanted), left.share(1 - mean_share))
+        on_progress("fit", 0.8)
+        return self._published(domain, first, second, pairs if detail == "products" else [], loss)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return recipe_dict(self)
+
+    def _left(self) -> Fraction:
+        """Part of the loss for the sums themselves."""
+        used = Fraction(0) if self.detail else COUNT_SHARE
+        return 1 - used - (GROUP_SHARE if self.groups is None else 0)
+
+    def _carried(self, total: float, classes: int, pairs: int, loss: Loss, rows: int) -> Detail:
+        """How much detail a noisy number of rows carries under this loss; no row is looked at."""
+        features = max(len(self.features), 1)
+
+        def noise(entries: int, detail: Detail) -> float:
+            part = loss.share(1 - MEAN_SHARE[detail])
+            return sums_deviation(rows=rows, entries=entries, loss=part) * math.sqrt(classes) / total
+
+        if pairs and noise(features + pairs, "products") <= COVARIANCE_NOISE:
+            return "products"
+        return "variances" if noise(features, "variances") / 2 <= VARIANCE_NOISE else "means"
+
+    def _first(self, domain: Domain) -> list[Entry]:
+        """Rows, features, categories."""
+        entries: list[Entry] = [{}, *({name: levels(positions(domain.size(name)))} for name in self.features)]
+        for name in self.one_hot:
+            entries += [{name: levels(cell)} for cell in np.eye(domain.size(name))]
+        return entries
+
+    def _second(self, domain: Domain, pairs: Sequence[tuple[str, str]]) -> list[Entry]:
+        """2 x^2 - 1 of features, products of pairs."""
+        place = {name: positions(domain.size(name)) for name in self.features}
+        squares: list[Entry] = [{name: levels(2 * place[name] ** 2 - 1)} for name in self.features]
+        return squares + [{name: levels(place[name]) for name in pair} for pair in pairs]
+
+    def _published(
+        self, domain: Domain, first: NoisySums, second: NoisySums | None, pairs: Sequence[Any], loss: Loss
+    ) -> tuple[dict[Clique, Marginal], Model]:
+        """The noisy class sizes, and the model."""
+        end = 1 + len(self.features)
+        index = {name: number for number, name in enumerate(self.features)}
+        numeric = NoisySums(by=first.by, values=first.values[:, :end], deviation=first.deviation)
+        shares = {}
+        for name in self.one_hot:
+            shares[name] = np.maximum(first.values[:, end : end + domain.size(name)], 0.0)
+            end += domain.size(name)
+        drawn = {self.label, *self.features, *self.one_hot}
+        model = GaussianModel(
+            domain=domain.project(tuple(name for name in domain.names if name in drawn)),
+            label=self.label,
+            counts=np.maximum(first.values[:, 0], 0.0),
+            features=self.features,
+            moments=moments(numeric, second, [(index[a], index[b]) for a, b in pairs]),
+            shares=shares,
+        )
+        sizes = Marginal(
+            clique=first.by,
+            values=first.values[:, 0],
+            variance=first.deviation**2,
+            noise="max norm" if isinstance(loss, PureDP) else "gaussian",
+        )
+        return {sizes.clique: sizes}, model
+
+
+def _pairs(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Pairs of features inside groups."""
+    return [pair for group in groups for pair in itertools.combinations(group, 2)]

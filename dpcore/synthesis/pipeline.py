@@ -1,0 +1,274 @@
+"""The pipeline: preprocess, model, sample, test, draw again; one record with every step and its charge.
+
+Two tests of a drawn table. `sample_test` looks at the sample alone, and at declared public records: it is
+free, and may be repeated at will. `Closeness` asks how far the sample lies from the private table: a recipe
+like any other, which runs through the curator, is charged each time, and has a noisy answer. Nothing here
+sees a row, so a loop "until it passes" pays for every turn, and `Pipeline` caps the turns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+import pandas as pd
+
+from dpcore.accounting.loss import Loss
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import GRAIN, Measurer
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.release import Model, Release
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
+from dpcore.synthesis.statistics import Figure, Figures
+from dpcore.tables.counts import Marginal, Values, check_cells, half_width
+
+MAX_ATTEMPTS = 5
+Name = Literal["preprocess", "model", "sample", "privacy test"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of a record.
+
+    Attributes:
+        loss: what was charged for it, in words of its loss; empty when it is free.
+        result: what came of it: plain numbers and texts, all public.
+    """
+
+    name: Name
+    loss: str = ""
+    result: Mapping[str, str | float | bool]
+
+    @property
+    def passed(self) -> bool:
+        """Whether this step found nothing against the drawn table."""
+        return bool(self.result.get("passed", True))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Record:
+    """What a pipeline did, in order, and the table it ended with.
+
+    Attributes:
+        sample: the last table that was drawn.
+        passed: whether its tests passed; a table that did not may still be published, as it is private.
+    """
+
+    steps: tuple[Step, ...]
+    release: Release
+    sample: pd.DataFrame
+    passed: bool
+
+
+class Runs(Protocol):
+    """A curator, as the pipeline needs it."""
+
+    def run(
+        self, recipe: Recipe, loss: Any, *, request_id: str | None = None, on_progress: OnProgress = silent
+    ) -> Release: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closeness(Recipe):
+    """How many rows a drawn table differs from the private one: noisy L1 distance over a few columns.
+
+    A table that is not surely apart from the private one may repeat its people. Choose columns with many
+    cells: over few, a release is close to the table because it is good. Costs the stated loss each time.
+
+    Attributes:
+        columns: whose joint cells are compared, in the order of `counts`.
+        counts: the drawn table's rows in each joint cell, flattened; scaled to the private table's size.
+    """
+
+    kind: ClassVar[str] = "closeness"
+
+    columns: Clique
+    counts: tuple[float, ...]
+
+    @classmethod
+    def of(cls, release: Release, sample: pd.DataFrame, columns: Sequence[str]) -> Closeness:
+        """The question about a table that was drawn from a release. Raises: LimitError for too many cells."""
+        clique = release.schema.domain.clique(columns)
+        check_cells(release.schema.domain, [clique])
+        counts = _counted(release, {name: sample[name] for name in clique}, clique)
+        return cls(columns=clique, counts=tuple(counts.tolist()))
+
+    def check(self, domain: Domain) -> None:
+        """Refuse unknown columns, and counts of other cells."""
+        if domain.cells(domain.clique(self.columns)) != len(self.counts):
+            raise ParameterError(
+                "the drawn table was counted in other cells than this table has",
+                remedy="ask about a table drawn from a release of this schema",
+            )
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """Nothing about a clique; the noise of the distance is that of one count."""
+        return ()
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """One noisy distance."""
+        on_progress("compare", 0.0)
+        table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
+        gaps = measurer.gaps({self.columns: table}, measurer.loss)
+        scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
+        noise = noise_of(measurer.loss)
+        width = half_width(noise_variance(scale, measurer.loss), noise) / GRAIN
+        distance = Figure(name="distance", value=gaps[self.columns], half_width=width)
+        return {}, Figures(column=self.columns[0], total=0.0, figures=(distance,))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`; of the counts their digest."""
+        digest = hashlib.sha256(np.array(self.counts).tobytes()).hexdigest()
+        return {"kind": self.kind, "columns": list(self.columns), "counts": digest}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """A plan of all steps.
+
+    Attributes:
+        recipe, loss: of the model.
+        test_loss: of each comparison with the private table; None to leave it out.
+        test_columns: what is compared.
+        attempts: tables that are drawn at most until one passes; the loss is at most the model's plus that
+            many times the test's.
+    """
+
+    recipe: Recipe
+    loss: Loss
+    test_loss: Loss | None = None
+    test_columns: Clique = ()
+    attempts: int = 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.attempts, bool) or not 1 <= self.attempts <= MAX_ATTEMPTS:
+            raise ParameterError(
+                "attempts ({attempts}) must be between 1 and {limit}, as each is charged",
+                remedy="ask for fewer",
+                attempts=self.attempts,
+                limit=MAX_ATTEMPTS,
+            )
+        if (self.test_loss is None) != (not self.test_columns):
+            raise ParameterError(
+                "a test against the table needs a loss and columns", remedy="name both, or neither"
+            )
+
+    @property
+    def most(self) -> Fraction:
+        """The largest loss that this may cost, in epsilon or rho."""
+        return self.loss.amount + (self.attempts * self.test_loss.amount if self.test_loss else 0)
+
+    def run(
+        self,
+        curator: Runs,
+        *,
+        records: pd.DataFrame | None = None,
+        rows: int | None = None,
+        on_progress: OnProgress = silent,
+    ) -> Record:
+        """Charge and fit the model, then draw and test until a table passes or attempts run out."""
+        release = curator.run(self.recipe, self.loss, on_progress=on_progress)
+        steps = list(model_steps(release))
+        for attempt in range(self.attempts):
+            on_progress("draw and test", 0.9)
+            sample = release.sample(rows)
+            steps += sample_steps(sample, records)
+            if steps[-1].passed and self.test_loss is not None:
+                steps.append(closeness_step(curator, release, sample, self.test_columns, self.test_loss))
+            if steps[-1].passed or attempt + 1 == self.attempts:
+                break
+        return Record(steps=tuple(steps), release=release, sample=sample, passed=steps[-1].passed)
+
+
+def model_steps(release: Release) -> tuple[Step, Step]:
+    """How values were put in bounds, and what the model cost."""
+    paid = ", ".join(f"{name} {float(Fraction(amount)):g}" for name, amount in release.guarantee.loss.items())
+    model = Step(name="model", loss=paid, result={"rows": round(max(release.model.total, 0))})
+    return Step(name="preprocess", result=_bounds(release)), model
+
+
+def sample_steps(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> tuple[Step, Step]:
+    """A drawn table, and its free test."""
+    drawn = Step(name="sample", result={"rows": len(sample)})
+    return drawn, Step(name="privacy test", result=sample_test(sample, records))
+
+
+def closeness_step(
+    curator: Runs, release: Release, sample: pd.DataFrame, columns: Sequence[str], loss: Loss
+) -> Step:
+    """One charged test of a drawn table against the private one. Costs `loss`, each time."""
+    asked = Closeness.of(release, sample, columns)
+    answer = curator.run(asked, loss, request_id=uuid.uuid4().hex)
+    return Step(name="privacy test", loss=str(loss), result=_judged(answer))
+
+
+def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> dict[str, float | bool]:
+    """What a drawn table shows about itself, and copies of public records in it. Free: reads nothing private.
+
+    Returns: rows that another row repeats; the smallest distance of two different rows, with numeric columns
+        scaled to [0, 1]; copies of the records. It passes without such copies.
+    """
+    repeated = int(sample.duplicated(keep=False).sum())
+    numbers = sample.select_dtypes("number").drop_duplicates().to_numpy(dtype=np.float64)
+    copies = 0
+    if records is not None:
+        shared = [name for name in sample.columns if name in records.columns]
+        if not shared:
+            raise ParameterError(
+                "the public records share no column with the drawn table",
+                remedy="bring records of its columns",
+            )
+        known = set(records[shared].astype("str").itertuples(index=False, name=None))
+        copies = sum(row in known for row in sample[shared].astype("str").itertuples(index=False, name=None))
+    return {
+        "repeated rows": repeated,
+        "smallest distance": _smallest_distance(numbers),
+        "copies of public records": copies,
+        "passed": copies == 0,
+    }
+
+
+def _smallest_distance(numbers: Values) -> float:
+    """Smallest Euclidean distance of two rows, in the ranges of their columns; 0 for fewer than two rows."""
+    reach = np.ptp(numbers, axis=0) if len(numbers) else np.ones(1)
+    scaled = numbers[:, reach > 0] / reach[reach > 0]
+    if len(scaled) < 2 or not scaled.shape[1]:
+        return 0.0
+    from scipy.spatial import cKDTree
+
+    nearest, _ = cKDTree(scaled).query(scaled, k=2)
+    return float(nearest[:, 1].min())
+
+
+def _bounds(release: Release) -> dict[str, str]:
+    """Public facts to which values were clipped or put."""
+    columns = [release.schema.column(name) for name in release.model_columns]
+    taken = [column.name for column in columns if column.from_data]
+    return {
+        "columns": ", ".join(column.name for column in columns),
+        "bounds": "taken from the data: " + ", ".join(taken) if taken else "known from outside",
+    }
+
+
+def _judged(answer: Release) -> dict[str, float | bool]:
+    """The noisy distance; it passes where it is surely above 0: the drawn table is no copy there."""
+    figures = answer.model
+    assert isinstance(figures, Figures)
+    (distance,) = figures.figures
+    width = distance.half_width or 0.0
+    return {"distance": distance.value, "half width": width, "passed": distance.value > 2 * width}
+
+
+def _counted(release: Release, sample: Mapping[str, pd.Series] | pd.DataFrame, columns: Clique) -> Values:
+    """Rows of a drawn table in each joint cell, flattened, scaled to the release's noisy number of rows."""
+    schema = release.schema
+    codes = [schema.column(name).encode(sample[name]) for name in columns]
+    flat = np.ravel_multi_index(codes, schema.domain.shape(columns))
+    counts = np.bincount(flat, minlength=schema.domain.cells(columns)).astype(np.float64)
+    return counts * (max(release.model.total, 0.0) / max(len(flat), 1))

@@ -1,0 +1,127 @@
+"""Two holders, one table: releases with one schema are drawn from together, guarantees side by side.
+
+Pooling is post-processing. What a person who is in several tables loses is the sum of the losses; where
+nobody is, it is the largest. Neither is computed unless it is said which of the two holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.release import MAX_ROWS, Guarantee, Release
+from dpcore.schema.schema import Schema
+from dpcore.synthesis.sampling import sample_cells
+from dpcore.tables.rows import PublicTable
+
+People = Literal["different", "the same", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pooled:
+    """Releases of one schema as one model: a row comes from each as often as its noisy number of rows says.
+
+    Attributes:
+        people: whether the tables hold different people; "unknown" where nobody can say.
+    """
+
+    releases: tuple[Release, ...]
+    people: People = "unknown"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "releases", tuple(self.releases))
+        if len(self.releases) < 2:
+            raise ParameterError("pooling needs at least two releases", remedy="choose another release")
+        if len({release.request_id for release in self.releases}) < len(self.releases):
+            raise ParameterError("a release is named twice", remedy="pool each release once")
+        first, *others = self.releases
+        if not first.model_columns:
+            raise SchemaError("the first release draws no rows", remedy="choose a histogram or a table")
+        for other in others:
+            if _facts(other.schema, other.model_columns) != _facts(first.schema, first.model_columns):
+                raise SchemaError(
+                    "the releases have different columns, cells or privacy units, so they are not one table",
+                    remedy="release both under one schema",
+                )
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows of all together."""
+        return float(sum(self._rows))
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """One per release, each about its own table."""
+        return tuple(release.guarantee for release in self.releases)
+
+    @property
+    def loss(self) -> Mapping[str, str] | None:
+        """What a person loses to all releases together, texts of exact numbers by name.
+
+        The largest for different people, the sum for the same; None where nobody says which, or where the
+        guarantees are of different kinds and stand side by side only.
+        """
+        losses = [guarantee.loss for guarantee in self.guarantees]
+        if self.people == "unknown" or any(set(each) != set(losses[0]) for each in losses):
+            return None
+        together = max if self.people == "different" else sum
+        return {name: str(together(Fraction(each[name]) for each in losses)) for name in losses[0]}
+
+    def sample(self, rows: int | None = None, *, seed: int | None = None) -> pd.DataFrame:
+        """Synthetic rows of all holders in one table, in no order. Free.
+
+        Args:
+            rows: how many; None for as many as the noisy counts say together.
+        Raises: ParameterError for a number of rows that cannot be drawn.
+        """
+        rows = min(round(self.total), MAX_ROWS) if rows is None else rows
+        if isinstance(rows, bool) or not 0 <= rows <= MAX_ROWS:
+            raise ParameterError(
+                "rows ({rows}) must be a whole number from 0 to {limit}",
+                remedy="ask for fewer rows",
+                rows=rows,
+                limit=MAX_ROWS,
+            )
+        rng = np.random.default_rng(seed)
+        holder = sample_cells(np.zeros(rows, dtype=np.int64), np.array([self._rows]), rng)
+        shares = np.bincount(holder, minlength=len(self.releases))
+        drawn = pd.concat(
+            [
+                release.sample(int(share), seed=int(rng.integers(2**63)))
+                for release, share in zip(self.releases, shares, strict=True)
+            ],
+            ignore_index=True,
+        )
+        return drawn.iloc[rng.permutation(len(drawn))].reset_index(drop=True)
+
+    def table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:
+        """`sample`, as a public table that may be exported."""
+        return PublicTable(self.sample(rows, seed=seed))
+
+    @property
+    def _rows(self) -> list[float]:
+        return [max(release.model.total, 0.0) for release in self.releases]
+
+
+def pool(releases: Sequence[Release], *, people: People = "unknown") -> Pooled:
+    """Releases of several holders as one. Raises: SchemaError when their schemas differ."""
+    return Pooled(releases=tuple(releases), people=people)
+
+
+def _facts(schema: Schema, columns: Sequence[str]) -> list[object]:
+    """What two schemas must share: columns, their cells and the unit; not where a fact came from."""
+    described = [
+        {
+            key: fact
+            for key, fact in schema.column(name).to_dict().items()
+            if key not in ("from_data", "reason")
+        }
+        for name in columns
+    ]
+    return [schema.unit.max_rows, *described]

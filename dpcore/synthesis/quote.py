@@ -1,0 +1,86 @@
+"""What a run would cost and bring, and the loss that a wanted error needs; from public facts alone."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpcore.accounting.ledger import Balance
+from dpcore.accounting.loss import UNIT, ZCDP, Loss, PureDP
+from dpcore.errors import ParameterError
+from dpcore.schema.domain import Domain
+from dpcore.synthesis.base import Expected, Recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """What a run would cost and bring, from public facts alone.
+
+    Attributes:
+        charge: what the total would grow by, in units of 1e-12 of the account's rule.
+        own_charge: the same where nothing is shared with charges on other parts; never less.
+        balance: before the charge.
+        expected: the error to expect, one entry a marginal that is known in advance.
+    """
+
+    charge: int
+    own_charge: int
+    balance: Balance
+    expected: tuple[Expected, ...]
+
+    @property
+    def affordable(self) -> bool:
+        """Whether the budget allows it."""
+        return self.charge <= self.balance.left
+
+    @property
+    def left_after(self) -> int:
+        """Units that would be left; below 0 when it is not affordable."""
+        return self.balance.left - self.charge
+
+    @property
+    def repeats(self) -> int:
+        """How many runs like this the budget allows at least."""
+        return max(0, self.balance.left) // self.own_charge
+
+
+def smallest_loss(
+    recipe: Recipe, domain: Domain, rows: int, half_width: float, *, pure: bool, level: float
+) -> Loss:
+    """The smallest loss at which every cell is within `half_width` rows with chance `level`.
+
+    Args:
+        rows: that a person may hold.
+        half_width: in rows, above 0.
+        pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+    Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
+    """
+    if not half_width > 0:
+        raise ParameterError(
+            "half_width ({half_width}) must be above 0", remedy="ask for some rows", half_width=half_width
+        )
+    recipe.check(domain)
+
+    def enough(exponent: int) -> bool:
+        expected = recipe.expect(domain, _loss(pure, exponent), rows)
+        if not expected:
+            raise ParameterError(
+                "the error of this recipe is not known in advance", remedy="state a loss instead"
+            )
+        return all(each.half_width(level) <= half_width for each in expected)
+
+    exponents = range(-1200, 801)  # of 10^(1/200), so the answer is within 1.2 % of the smallest
+    place = bisect.bisect_left(exponents, True, key=enough)
+    if place == len(exponents):
+        raise ParameterError(
+            "no loss up to 10,000 keeps every cell within {half_width:g} rows",
+            remedy="allow more error",
+            half_width=half_width,
+        )
+    return _loss(pure, exponents[place])
+
+
+def _loss(pure: bool, exponent: int) -> Loss:
+    amount = Fraction(round(10 ** (exponent / 200) * UNIT), UNIT)
+    return PureDP(epsilon=amount) if pure else ZCDP(rho=amount)

@@ -1,0 +1,281 @@
+"""Statistics: the mean, spread and quantiles of one bounded column, asked for directly, with intervals.
+
+The number of rows, the sum and the sum of squares come from one noisy vector, of which a row changes every
+entry by at most one on the scale of the public bounds. A quantile comes from a private choice among the
+column's cells, or from a noisy histogram: whichever states the smaller error in ranks before anything is
+read. Cells are taken at their middle: what a wide cell hides stays hidden.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss, Number, PureDP, exact
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import (
+    noise_of,
+    noise_scale,
+    noise_variance,
+    selection_scale,
+    sums_deviation,
+)
+from dpcore.release import Model
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.interval import Integer, IntervalColumn, Real
+from dpcore.schema.schema import Schema
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.sampling import Integers
+from dpcore.tables.counts import Marginal, Noise, Values, half_width
+from dpcore.tables.sums import Entry, levels
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics(Recipe):
+    """Mean, variance, standard deviation and quantiles of a column. Costs the stated loss.
+
+    Half of it goes to the vector, half to the quantiles; all to the one where the other is not asked for.
+
+    Attributes:
+        centers: middle of each cell of values, rising; in the unit of the column. Cells after these, such as
+            the one for missing values, are not counted.
+        moments: whether mean, variance and standard deviation are asked for.
+        quantiles: orders such as "1/2" for the median, each above 0 and below 1.
+    """
+
+    kind: ClassVar[str] = "statistics"
+
+    column: str
+    centers: tuple[float, ...]
+    moments: bool = True
+    quantiles: tuple[Number, ...] = (Fraction(1, 2),)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "centers", tuple(map(float, self.centers)))
+        orders = tuple(
+            exact("quantile", order, at_most=1).limit_denominator(1000) for order in self.quantiles
+        )
+        object.__setattr__(self, "quantiles", orders)
+        if any(not 0 < order < 1 for order in orders):
+            raise ParameterError("a quantile must be between 0 and 1", remedy="use a number such as 0.5")
+        if not (self.moments or orders):
+            raise ParameterError("there is nothing to compute", remedy="ask for the mean, or for a quantile")
+        if not self.centers or (np.diff(self.centers) <= 0).any():
+            raise ParameterError(
+                "the centers of column {column!r} must rise", remedy="use Statistics.of", column=self.column
+            )
+
+    @classmethod
+    def of(
+        cls, schema: Schema, column: str, *, moments: bool = True, quantiles: Sequence[Number] = ("1/2",)
+    ) -> Statistics:
+        """The recipe for a column of numbers. Raises: ParameterError for a column of another kind."""
+        declared = schema.column(column)
+        if not isinstance(declared, Integer | Real):
+            raise ParameterError(
+                "column {column!r} holds no numbers, so it has no mean or median",
+                remedy="choose a column of whole or real numbers",
+                column=column,
+            )
+        centers = tuple(map(float, centers_of(declared)))
+        return cls(column=column, centers=centers, moments=moments, quantiles=tuple(quantiles))
+
+    def check(self, domain: Domain) -> None:
+        """Refuse an unknown column, or one of fewer cells."""
+        if domain.size(self.column) < len(self.centers):
+            raise ParameterError(
+                "column {column!r} has {cells} cells, fewer than the {centers} that were named",
+                remedy="make the recipe from this schema",
+                column=self.column,
+                cells=domain.size(self.column),
+                centers=len(self.centers),
+            )
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """The error of the number of rows; those of the figures are `mean_width` and `rank_error`."""
+        if not self.moments:
+            return ()
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._moment_loss(loss))
+        return (Expected(clique=(), cells=1, variance=deviation**2, noise=_noise(loss)),)
+
+    def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
+        """Half-width of the interval of the mean of so many rows, in the column's unit, at most. Public."""
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._moment_loss(loss))
+        width = half_width(2 * deviation**2, _noise(loss), LEVEL)
+        return width / max(people, 1.0) * self._reach
+
+    def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
+        """How far, in rows, the rank of a quantile may be off with chance 0.95, and by which way. Public.
+
+        A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram: each of K sums of up to
+        K noisy cells within its interval at the level 1 - 0.05 / K.
+        """
+        cells, loss = len(self.centers), self._quantile_loss(loss)
+        each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
+        chosen = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
+        variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
+        noise = noise_of(loss)
+        summed = half_width(variance, noise, 1 - (1 - LEVEL) / cells)
+        return (summed, "histogram") if summed < chosen else (chosen, "choice")
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """The vector, then the quantiles."""
+        found: list[Figure] = []
+        total = 0.0
+        marginals: dict[Clique, Marginal] = {}
+        if self.moments:
+            on_progress("measure sums", 0.0)
+            total, figures = self._moments(measurer)
+            found += figures
+        if self.quantiles:
+            on_progress("find quantiles", 0.5)
+            error, way = self.rank_error(measurer.loss, rows=measurer.rows)
+            loss = self._quantile_loss(measurer.loss)
+            if way == "histogram":
+                (counts,) = measurer.measure([(self.column,)], loss)
+                marginals[counts.clique] = counts
+                cells = [_crossed(counts.values[: len(self.centers)], order) for order in self._orders]
+            else:
+                share = loss.share(Fraction(1, len(self._orders)))
+                cells = [
+                    measurer.quantile(self.column, order, share, cells=len(self.centers))
+                    for order in self._orders
+                ]
+            found += [
+                Figure(name=f"quantile {order}", value=self.centers[cell], rank_error=error)
+                for order, cell in zip(self._orders, cells, strict=True)
+            ]
+        return marginals, Figures(column=self.column, total=max(total, 0.0), figures=tuple(found))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return recipe_dict(self)
+
+    def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
+        """Noisy number of rows; mean, variance and deviation with intervals, to first order in the noise.
+
+        With q = (sum of 2 x^2 - 1) / n, m = (sum of x) / n and noise z: n (m' - m) = z1 - m z0, and
+        n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0.
+        """
+        loss = self._moment_loss(measurer.loss)
+        size = measurer.domain.size(self.column)
+        place = np.zeros(size)
+        place[: len(self.centers)] = (np.array(self.centers) - self._middle) / self._reach
+        counted = np.where(np.arange(size) < len(self.centers), 1.0, 0.0)
+        vectors = (counted, place, (2 * place**2 - 1) * counted)
+        entries: list[Entry] = [{self.column: levels(vector)} for vector in vectors]
+        sums = measurer.sums((), entries, loss)
+        total = float(sums.values[0, 0])
+        rows = max(total, 1.0)
+        mean, square = np.clip(sums.values[0, 1:] / rows, -1.0, 1.0)
+        variance = max((square + 1) / 2 - mean**2, 0.0)
+        deviation = math.sqrt(variance)
+
+        def width(*factors: float) -> float:
+            spread = sums.deviation**2 * sum(factor**2 for factor in factors)
+            return half_width(spread, _noise(loss), LEVEL) / rows
+
+        off = width(0.5, 2 * mean, 2 * mean**2 - square / 2)
+        reach = self._reach
+        # sqrt(v) moves by at most sqrt(v + off) - sqrt(v) up and sqrt(v) - sqrt(v - off) down
+        down = deviation - math.sqrt(max(variance - off, 0.0))
+        spread = max(down, math.sqrt(variance + off) - deviation)
+        return total, [
+            Figure(name="mean", value=self._middle + reach * mean, half_width=reach * width(1.0, mean)),
+            Figure(name="variance", value=reach**2 * variance, half_width=reach**2 * off),
+            Figure(name="standard deviation", value=reach * deviation, half_width=reach * spread),
+        ]
+
+    @property
+    def _orders(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(order) for order in self.quantiles)
+
+    @property
+    def _middle(self) -> float:
+        return (self.centers[0] + self.centers[-1]) / 2
+
+    @property
+    def _reach(self) -> float:
+        return (self.centers[-1] - self.centers[0]) / 2 or 1.0
+
+    def _moment_loss(self, loss: Loss) -> Loss:
+        return loss.share(Fraction(1, 2)) if self.quantiles else loss
+
+    def _quantile_loss(self, loss: Loss) -> Loss:
+        return loss.share(Fraction(1, 2)) if self.moments else loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One noisy statistic, in the unit of its column.
+
+    Attributes:
+        half_width: of its interval at the level 0.95 over the noise, in the same unit; None for a quantile.
+        rank_error: how many rows its rank may be off, with chance 0.95; None for a moment.
+    """
+
+    name: str
+    value: float
+    half_width: float | None = None
+    rank_error: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Figures:
+    """Statistics of one column; draws no rows."""
+
+    kind: ClassVar[str] = "figures"
+
+    column: str
+    total: float
+    figures: tuple[Figure, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """No column is drawn."""
+        return ()
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """No columns."""
+        return {}
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
+        """Refused, as no rows are drawn."""
+        return Conditioned.of(self, cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        figures = [vars(figure) for figure in self.figures]
+        return {"kind": self.kind, "column": self.column, "total": self.total, "figures": figures}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Figures:
+        """Read what `to_dict` wrote."""
+        figures = tuple(Figure(**figure) for figure in fields["figures"])
+        return cls(column=fields["column"], total=fields["total"], figures=figures)
+
+
+def centers_of(column: IntervalColumn) -> Values:
+    """Middle of each cell of values; a cell of whole numbers has its middle among them."""
+    ends = column.edges[1:] - 1 if isinstance(column, Integer) else column.edges[1:]
+    middle: Values = (column.edges[:-1] + ends) / 2
+    return middle
+
+
+def _crossed(counts: Values, order: Fraction) -> int:
+    """The first cell at which the noisy counts add up to that part of their sum."""
+    reached = np.cumsum(counts)
+    return int(np.argmax(reached >= float(order) * reached[-1]))
+
+
+def _noise(loss: Loss) -> Noise:
+    return "max norm" if isinstance(loss, PureDP) else "gaussian"

@@ -1,0 +1,217 @@
+"""The page behind an invitation: a question, answered in the browser, and the report that comes back.
+
+`routes` is what a Starlette application mounts. Links that are unknown, answered, expired or closed are all
+answered alike. Nothing here sees a true answer: the browser perturbs it before anything is sent.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from dpcore.errors import LedgerError, ParameterError
+from dpcore.local import Question
+from workbench.store.surveys import Surveys, links_work
+from workbench.ui.language import _
+from workbench.ui.wording import answer_words
+
+STATIC = Path(__file__).parent / "static"
+MAX_BODY = 200_000
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "X-Robots-Tag": "noindex",
+}
+_FILES = {"draw.js": "text/javascript", "answer.js": "text/javascript", "answer.css": "text/css"}
+
+
+class Limiter:
+    """At most so many requests a minute for each address; forgets everything when the minute is over."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._minute = 0
+        self._counts: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def allows(self, address: str) -> bool:
+        """Whether one more request of this address fits into this minute."""
+        minute = int(time.monotonic() // 60)
+        with self._lock:
+            if minute != self._minute:
+                self._minute = minute
+                self._counts.clear()
+            self._counts[address] += 1
+            return self._counts[address] <= self._per_minute
+
+
+def routes(surveys: Surveys, *, per_minute: int = 60) -> list[Route]:
+    """The routes of all answer pages; from now on links work."""
+    limiter = Limiter(per_minute)
+
+    async def page(request: Request) -> Response:
+        question = await run_in_threadpool(surveys.asked, request.path_params["token"])
+        if question is None:
+            return HTMLResponse(gone_page(), 404)
+        return HTMLResponse(answer_page(question))
+
+    async def take(request: Request) -> Response:
+        body = await _body(request)
+        if body is None:
+            return JSONResponse({}, 413)
+        token = request.path_params["token"]
+        question = await run_in_threadpool(surveys.asked, token)
+        if question is None:
+            return JSONResponse({}, 404)
+        report = read_report(question, body)  # a ParameterError is answered by `guarded`
+        stored = await run_in_threadpool(surveys.accept, token, report)
+        return JSONResponse({}, 200 if stored else 404)
+
+    async def file(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _FILES:
+            return Response(status_code=404)
+        return Response((STATIC / name).read_bytes(), media_type=_FILES[name])
+
+    def guarded(endpoint: Any) -> Any:
+        async def answer(request: Request) -> Response:
+            if not limiter.allows(request.client.host if request.client else ""):
+                response: Response = JSONResponse({}, 429)
+            else:
+                try:
+                    response = await endpoint(request)
+                except ParameterError:
+                    response = JSONResponse({}, 400)
+                except LedgerError:
+                    response = HTMLResponse(gone_page(), 503)
+            response.headers.update(HEADERS)
+            return response
+
+        return answer
+
+    links_work.set()
+    return [
+        Route("/answer/static/{name}", guarded(file)),
+        Route("/answer/{token}", guarded(page), methods=["GET"]),
+        Route("/answer/{token}", guarded(take), methods=["POST"]),
+    ]
+
+
+def read_report(question: Question, body: bytes) -> Any:
+    """The plain report of a body as the script sends it.
+
+    Raises: ParameterError for another protocol or epsilon, and for what no report of this question is.
+    """
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError):
+        fields = None
+    expected = {"protocol": question.protocol.name, "epsilon": str(question.epsilon)}
+    if not isinstance(fields, dict) or {**fields, "report": None} != {**expected, "report": None}:
+        raise ParameterError(
+            "this is no report of the question's protocol and epsilon",
+            remedy="open the link and answer again",
+        )
+    report = fields.get("report")
+    question.protocol.from_plain([report])
+    return report
+
+
+def answer_page(question: Question) -> str:
+    """The page that asks, as HTML; its script draws the report."""
+    asked = {
+        "protocol": question.protocol.name,
+        "epsilon": str(question.epsilon),
+        "categories": question.protocol.categories,
+        "labels": list(question.categories),
+        "script": question.protocol.script(),
+        "words": _words(),
+    }
+    choices = "\n".join(
+        f'<label><input type="radio" name="answer" value="{code}"> {html.escape(label)}</label>'
+        for code, label in enumerate(question.categories)
+    )
+    return _filled(
+        "answer.html",
+        title=_("One question"),
+        question=question.text,
+        promise=_(
+            "Your answer is changed at random here, in your own browser, before anything leaves it. The "
+            "people who ask get the changed answer only; from those of many people they can estimate how "
+            "common each answer is."
+        ),
+        epsilon=answer_words(float(question.epsilon)),
+        no_script=_(
+            "This page does not work without JavaScript: your answer must be changed at random before it is "
+            "sent, and only a script can do that in your browser. Nothing was sent."
+        ),
+        legend=_("Your true answer stays in this browser"),
+        draw=_("Change it at random"),
+        look=_("This is all that will be sent"),
+        final=_("It is drawn once: drawing again until it suits you would give your answer away."),
+        send=_("Send this"),
+        sent=_("Sent. Thank you. This link has done its work and opens no more."),
+        trusted={
+            "choices": choices,
+            # so that no label can end the element that it stands in
+            "asked": json.dumps(asked).replace("<", "\\u003c"),
+        },
+    )
+
+
+def gone_page() -> str:
+    """The page of every link that does not work, whatever the reason."""
+    return _filled(
+        "gone.html",
+        title=_("This link does not work"),
+        why=_(
+            "It was answered already, has expired, was closed, or never existed. Ask whoever sent it for a "
+            "new one."
+        ),
+        trusted={},
+    )
+
+
+def _words() -> dict[str, str]:
+    return {
+        "names": _("Your report says:"),
+        "none": _("none of the answers"),
+        "mixed": _("Your report is a number that fits your answer and many others."),
+        "no_randomness": _("This browser has no safe source of randomness. Nothing was sent."),
+        "failed": _("It could not be sent. Try again in a moment; your report stays the same."),
+        "400": _("The server did not accept this report. Open the link again."),
+        "404": _("This link does not work any more: it was answered already, has expired or was closed."),
+        "429": _("Too many requests from your network. Try again in a minute; your report stays the same."),
+    }
+
+
+def _filled(name: str, *, trusted: dict[str, str], **texts: str) -> str:
+    template = Template((STATIC / name).read_text(encoding="utf-8"))
+    return template.substitute({key: html.escape(text) for key, text in texts.items()}, **trusted)
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body of a request; None where it is larger than any report."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY:
+            return None
+    return body

@@ -1,0 +1,157 @@
+"""The rules inside the house, after that of the floors: who may know whom between rooms and inside them.
+
+Each rule is a function from one arrow (module, imported module) to a reason against it, or None. Every rule
+is run over all imports, and over an arrow that it must refuse.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+import pytest
+
+from tests.architecture.house import ARROWS, NAMES, ROOT
+
+PAGES = {path.stem for path in (ROOT / "pages").glob("*.py")}
+ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what stands lower
+    "hierarchies": 0,
+    "models": 1,
+    "recoded": 1,
+    "fulldomain": 2,
+    "partition": 2,
+    "plan": 3,
+    "apply": 4,
+}
+STREAMLIT = {"workbench.session", "workbench.ui.widgets", "workbench.ui.unexpected"}
+"""The modules that may draw beside the `form` and `view` of a page's room; settings read the secrets."""
+SHARE = (
+    *(
+        "dpcore.errors",
+        "dpcore.text",
+        "dpcore.schema",
+        "dpcore.local",
+        "dpcore.tables",
+        "dpcore.release",
+        "dpcore.synthesis",
+    ),
+    *("dpcore.io.export", "workbench.store", "workbench.ui.wording", "workbench.ui.language"),
+    *("workbench.ui.charts", "share"),
+)
+
+
+def room(module: str) -> str:
+    """The second name of a module: the room of workbench it is in."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def methods_of_anonymization(module: str, imported: str) -> str | None:
+    """2: inside anonymize, hierarchies < models, recoded < fulldomain, partition < plan < apply."""
+    ours, other = ([*each.split("."), "", ""][:3] for each in (module, imported))
+    if ours[:2] != ["dpcore", "anonymize"] or other[:2] != ["dpcore", "anonymize"] or ours[2] == other[2]:
+        return None
+    if ours[2] not in ANONYMIZE or other[2] not in ANONYMIZE:
+        return None
+    return "goes up" if ANONYMIZE[other[2]] >= ANONYMIZE[ours[2]] else None
+
+
+def a_page_owns_its_room(module: str, imported: str) -> str | None:
+    """3: `workbench/<page>/` is imported by `pages/<page>.py` and itself only."""
+    if not imported.startswith("workbench.") or room(imported) not in PAGES:
+        return None
+    return (
+        None
+        if module.split(".")[:2] in (["workbench", room(imported)], ["pages", room(imported)])
+        else "not its page"
+    )
+
+
+def workbench_floor(module: str) -> int:
+    """Where a module of workbench stands: samples and store, web, session, ui, page rooms."""
+    return {"samples": 0, "store": 0, "web": 1, "session": 2, "ui": 3}.get(room(module), 4)
+
+
+def inside_workbench(module: str, imported: str) -> str | None:
+    """4: store < web < session < ui < page rooms; samples imports nothing of ours."""
+    if not module.startswith("workbench.") or imported.split(".")[0] not in ("workbench", "dpcore"):
+        return None
+    if module == "workbench.samples":
+        return "samples knows nothing"
+    if imported.startswith("workbench.") and room(imported) != room(module):
+        return "goes up" if workbench_floor(imported) >= workbench_floor(module) else None
+    return None
+
+
+def who_draws(module: str, imported: str) -> str | None:
+    """5: streamlit only in app, server, web, pages, session, ui, `form`, `view`; altair only in `charts`."""
+    library, last = imported.split(".")[0], module.split(".")[-1]
+    if library == "altair":
+        return None if last == "charts" else "only charts"
+    if (
+        library != "streamlit"
+        or module in ("app", "server")
+        or module.startswith(("pages.", "workbench.web."))
+        or module in STREAMLIT
+    ):
+        return None
+    if module == "workbench.store.settings":  # the secrets, inside the function that reads them
+        return None
+    return None if last in ("form", "view") or last.endswith("_view") else "does not draw"
+
+
+def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
+    """6: what answers strangers knows stored releases, words, charts; no curator, engine or session."""
+    if module.split(".")[0] != "share" or imported.split(".")[0] not in (
+        "dpcore",
+        "workbench",
+        "pages",
+        "app",
+    ):
+        return None
+    return None if imported.startswith(SHARE) else "not for strangers"
+
+
+RULES: dict[Callable[[str, str], str | None], tuple[str, str]] = {
+    methods_of_anonymization: ("dpcore.anonymize.models", "dpcore.anonymize.plan"),
+    a_page_owns_its_room: ("pages.audit", "workbench.anonymize.work"),
+    inside_workbench: ("workbench.session", "workbench.ui.widgets"),
+    who_draws: ("workbench.ledger.lines", "streamlit"),
+    what_is_shared_knows_no_rows: ("share.pages", "dpcore.curator"),
+}
+"""Each rule, and an arrow that it must refuse."""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_no_arrow_breaks_the_rule(rule: Callable[[str, str], str | None]) -> None:
+    """A room that others reach into cannot be changed, or read, by itself."""
+    assert [(*arrow, why) for arrow in ARROWS if (why := rule(*arrow))] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_rule_refuses(rule: Callable[[str, str], str | None]) -> None:
+    """A rule that never refuses is no rule."""
+    assert rule(*RULES[rule])
+
+
+def test_the_layers_of_anonymization_name_real_modules() -> None:
+    """A layer that was renamed would be checked no longer."""
+    assert all(any(each.startswith(f"dpcore.anonymize.{name}") for each in NAMES) for name in ANONYMIZE)
+
+
+def test_no_module_is_in_a_circle() -> None:
+    """Modules that import each other can be understood only together."""
+    below: dict[str, set[str]] = defaultdict(set)
+    for module, imported in ARROWS:
+        if imported in NAMES and imported != module and imported.count("."):
+            below[module].add(imported)
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, " > ".join((*path, module))
+        if module not in done:
+            for other in sorted(below[module]):
+                visit(other, (*path, module))
+            done.add(module)
+
+    for module in sorted(NAMES):
+        visit(module, ())

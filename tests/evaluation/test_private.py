@@ -1,0 +1,192 @@
+"""Evaluations that are charged: right on average, exact in their noise, and paid for first."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.accounting.loss import UNIT
+from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict
+from dpcore.evaluation.marginal_error import marginal_error
+from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.mechanisms import measurer
+from dpcore.release import PrivateReport
+from dpcore.tables.rows import PublicTable
+from tests.evaluation.people import SCHEMA, independent, people
+from tests.statistical import laws
+
+ORIGINAL = people(3_000, 1)
+RELEASE = PublicTable(people(2_000, 2))
+
+
+def curator(epsilon: float = 1_000, schema: dp.Schema = SCHEMA, frame: pd.DataFrame = ORIGINAL) -> dp.Curator:
+    return dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=epsilon), ledger=dp.MemoryLedger())
+
+
+@pytest.mark.parametrize("way", [1, 2])
+def test_marginal_error_is_right_within_its_interval(way: int) -> None:
+    """The figure that is shared would be about something else than the internal one."""
+    exact = marginal_error(ORIGINAL, RELEASE.frame, SCHEMA, (way,)).ways[0]
+    report = curator().evaluate_privately(
+        PrivateMarginalError(release=RELEASE, way=way), dp.PureDP(epsilon=500)
+    )
+    half = report.content["half_width"]
+    assert report.content["compared"] == exact.cliques
+    assert report.content["mean"] == pytest.approx(exact.mean, abs=0.005)
+    assert report.content["worst"] == pytest.approx(exact.worst, abs=0.005)
+    assert tuple(report.content["columns"]) == exact.worst_clique
+    assert half < 0.005
+
+
+def test_the_interval_widens_with_less_to_spend() -> None:
+    """A noisy figure would look as sure as an exact one; at 95 % it must hold the truth nearly always."""
+    asked = PrivateMarginalError(release=PublicTable(RELEASE.frame[["married"]]), way=1)
+    truth = marginal_error(ORIGINAL, RELEASE.frame[["married"]], SCHEMA, (1,)).ways[0].mean
+    opened, loss = curator(), dp.PureDP(epsilon="0.2")
+    reports = [opened.evaluate_privately(asked, loss, request_id=str(i)).content for i in range(200)]
+    inside = sum(abs(each["mean"] - truth) <= each["half_width"] for each in reports)
+    assert laws.at_least(inside, 200, 0.95)
+    assert reports[0]["half_width"] > 0.005
+
+
+def test_accuracy_is_right_within_its_interval() -> None:
+    """Accuracy with noise must be that of the same model counted exactly."""
+    asked = PrivateAccuracy(release=RELEASE, target="married")
+    sure = curator().evaluate_privately(asked, dp.PureDP(epsilon=100)).content
+    assert sure["accuracy"] > sure["majority"] + 0.05
+    opened, loss = curator(), dp.PureDP(epsilon="0.05")
+    drawn = [opened.evaluate_privately(asked, loss, request_id=str(i)).content for i in range(60)]
+    assert all(each["low"] <= each["accuracy"] <= each["high"] for each in drawn)
+    assert laws.at_least(sum(each["low"] <= sure["accuracy"] <= each["high"] for each in drawn), 60, 0.95)
+    assert drawn[0]["high"] - drawn[0]["low"] > 0.01
+    useless = PrivateAccuracy(release=PublicTable(independent(ORIGINAL, 2_000, 3)), target="married")
+    found = curator().evaluate_privately(useless, dp.PureDP(epsilon=100)).content
+    assert found["accuracy"] < sure["accuracy"] - 0.05
+
+
+def test_paid_before_anything_is_read() -> None:
+    """An evaluation that may be shared would cost nothing, or read first and pay afterwards."""
+    opened = curator(epsilon=1)
+    asked = PrivateAccuracy(release=RELEASE, target="married")
+    report = opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6"))
+    assert opened.balance().spent == 0.6 * UNIT
+    assert [line.state for line in opened.lines()] == ["opened", "reserved", "committed"]
+    events = opened.lines()[-1].content["events"]
+    assert [event["mechanism"] for event in events] == ["discrete laplace"]
+    assert set(events[0]["reads"][0]) == set(SCHEMA.domain.names)
+    with pytest.raises(BudgetExceeded):
+        opened.evaluate_privately(asked, dp.PureDP(epsilon="0.5"))
+    assert opened.balance().spent == 0.6 * UNIT
+    assert opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6")) == report  # stored, and free
+    assert opened.report(report.request_id) == report
+    assert opened.balance().spent == 0.6 * UNIT
+    other = PrivateAccuracy(release=RELEASE, target="city")
+    with pytest.raises(RequestConflict):
+        opened.evaluate_privately(other, dp.PureDP(epsilon="0.1"), request_id=report.request_id)
+
+
+def test_another_release_is_another_question() -> None:
+    """The stored answer about one table would be given for another one with the same columns."""
+    opened = curator()
+    loss = dp.PureDP(epsilon=1)
+    first = opened.evaluate_privately(PrivateMarginalError(release=RELEASE), loss)
+    other = PrivateMarginalError(release=PublicTable(independent(ORIGINAL, 2_000, 3)))
+    assert opened.evaluate_privately(other, loss).request_id != first.request_id
+    assert opened.balance().spent == 2 * UNIT
+
+
+def test_it_may_be_shared() -> None:
+    """The report must travel as text, with its guarantee, and hold no rows."""
+    report = curator().evaluate_privately(PrivateMarginalError(release=RELEASE), dp.PureDP(epsilon=1))
+    assert PrivateReport.from_json(report.to_json()) == report
+    assert report.guarantee.kind == "differential privacy"
+    assert report.guarantee.loss == {"epsilon": "1"}
+    assert set(json.loads(report.to_json())["report"]["content"]) == {
+        "mean",
+        "worst",
+        "columns",
+        "half_width",
+        "compared",
+    }
+    opened = curator()
+    release = opened.run(dp.Histogram("city"), dp.PureDP(epsilon=1))
+    with pytest.raises(ParameterError, match="not a report"):
+        opened.report(release.request_id)
+
+
+def test_gaussian_noise_under_zcdp() -> None:
+    """A budget in rho could not pay for an evaluation."""
+    opened = dp.Curator.open(
+        ORIGINAL, SCHEMA, budget=dp.ApproxDP(epsilon=3, delta=1e-9), ledger=dp.MemoryLedger()
+    )
+    for asked in (
+        PrivateAccuracy(release=RELEASE, target="married"),
+        PrivateMarginalError(release=RELEASE, way=1),
+    ):
+        opened.evaluate_privately(asked, dp.ApproxDP(epsilon=1, delta=1e-9))
+        events = opened.lines()[-1].content["events"]
+        assert {event["mechanism"] for event in events} == {"discrete gaussian"}
+
+
+def drawn_noise() -> np.ndarray:
+    """Noise on 50,000 cells that a rule puts one row of 7 into."""
+    schema = dp.Schema(columns=(dp.Integer("a", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=2))
+    frame = pd.DataFrame({"a": [1] * 7})
+    engine = dp.curator.FrameEngine(frame, schema, key=b"k")
+    loss = dp.PureDP(epsilon=1)
+    own = measurer.Measurer(engine.counts, domain=schema.domain, loss=loss, rows=2, assigned=engine.assigned)
+    noisy = own.assigned(lambda rows: np.zeros(len(rows), dtype=np.int64), 50_000, ("a",), loss)
+    assert noisy.variance == pytest.approx(0.5 / np.sinh(0.25) ** 2)
+    noise = noisy.values.astype(np.int64)
+    noise[0] -= 7
+    return noise
+
+
+def test_the_law_of_the_noise() -> None:
+    """Counts of a public rule need discrete Laplace noise of scale rows / epsilon, one draw a cell."""
+    noise = drawn_noise()
+    assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(2.0)) > laws.FALSE_ALARM
+    assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(1.8)) < laws.FALSE_ALARM  # the twin
+
+
+def test_several_rows_of_a_person() -> None:
+    """Where a person may have more rows than the unit says, the rest must not be counted."""
+    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    frame = pd.concat([ORIGINAL.iloc[:500]] * 4).assign(person=lambda each: each.index)
+    engine = dp.curator.FrameEngine(frame, schema, key=b"k")
+    assert engine.assigned(lambda rows: np.zeros(len(rows), dtype=np.int64), 1).values.tolist() == [500]
+
+
+@pytest.mark.parametrize("cell", [-1, 2])
+def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
+    """Rows that no cell takes would vanish silently."""
+    engine = dp.curator.FrameEngine(ORIGINAL, SCHEMA, key=b"k")
+    with pytest.raises(ParameterError, match="one of 2 cells"):
+        engine.assigned(lambda rows: np.full(len(rows), cell), 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (PrivateMarginalError(release=RELEASE, way=3), "1 or 2"),
+        (PrivateMarginalError(release=PublicTable(RELEASE.frame.iloc[:0])), "no rows"),
+        (PrivateMarginalError(release=PublicTable(RELEASE.frame[["age"]])), "fewer columns"),
+        (PrivateAccuracy(release=RELEASE, target="age"), "numbers, not classes"),
+        (PrivateAccuracy(release=RELEASE, target="city", task="magic"), "magic"),
+        (
+            PrivateAccuracy(release=PublicTable(RELEASE.frame[["city"]]), target="city"),
+            "another one to learn",
+        ),
+        (PrivateAccuracy(release=PublicTable(RELEASE.frame.assign(city="?")), target="city"), "no row with"),
+    ],
+)
+def test_refused_before_it_is_charged(asked: PrivateMarginalError | PrivateAccuracy, said: str) -> None:
+    """What cannot be asked would cost something all the same."""
+    opened = curator()
+    with pytest.raises(ParameterError, match=said):
+        opened.evaluate_privately(asked, dp.PureDP(epsilon=1))
+    assert opened.balance().spent == 0

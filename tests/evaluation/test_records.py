@@ -1,0 +1,91 @@
+"""Rows as numbers: values of files made elsewhere, and distances by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.errors import ParameterError
+from dpcore.evaluation.records import as_declared, distances, numbers_of, records
+from tests.evaluation.people import SCHEMA, people
+
+
+def test_written_intervals_count_as_their_middle() -> None:
+    """A generalized file could not be attacked: all of its numbers would be missing."""
+    column = dp.Integer("age", low=0, high=99, missing_tokens=("?",))
+    values = pd.Series(["20-29", "[20, 30)", "20 to 29", "25", "25.0", "-5--1", "*", "?", "<20", None])
+    expected = [24.5, 25, 24.5, 25, 25, -3, np.nan, np.nan, np.nan, np.nan]
+    np.testing.assert_array_equal(numbers_of(column, values), expected)
+
+
+def test_dates() -> None:
+    """Dates as texts and as dates are the same days; a zone does not move them."""
+    column = dp.Date("born", low="1900-01-01", high="2030-01-01")
+    texts = pd.Series(["1970-01-03", None, "nothing"])
+    np.testing.assert_array_equal(numbers_of(column, texts), [2, np.nan, np.nan])
+    stamps = pd.to_datetime(pd.Series(["1970-01-03", None])).dt.tz_localize("Asia/Tokyo")
+    np.testing.assert_array_equal(numbers_of(column, stamps), [2, np.nan])
+
+
+def test_one_code_for_one_text() -> None:
+    """A value of the release would not be recognized in the original."""
+    schema = dp.Schema(
+        columns=(dp.Boolean("b", true_label="yes", false_label="no"), dp.Categorical("z", categories=(1, 2))),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    first, second = records(
+        [
+            pd.DataFrame({"b": [True, False], "z": [1.0, 2.0]}),
+            pd.DataFrame({"b": ["NO", "yes"], "z": ["2", "1"]}),
+        ],
+        schema,
+    )
+    for own, other in zip(first.values, second.values, strict=True):
+        assert own.tolist() == other[::-1].tolist()
+
+
+def test_distances_by_hand() -> None:
+    """Every attack would look for the wrong neighbors."""
+    frame = people(30, 1)
+    frame.loc[3, "age"] = None
+    first, second = records([frame, frame.iloc[::-1]], SCHEMA)
+    found = distances(first, second)
+    for i, own in enumerate(frame.itertuples()):
+        for j, other in enumerate(frame.iloc[::-1].itertuples()):
+            by_hand = 0.0
+            for name, width in (("age", 100), ("income", 100), ("children", 10), ("weight", 150)):
+                a, b = getattr(own, name), getattr(other, name)
+                if np.isnan(a) or np.isnan(b):
+                    by_hand += not (np.isnan(a) and np.isnan(b))
+                else:
+                    by_hand += abs(a - b) / width
+            for name in ("city", "married"):
+                a, b = getattr(own, name), getattr(other, name)
+                by_hand += (None if pd.isna(a) else a) != (None if pd.isna(b) else b)
+            assert found[i, j] == pytest.approx(by_hand, abs=1e-5)
+
+
+def test_nothing_in_common() -> None:
+    """Files of other headers, or without rows, get a sentence."""
+    for other, said in ((pd.DataFrame({"x": [1]}), "in common"), (people(0, 1), "no rows")):
+        with pytest.raises(ParameterError, match=said):
+            records([people(3, 1), other], SCHEMA)
+
+
+def test_a_foreign_table_as_far_as_it_fits() -> None:
+    """One generalized column would keep a whole file from being compared."""
+    frame = people(200, 1).assign(married="*", extra=1)
+    frame["age"] = [f"[{age // 10 * 10}, {age // 10 * 10 + 10})" for age in frame["age"]]
+    frame.loc[:19, "children"] = 99
+    frame["city"] = frame["city"].where(frame.index >= 20, "Z")
+    found = as_declared(frame, SCHEMA)
+    assert found.left_out == ("married",)
+    assert found.rows_left_out == pytest.approx(0.1)
+    assert list(found.frame.columns) == ["age", "city", "income", "children", "weight"]
+    assert len(SCHEMA.encode(found.frame.assign(married="yes"))["age"]) == 180
+    assert found.frame["age"].tolist() == [age // 10 * 10 + 5 for age in people(200, 1)["age"][20:]]
+    nothing = as_declared(pd.DataFrame({"x": [1, 2]}), SCHEMA)
+    assert nothing.left_out == ()
+    assert list(nothing.frame.columns) == []

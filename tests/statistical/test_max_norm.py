@@ -1,0 +1,206 @@
+"""The K-norm mechanism of the max norm: its full law, its sampler, and an attack on it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpcore.errors import LimitError
+from dpcore.mechanisms import max_norm
+from dpcore.mechanisms.max_norm import (
+    bernoulli_exp,
+    eulerian,
+    max_norm_noise,
+    max_norm_scale,
+    max_norm_variance,
+)
+from dpcore.tables.counts import half_width
+from dpcore.tables.sums import GRID
+from tests.statistical import laws
+
+DRAWS = 50_000
+Draw = Callable[[int, int], np.ndarray]
+
+
+def draws(entries: int, scale: int) -> np.ndarray:
+    return max_norm_noise(np.zeros((DRAWS, entries), dtype=np.int64), scale=scale)
+
+
+def full_law(entries: int, scale: float, reach: int) -> np.ndarray:
+    """P(z) over the cube from -reach to reach, multiplied out; what is beyond is left out."""
+    axes = np.abs(np.indices((2 * reach + 1,) * entries) - reach)
+    weights = np.exp(-axes.max(axis=0) / scale)
+    far = np.arange(reach + 1, reach + 4000)
+    beyond = (((2 * far + 1.0) ** entries - (2 * far - 1.0) ** entries) * np.exp(-far / scale)).sum()
+    law: np.ndarray = weights / (weights.sum() + beyond)
+    return law
+
+
+def p_value(noise: np.ndarray, law: np.ndarray) -> float:
+    """p-value of whole vectors under their joint law, all vectors beyond the cube as one cell."""
+    reach = law.shape[0] // 2
+    inside = (np.abs(noise) <= reach).all(axis=1)
+    places = tuple((noise[inside] + reach).T)
+    observed = np.zeros(law.shape)
+    np.add.at(observed, places, 1)
+    # neighbors in the order of their distance are alike, so that pooling small cells keeps the shape
+    order = np.argsort(np.abs(np.indices(law.shape) - reach).max(axis=0), axis=None, kind="stable")
+    seen = np.append(observed.ravel()[order], (~inside).sum())
+    wanted = np.append(law.ravel()[order], 1 - law.sum()) * len(noise)
+    return laws.chi_square_of_counts(seen, wanted)
+
+
+def clipped_laplace(entries: int, scale: int) -> np.ndarray:
+    """Independent Laplace noise of the deviation of the right law."""
+    wide = math.sqrt(max_norm_variance(entries, scale) / 2)
+    return laws.fast_laplace((DRAWS, entries), wide, np.random.default_rng(1))
+
+
+def rounded_continuous(entries: int, scale: int) -> np.ndarray:
+    """The continuous mechanism, rounded: what floating-point noise would give."""
+    rng = np.random.default_rng(2)
+    radius = rng.gamma(entries + 1, scale, (DRAWS, 1))
+    return np.rint(radius * rng.uniform(-1, 1, (DRAWS, entries))).astype(np.int64)
+
+
+def without_skew(entries: int, scale: int) -> np.ndarray:
+    """The geometric part of the radius only."""
+    rng = np.random.default_rng(3)
+    radius = (rng.geometric(-np.expm1(-1 / scale), (DRAWS, entries + 1)) - 1).sum(axis=1, keepdims=True)
+    return rng.integers(-radius, radius + 1, (DRAWS, entries))
+
+
+@pytest.mark.parametrize(("entries", "scale", "reach"), [(1, 3, 30), (2, 2, 10), (3, 2, 6)])
+def test_full_law(entries: int, scale: int, reach: int) -> None:
+    """Noise of another joint law would keep another epsilon than the ledger says."""
+    noise = draws(entries, scale)
+    law = full_law(entries, scale, reach)
+    assert p_value(noise, law) > laws.FALSE_ALARM
+    assert p_value(noise, full_law(entries, scale * 1.1, reach)) < laws.FALSE_ALARM  # twin: a tenth off
+    assert p_value(noise, full_law(entries, scale / 1.1, reach)) < laws.FALSE_ALARM
+
+
+@pytest.mark.parametrize("planted", [clipped_laplace, rounded_continuous, without_skew])
+def test_other_laws_are_rejected(planted: Draw) -> None:
+    """Twins: the right width with another shape, and both short cuts of the sampler, must be noticed."""
+    assert p_value(planted(2, 1), full_law(2, 1, 8)) < laws.FALSE_ALARM
+
+
+def test_lines_are_independent() -> None:
+    """A draw that two classes share would release the difference of their sums exactly."""
+    noise = max_norm_noise(np.zeros((4_000, 2), dtype=np.int64), scale=5)[:, 0].reshape(-1, 2)
+    assert laws.uncorrelated(noise)
+    twin = noise.copy()
+    twin[:, 1] = twin[:, 0]
+    assert not laws.uncorrelated(twin)
+
+
+def test_noise_is_added_to_the_sums() -> None:
+    """Sums that shift their noise, or wrap, would leak or ruin the release."""
+    sums = np.array([[0, 10**15], [-(2**62), 2**62]], dtype=np.int64)
+    noisy = max_norm_noise(sums, scale=2)
+    assert np.abs(noisy - sums).max() < 200
+    assert noisy.max() <= 2**62
+    huge = max_norm_noise(sums, scale=10**30)
+    assert (np.abs(huge) <= 2**62).all()
+
+
+@pytest.mark.parametrize("entries", range(7))
+def test_eulerian_polynomial(entries: int) -> None:
+    """The weights of the radius: sum of (2r + 1)^p x^r = B_p(x) / (1 - x)^(p + 1), by adding up."""
+    x = Fraction(1, 7)
+    direct = sum((2 * r + 1) ** entries * x**r for r in range(80))
+    coefficients = eulerian(entries)
+    assert all(each > 0 for each in coefficients)
+    assert sum(coefficients) == 2**entries * math.factorial(entries)
+    closed = sum(c * x**k for k, c in enumerate(coefficients)) / (1 - x) ** (entries + 1)
+    assert abs(direct - closed) < Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 3), (1, 1), (7, 3)])
+def test_bernoulli(numerator: int, denominator: int) -> None:
+    """Every draw rests on these chances."""
+    found = sum(bernoulli_exp(numerator, denominator) for _ in range(DRAWS))
+    assert laws.share_fits(found, DRAWS, math.exp(-numerator / denominator))
+    if numerator:
+        assert not laws.share_fits(found, DRAWS, math.exp(-numerator / denominator) * 1.1)  # twin
+
+
+@pytest.mark.parametrize("entries", [1, 2, 9, 45])
+def test_stated_variance(entries: int) -> None:
+    """Intervals and the rule for covariances rest on it."""
+    scale = 300
+    noise = max_norm_noise(np.zeros((3_000, entries), dtype=np.int64), scale=scale)
+    squares = (noise.astype(float) ** 2).mean(axis=1)
+    stated = max_norm_variance(entries, scale)
+    assert laws.mean_fits(squares, stated, squares.var())
+    assert not laws.mean_fits(squares, stated * 1.3, squares.var())
+    laplace = 2 * (entries * scale) ** 2
+    assert (laplace / stated) ** 0.5 <= math.sqrt(6)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(10**6), Fraction(1, 10**40)])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_scale_keeps_the_loss(epsilon: Fraction, rows: int) -> None:
+    """A scale rounded down would spend more than the ledger says."""
+    for entries in (1, 50):
+        scale = max_norm_scale(rows=rows, entries=entries, epsilon=epsilon)
+        assert Fraction(rows * GRID, scale) <= epsilon
+        assert scale >= entries
+        assert Fraction(scale / GRID) == Fraction(scale, GRID)  # the float on file is exact
+        if epsilon < 10:
+            assert Fraction(rows * GRID, scale) > epsilon * Fraction(999, 1000)
+
+
+@pytest.mark.parametrize("level", [0.3, 0.5, 0.8, 0.88, 0.9, 0.95, 0.99, 0.999])
+def test_intervals_hold_for_every_number_of_entries(level: float) -> None:
+    """An interval must hold its level whether one sum was measured or a hundred."""
+    from scipy.special import gammaincc
+
+    for p in (1, 2, 3, 5, 9, 20, 100, 1000):
+        scale = 1000.0
+        width = half_width(max_norm_variance(p, scale), "max norm", level) / scale
+        beyond = gammaincc(p + 1, width) - width / p * gammaincc(p, width)
+        assert beyond <= 1 - level + 1e-9
+
+
+def test_too_many_entries() -> None:
+    """A vector that would take minutes to draw noise for must be refused by a sentence."""
+    with pytest.raises(LimitError, match="2000 sums"):
+        max_norm_noise(np.zeros((1, 2000), dtype=np.int64), scale=5)
+
+
+def proved(noise: Callable[[np.ndarray], np.ndarray]) -> float:
+    """The largest epsilon that the draws on two neighboring sums prove, at one in a million in all."""
+    repeats = 20_000
+    here, there = (
+        noise(np.tile(np.array(each, dtype=np.int64), (repeats, 1))) for each in ((0, 0), (GRID, -GRID))
+    )
+    best, cuts = 0.0, [k * GRID // 2 for k in range(-2, 5)]
+    error = laws.FALSE_ALARM / (2 * len(cuts) ** 2)
+    for first, second in itertools.product(cuts, cuts):
+        hits = [int(((each[:, 0] < first) & (each[:, 1] > -second)).sum()) for each in (here, there)]
+        for a, b in (hits, hits[::-1]):
+            low, _ = laws.clopper_pearson(a, repeats, error)
+            _, high = laws.clopper_pearson(b, repeats, error)
+            best = max(best, math.log(low / high) if low > 0 else 0.0)
+    return best
+
+
+def test_audit() -> None:
+    """A row that moves both sums as far as it can must not be told by more than epsilon."""
+    scale = max_norm_scale(rows=1, entries=2, epsilon=Fraction(1))
+    assert 0.5 < proved(lambda sums: max_norm_noise(sums, scale=scale)) <= 1
+    assert proved(lambda sums: max_norm_noise(sums, scale=scale // 2)) > 1  # twin: half the noise
+
+
+def test_audit_catches_a_shared_radius(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twin: a radius drawn for one entry fewer than there are must be caught by the law."""
+    right = max_norm._radius
+    monkeypatch.setattr(max_norm, "_radius", lambda entries, scale: right(entries - 1, scale))
+    assert p_value(draws(2, 2), full_law(2, 2, 10)) < laws.FALSE_ALARM

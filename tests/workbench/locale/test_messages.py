@@ -1,0 +1,40 @@
+"""A catalogue starts from everything that the pages and the library say."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from babel.messages.extract import extract_from_file
+
+from workbench.locale.messages import extract
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_marked_messages_errors_and_reasons_are_found() -> None:
+    """A translator would never see the sentence."""
+    source = b"""
+st.title(_("Data"))
+raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=k)
+Integer(low=0, reason=Text("cells of {step}", step=2))
+on_progress("measure columns", 0.0)
+print("not a message")
+"""
+    found = [message for _line, _name, message, _notes in extract(io.BytesIO(source), (), (), {})]
+    assert sorted(found) == [
+        "Data", "cells of {step}", "k ({k}) must be at least 1", "measure columns", "raise k",
+    ]  # fmt: skip
+
+
+def test_babel_reads_the_whole_house() -> None:
+    """The catalogue's source would be empty, and nobody would notice."""
+    messages = {
+        message[1]
+        for folder in ("dpcore", "workbench", "pages")
+        for path in (ROOT / folder).rglob("*.py")
+        for message in extract_from_file("workbench.locale.messages:extract", path)
+    }
+    assert len(messages) > 500
+    assert "the table has no rows" in messages
+    assert "Open the data set" in messages

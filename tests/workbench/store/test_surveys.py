@@ -1,0 +1,121 @@
+"""Surveys in the database: invitations that work once, for a time, and whose digests only are kept."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+import dpcore.local as dl
+from dpcore.errors import ParameterError
+from tests.contracts.ledger_kinds import postgres_kind, sqlite_kind
+from workbench.store.database import Store
+from workbench.store.surveys import Surveys, digest_of, invitations, reports
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            kind = stack.enter_context(sqlite_kind(tmp_path))
+        else:
+            url = os.environ.get("DATABASE_URL", "")
+            if not url:
+                pytest.skip("no PostgreSQL server in DATABASE_URL")
+            kind = stack.enter_context(postgres_kind(tmp_path, url))
+        opened = Store.open(kind.settings)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def book(store: Store) -> Surveys:
+    return Surveys(store)
+
+
+def question() -> dl.Question:
+    return dl.Question(text="Q", categories=["a", "b", "c"], protocol="randomized response", epsilon="0.7")
+
+
+def test_the_owner_sees_how_many_answered(book: Surveys) -> None:
+    """The owner must find the survey again by its key, and nobody by another."""
+    key, tokens = book.make(question(), people=5, days=3)
+    assert len(set(tokens)) == 5
+    found = book.of(key)
+    assert found is not None
+    assert (found.question, found.invited, found.answered, found.is_open) == (question(), 5, 0, True)
+    assert timedelta(days=2, hours=23) < found.expires - datetime.now(UTC) <= timedelta(days=3)
+    assert book.asked(tokens[0]) == question()
+    assert book.accept(tokens[0], 1)
+    assert book.accept(tokens[1], 2)
+    assert book.of(key).answered == 2  # type: ignore[union-attr]
+    again, decoded = dl.from_lines(book.lines(key))
+    assert again == question()
+    assert sorted(decoded) == [1, 2]
+    for other in ("", tokens[0], key[:-1], key.upper(), "\ud800"):
+        assert book.of(other) is None
+        assert book.lines(other) == ""
+    assert book.asked(key) is None
+
+
+def test_several_surveys_stay_apart(book: Surveys) -> None:
+    """A link of one survey must not count in another."""
+    one, first = book.make(question(), people=1, days=1)
+    two, second = book.make(question(), people=1, days=1)
+    book.accept(first[0], 0)
+    book.close(one)
+    assert (book.of(one).answered, book.of(two).answered) == (1, 0)  # type: ignore[union-attr]
+    assert book.asked(second[0]) is not None
+    assert not book.of(one).is_open  # type: ignore[union-attr]
+
+
+def test_of_many_at_once_one_is_stored(book: Surveys) -> None:
+    """Two reports of one invitation at the same moment must not both be counted."""
+    key, tokens = book.make(question(), people=1, days=1)
+    start, stored = threading.Barrier(8), []
+
+    def send() -> None:
+        start.wait()
+        stored.append(book.accept(tokens[0], 1))
+
+    threads = [threading.Thread(target=send) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert sorted(stored) == [False] * 7 + [True]
+    assert book.of(key).answered == 1  # type: ignore[union-attr]
+
+
+def test_only_digests_are_kept_and_reports_stand_alone(book: Surveys, store: Store) -> None:
+    """Whoever reads the database must find no link that works, and not whose report is whose."""
+    key, tokens = book.make(question(), people=3, days=1)
+    for token in tokens:
+        book.accept(token, 0)
+    with store.reading() as connection:
+        kept = connection.execute(sa.select(invitations)).all()
+        stored = connection.execute(sa.select(reports)).all()
+    assert {row.digest for row in kept} == {digest_of(token) for token in tokens}
+    assert not {row.id for row in stored} & {row.digest for row in kept}
+    assert set(reports.c.keys()) == {"id", "survey", "report"}
+    for secret in (key, *tokens):
+        assert secret not in repr(kept) + repr(stored)
+
+
+@pytest.mark.parametrize(("people", "days"), [(0, 1), (-1, 1), (10_001, 1), (1, 0), (1, 400)])
+def test_numbers_are_checked(book: Surveys, people: int, days: int) -> None:
+    """A survey of nobody, of all the world, or for ever, is refused."""
+    with pytest.raises(ParameterError):
+        book.make(question(), people=people, days=days)
+
+
+def test_an_older_database_gets_the_tables(store: Store) -> None:
+    """A database from before there were surveys must take them without losing anything."""
+    assert Surveys(store).make(question(), people=1, days=1)
+    assert Surveys(store)  # and again

@@ -1,0 +1,203 @@
+"""Surveys under local differential privacy: questions, invitations, and the reports that came in.
+
+A link is 256 random bits, of which only the SHA-256 digest is kept. A report is stored under a random number
+and without a time, so that the database does not tell which invitation it answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from dpcore.errors import ParameterError
+from dpcore.local import Question, to_lines
+from workbench.store.database import Store
+
+MAX_PEOPLE = 10_000
+MAX_DAYS = 366
+_MAKE_TABLES = 0x70776232  # any number that no other program on the server uses
+
+tables = sa.MetaData()
+
+surveys = sa.Table(
+    "surveys",
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("key_digest", sa.Text, nullable=False, unique=True),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("expires", sa.Text, nullable=False),
+    sa.Column("closed", sa.Boolean, nullable=False),
+)
+
+invitations = sa.Table(
+    "survey_invitations",
+    tables,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("survey", sa.ForeignKey(surveys.c.id), nullable=False, index=True),
+    sa.Column("answered", sa.Boolean, nullable=False),
+)
+
+reports = sa.Table(
+    "survey_reports",
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("survey", sa.ForeignKey(surveys.c.id), nullable=False, index=True),
+    sa.Column("report", sa.Text, nullable=False),
+)
+
+links_work = threading.Event()
+"""Set by the server that answers the links; `streamlit run` alone does not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """A question that is being asked.
+
+    Attributes:
+        expires: when its links stop working, in UTC.
+        closed: whether its owner stopped it before.
+        invited, answered: how many links were made, and how many reports came in.
+    """
+
+    question: Question
+    expires: datetime
+    closed: bool
+    invited: int
+    answered: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its links work."""
+        return not self.closed and datetime.now(UTC) < self.expires
+
+
+class Surveys:
+    """All surveys of a database. Their owner holds a key; everybody who is asked holds a link."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        with store.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKE_TABLES)))
+            tables.create_all(connection)
+
+    def make(self, question: Question, *, people: int, days: int) -> tuple[str, list[str]]:
+        """Start asking: the owner's key, and one link's token per person. Neither can be had again.
+
+        Raises: ParameterError for numbers outside 1 to `MAX_PEOPLE` people and 1 to `MAX_DAYS` days.
+        """
+        for name, value, most in (("people", people, MAX_PEOPLE), ("days", days, MAX_DAYS)):
+            if not 1 <= value <= most:
+                raise ParameterError(
+                    "{name} ({value}) must be from 1 to {most}",
+                    remedy="choose a number in between",
+                    name=name,
+                    value=value,
+                    most=most,
+                )
+        survey, key = secrets.token_hex(16), secrets.token_urlsafe(32)
+        tokens = [secrets.token_urlsafe(32) for _ in range(people)]
+        with self._store.writing() as connection:
+            connection.execute(
+                sa.insert(surveys).values(
+                    id=survey,
+                    key_digest=digest_of(key),
+                    question=json.dumps(question.to_dict()),
+                    expires=(datetime.now(UTC) + timedelta(days=days)).isoformat(),
+                    closed=False,
+                )
+            )
+            connection.execute(
+                sa.insert(invitations),
+                [{"digest": digest_of(token), "survey": survey, "answered": False} for token in tokens],
+            )
+        return key, tokens
+
+    def of(self, key: str) -> Survey | None:
+        """The survey of an owner's key."""
+        with self._store.reading() as connection:
+            row = _owned(connection, key)
+            if row is None:
+                return None
+            count = sa.select(sa.func.count()).select_from(invitations).where(invitations.c.survey == row.id)
+            invited = connection.execute(count).scalar_one()
+            answered = connection.execute(count.where(invitations.c.answered)).scalar_one()
+        return Survey(
+            question=Question.from_dict(json.loads(row.question)),
+            expires=datetime.fromisoformat(row.expires),
+            closed=row.closed,
+            invited=invited,
+            answered=answered,
+        )
+
+    def close(self, key: str) -> None:
+        """Let none of its links work any more."""
+        with self._store.writing() as connection:
+            connection.execute(
+                sa.update(surveys).where(surveys.c.key_digest == digest_of(key)).values(closed=True)
+            )
+
+    def lines(self, key: str) -> str:
+        """The reports so far as JSON lines that decode alone; empty for none, or for no such key."""
+        with self._store.reading() as connection:
+            row = _owned(connection, key)
+            if row is None:
+                return ""
+            query = sa.select(reports.c.report).where(reports.c.survey == row.id).order_by(reports.c.id)
+            plain = [json.loads(report) for report in connection.execute(query).scalars()]
+        question = Question.from_dict(json.loads(row.question))
+        return to_lines(question, question.protocol.from_plain(plain))
+
+    def asked(self, token: str) -> Question | None:
+        """The question of a link; None where it is unknown, answered, expired or closed."""
+        with self._store.reading() as connection:
+            row = _invited(connection, token)
+        return None if row is None else Question.from_dict(json.loads(row.question))
+
+    def accept(self, token: str, report: Any) -> bool:
+        """Store a report that its question's protocol can have made; False where the link does not work.
+
+        Check and store are one transaction: of two reports of one invitation, one is stored.
+        """
+        with self._store.writing() as connection:
+            row = _invited(connection, token)
+            if row is None:
+                return False
+            answered = connection.execute(
+                sa.update(invitations)
+                .where(invitations.c.digest == digest_of(token), ~invitations.c.answered)
+                .values(answered=True)
+            )
+            if answered.rowcount != 1:
+                return False
+            connection.execute(
+                sa.insert(reports).values(id=secrets.token_hex(16), survey=row.id, report=json.dumps(report))
+            )
+        return True
+
+
+def digest_of(token: str) -> str:
+    """What is kept of a link or key."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _owned(connection: sa.Connection, key: str) -> Any:
+    return connection.execute(sa.select(surveys).where(surveys.c.key_digest == digest_of(key))).one_or_none()
+
+
+def _invited(connection: sa.Connection, token: str) -> Any:
+    """The survey of a link that works, or None."""
+    row = connection.execute(
+        sa.select(surveys)
+        .join(invitations)
+        .where(invitations.c.digest == digest_of(token), ~invitations.c.answered, ~surveys.c.closed)
+    ).one_or_none()
+    is_open = row is not None and datetime.now(UTC) < datetime.fromisoformat(row.expires)
+    return row if is_open else None
