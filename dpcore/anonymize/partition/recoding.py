@@ -18,11 +18,13 @@ from heapq import heappop, heappush
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.partition.admission import Admission, Gate
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
 from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
+
+Node = tuple[int, ...]
+"""A level of each column."""
 
 EFFORT = 1_000_000_000
 """Cells read before nodes are no longer visited one by one; nine columns of Adult need a fifth of it."""
