@@ -444,7 +444,7 @@ def test_the_note_of_an_anonymization_comes_before_its_rows() -> None:
     """Rows read before the note is on file could leave without one."""
     spy = Spy()
     hierarchies = {"age": flat(map(str, range(100)))}
-    plan = Plan(roles={"age": "quasi-identifier"}, hierarchies=hierarchies, models=(KAnonymity(k=2),))
+    plan = Plan(roles={"age": "quasi-identifier", "sex": "insensitive"}, hierarchies=hierarchies, models=(KAnonymity(k=2),))
     spy.curator.anonymize(plan)
     assert spy.calls == ["note", "rows"]
 
