@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from workbench.ui import widgets
+from workbench.ui import unexpected, widgets
 from workbench.ui.language import _
 
+unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 
 pages = {
@@ -15,11 +16,13 @@ pages = {
     _("Share safely"): [
         st.Page("pages/anonymize.py", title=_("Anonymize"), icon=":material/blur_on:"),
         st.Page("pages/synthesize.py", title=_("Synthesize"), icon=":material/bar_chart:"),
+        st.Page("pages/local_dp.py", title=_("Local answers"), icon=":material/how_to_vote:"),
     ],
     _("Judge"): [
         st.Page("pages/evaluate.py", title=_("Evaluate"), icon=":material/balance:"),
         st.Page("pages/ledger.py", title=_("Ledger"), icon=":material/receipt_long:"),
     ],
+    _("Learn"): [st.Page("pages/learn.py", title=_("Learn"), icon=":material/school:")],
 }
 
 page = st.navigation(pages)

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import pandas as pd
 
 from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss, total_loss
-from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, balance, conflict, extra_units
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict
 from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, units_down
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.plan import Plan
@@ -101,7 +101,7 @@ class Curator:
 
     def balance(self) -> Balance:
         """Spent, held and left, from the ledger as it stands now."""
-        return balance(self.account, self.lines())
+        return self._ledger.standing(self.account.dataset).balance
 
     def lines(self) -> tuple[Line, ...]:
         """Every line of this data set in the ledger."""
@@ -117,11 +117,11 @@ class Curator:
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
         charge = Charge(units=charge_of(spend, self.rule), part=self._charged(part))
-        lines = self.lines()
+        standing = self._ledger.standing(self.account.dataset)
         return Quote(
-            charge=extra_units(lines, charge),
+            charge=standing.extra(charge),
             own_charge=charge.units,
-            balance=balance(self.account, lines),
+            balance=standing.balance,
             expected=recipe.expect(self.schema.domain, spend, self.schema.unit.max_rows),
         )
 
@@ -269,8 +269,7 @@ class Curator:
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss)}
-        asked["report"] = evaluation.kind
+        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss), "report": True}
         return self._paid(request_id, Charge(units=charge_of(spend, self.rule)), asked, measurer, report)
 
     def report(self, request_id: str) -> PrivateReport:

@@ -246,7 +246,8 @@ class PrivateReport:
 
     Attributes:
         request_id: of the ledger line that paid for it.
-        kind, about: what it answers, as of its evaluation.
+        kind: what it answers, in a word or two.
+        about: what it asks about: names of columns, or parameters.
         content: the answer as plain data.
         created: when, in UTC.
     """
@@ -269,10 +270,8 @@ class PrivateReport:
         fields = json.loads(text).get("report")
         if not fields:
             raise ParameterError("this request made a release, not a report", remedy="open it as a release")
-        return cls(
-            **fields
-            | {"about": tuple(fields["about"]), "guarantee": Guarantee.from_dict(fields["guarantee"])}
-        )
+        read = {"guarantee": Guarantee.from_dict(fields["guarantee"]), "about": tuple(fields["about"])}
+        return cls(**fields | read)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,19 +10,23 @@ from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
+from starlette.formparsers import MultiPartParser
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
+from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.settings import read_settings
+from workbench.store import start
+from workbench.store.surveys import Surveys
+from workbench.web import tabs
 
 _KEY = "workbench"
+MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
 
 
@@ -110,6 +114,9 @@ class Session:
         choosing: whether another table is being chosen although one is open.
         anonymization: choices of the Anonymize page for the current data set.
         uploads: how many files were read.
+        question: the last one designed on the page Local answers.
+        survey_keys: the question of each survey made in this tab, by its owner's key.
+        invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
     """
 
@@ -124,6 +131,9 @@ class Session:
     choosing: bool = False
     anonymization: Any = None
     uploads: int = 0
+    question: Question | None = None
+    survey_keys: dict[str, str] = field(default_factory=dict)
+    invitations: tuple[str | DpcoreError, list[str]] | None = None
     note: OpenSample | PlanRelease | TakeColumns | None = None
 
     @property
@@ -216,7 +226,18 @@ def take(kind: type[Note]) -> Note | None:
     return note
 
 
-@st.cache_resource(show_spinner=False)
+def drop_uploads() -> None:
+    """Forget the bytes of every file that this tab has sent."""
+    context = get_script_run_ctx()
+    if context is not None:
+        tabs.forget_uploads(context.session_id)
+
+
 def ledger() -> Ledger:
-    """The durable ledger that all tabs of this server share."""
-    return SqlLedger(Store.open(read_settings()))
+    """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.ledger()
+
+
+def surveys() -> Surveys:
+    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.surveys()

@@ -19,6 +19,7 @@ from dpcore.errors import ParameterError
 from dpcore.evaluation.features import classes, matrix
 from dpcore.evaluation.learners import CLASSIFIERS, train
 from dpcore.evaluation.learning import MAX_ROWS, TASKS
+from dpcore.evaluation.question import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
@@ -32,7 +33,7 @@ _SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateMarginalError:
+class PrivateMarginalError(PrivateEvaluation):
     """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
 
     Of K distances and one number of rows, each has an even share of the loss. The distances are those between
@@ -102,7 +103,7 @@ class PrivateMarginalError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateAccuracy:
+class PrivateAccuracy(PrivateEvaluation):
     """Share of the original's rows whose class is predicted rightly by a model that learned from a release.
 
     The model is public. Right and wrong answers are counted with noise, as a table of two cells.

@@ -46,14 +46,19 @@ class Law:
     def mapped(self, function: Callable[[Values], Values]) -> Law:
         """The law of what a function makes of the outcome: post-processing."""
         made, place = np.unique(function(self.outcomes), return_inverse=True)
-        return Law(outcomes=made, chances=np.bincount(place, weights=self.chances, minlength=len(made)))
+        return Law(outcomes=made, chances=_added(self.chances, place))
 
     def plus(self, other: Law) -> Law:
         """The law of the sum of two independent outcomes."""
         sums = np.add.outer(self.outcomes, other.outcomes).ravel()
         made, place = np.unique(sums, return_inverse=True)
         chances = np.multiply.outer(self.chances, other.chances).ravel()
-        return Law(outcomes=made, chances=np.bincount(place, weights=chances, minlength=len(made)))
+        return Law(outcomes=made, chances=_added(chances, place))
+
+
+def _added(chances: Values, place: npt.NDArray[np.int64]) -> Values:
+    sums: Values = np.bincount(place.ravel(), weights=chances).astype(np.float64)
+    return sums
 
 
 def laplace_law(count: int, *, noise_scale: float) -> Law:

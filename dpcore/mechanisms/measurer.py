@@ -98,8 +98,8 @@ class Measurer:
         self._counts = counts
         self._groups: dict[str, Groups] = {}
         self._texts = texts
-        self._sums = sums
         self._assigned = assigned
+        self._sums = sums
         self.part = part
         self._purse = Purse(loss=loss.amount, delta=delta)
         self.domain = domain

@@ -100,7 +100,7 @@ class Column(ABC):
         return self._encode(values)[1]
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
-        """Values for cell numbers; inside an interval the value is drawn uniformly."""
+        """Values for cell numbers; inside an interval along the slope of the cells around it."""
         present = codes < self.values_size
         return self._decode(np.where(present, codes, 0), present, rng)
 

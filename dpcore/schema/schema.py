@@ -11,8 +11,9 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.schema.column import Boolean, Categorical, Codes, Column
+from dpcore.schema.date import Date
 from dpcore.schema.domain import Domain
-from dpcore.schema.interval import Date, Integer, Real
+from dpcore.schema.interval import Integer, Real
 from dpcore.schema.unit import PrivacyUnit
 
 SCHEMA_VERSION = 1
@@ -87,7 +88,7 @@ class Schema:
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Facts that were taken from the data, by column; empty when all is known from outside."""
-        columns = (*self.columns, *self.excluded)
+        columns: tuple[Column | Excluded, ...] = (*self.columns, *self.excluded)
         return {column.name: column.from_data for column in columns if column.from_data}
 
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:

@@ -12,7 +12,8 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.interval import Date, Integer, Real
+from dpcore.schema.date import Date
+from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text
@@ -21,6 +22,8 @@ from dpcore.text import Text
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200
 TARGET_CELLS = 100
+SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
+SPECIAL_ROWS = 10
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _PERSON = re.compile(
     r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
@@ -165,30 +168,85 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             from_data=("low", "high", "bin_width"),
             reason="whole numbers over a short range, one cell each",
         )
+    special = _special(numbers)
+    inner = numbers[~numbers.isin(_far(numbers))]
+    low, high = float(inner.min()), float(inner.max())
     largest = max(abs(low), abs(high))
     width = _round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
+    if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
+        *cuts, end = _rising(high)
+        return Integer(
+            **base,
+            low=0,
+            high=end - 1,
+            cuts=tuple(cuts),
+            special=tuple(map(int, special)),
+            from_data=("low", "high", "cuts", "special"),
+            reason=Text("whole numbers, mostly 0: a cell for 0, and cells that grow with the numbers"),
+        )
     if whole:
         step = max(1, math.ceil(width))
         first = math.floor(low / step) * step
         last = math.floor(high / step) * step + step - 1
+        special = tuple(value for value in special if step > 1 or not first <= value <= last)
         return Integer(
             **base,
             low=first,
             high=last,
             bin_width=step,
-            from_data=("low", "high", "bin_width"),
-            reason=Text("whole numbers over a wide range, cells of {step}", step=step),
+            special=tuple(map(int, special)),
+            from_data=("low", "high", "bin_width", *(("special",) if special else ())),
+            reason=Text(
+                "whole numbers over a wide range, cells of {step}; numbers that many "
+                "rows share have their own"
+                if special
+                else "whole numbers over a wide range, cells of {step}",
+                step=step,
+            ),
         )
     start = _multiple(math.floor(low / width), width)
-    end = _multiple(math.floor(high / width) + 1, width)
+    stop = _multiple(math.floor(high / width) + 1, width)
     return Real(
         **base,
         low=start if start <= low else start - width,
-        high=end if end >= high else end + width,
+        high=stop if stop >= high else stop + width,
         bin_width=width,
-        from_data=("low", "high", "bin_width"),
-        reason=Text("decimal numbers, cells of {width:g}", width=width),
+        special=special,
+        from_data=("low", "high", "bin_width", *(("special",) if special else ())),
+        reason=Text(
+            "decimal numbers, cells of {width:g}; numbers that many rows share have their own"
+            if special
+            else "decimal numbers, cells of {width:g}",
+            width=width,
+        ),
     )
+
+
+def _special(numbers: pd.Series) -> tuple[float, ...]:
+    """Numbers that deserve a cell of their own: those that many rows share, and codes far from all others."""
+    counts = numbers.value_counts()
+    many = counts[(counts >= SPECIAL_SHARE * len(numbers)) & (counts >= SPECIAL_ROWS)].index[:MOST_SPECIAL]
+    return tuple(sorted({*many.astype("float64"), *_far(numbers)}))
+
+
+def _far(numbers: pd.Series) -> list[float]:
+    """A largest or smallest number, such as 99999, that is further from all others than they are wide."""
+    values = np.sort(numbers.unique().astype(np.float64))
+    if len(values) < 4:
+        return []
+    far = []
+    if values[-1] - values[-2] > values[-2] - values[0]:
+        far.append(float(values[-1]))
+    if values[1] - values[0] > values[-1] - values[1]:
+        far.append(float(values[0]))
+    return [value for value in far if (numbers == value).sum() >= SPECIAL_ROWS]
+
+
+def _rising(high: float) -> list[int]:
+    """The series 1, 2, 5, 10, ... of the last three powers of ten, to the first number above `high`."""
+    last = int(math.log10(high))
+    series = [step * 10**power for power in range(max(1, last - 2), last + 2) for step in (1, 2, 5)]
+    return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
 
 
 def _multiple(times: int, width: float) -> float:

@@ -40,7 +40,7 @@ from dpcore.tables.sums import Entry, NoisySums, levels
 
 Detail = Literal["means", "variances", "products"]
 
-COUNT_SHARE = Fraction(1, 100)
+COUNT_SHARE = Fraction(1, 50)
 """Part of the loss that tells how much detail the table carries."""
 GROUP_SHARE = Fraction(1, 5)
 MEAN_SHARE: dict[Detail, Fraction] = {
@@ -62,7 +62,7 @@ class Gaussian(Recipe):
         one_hot: columns without an order; each of their cells is counted per class.
         groups: sets of features whose products are measured where the noise allows it; None to find them in
             a first stage, for a fifth of the loss.
-        detail: what is measured; None to decide it by the noisy number of rows, for a hundredth of the loss.
+        detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss.
     """
 
     kind: ClassVar[str] = "gaussian"

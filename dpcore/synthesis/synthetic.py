@@ -165,8 +165,7 @@ class SyntheticModel:
         """Plain data, with `kind`."""
         return {
             "kind": self.kind,
-            "names": list(self.domain.names),
-            "sizes": list(self.domain.sizes),
+            **self.domain.to_dict(),
             "grouping": self.grouping.to_dict(),
             "graph": self.graph.to_dict(),
             "constraints": self.constraints.to_dict(),
@@ -178,7 +177,7 @@ class SyntheticModel:
     def from_dict(cls, fields: dict[str, Any]) -> SyntheticModel:
         """Read what `to_dict` wrote."""
         return cls(
-            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            domain=Domain.from_dict(fields),
             grouping=Grouping.from_dict(fields["grouping"]),
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),

@@ -20,7 +20,7 @@ from dpcore.anonymize.hierarchies.builders import intervals, mask
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.plan import Plan
-from workbench.anonymize.examples import TABLES
+from workbench.ui.examples import TABLES
 
 ZIPS = ["33617", "23620", "23622", "19352", "33620", "33613"]
 ZIP = mask(ZIPS, (2, 5))

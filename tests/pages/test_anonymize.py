@@ -8,7 +8,7 @@ import pytest
 
 from tests.pages.tab import Tab
 from workbench.anonymize import outcomes, work
-from workbench.anonymize.examples import STEPS
+from workbench.ui.examples import STEPS
 
 K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
 MAKE, USE = "Make the anonymized table", "Use the edited levels"

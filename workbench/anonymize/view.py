@@ -14,9 +14,9 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import examples, outcomes, work
+from workbench.anonymize import outcomes, work
 from workbench.anonymize.work import Work
-from workbench.ui import widgets
+from workbench.ui import examples, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain

@@ -41,9 +41,30 @@ HEADINGS = Words(
         "independent columns": N_("independent columns"),
         "distance": N_("distance"),
         "table": N_("table"),
+        "task": N_("learner"),
+        "mean": N_("mean"),
+        "runs": N_("splits"),
+        "attack": N_("attack"),
+        "rate": N_("rate"),
+        "attempts": N_("attempts"),
+        "method": N_("method"),
+        "scenario": N_("scenario"),
+        "epsilon": N_("epsilon"),
+        "another sample": N_("another sample"),
+        "place": N_("between perfect (0) and independent (1)"),
+        "value": N_("value"),
         "half": N_("rows off, in 95 of 100 cases"),
         "from": N_("from"),
         "to": N_("to"),
+        "protocol": N_("protocol"),
+        "people": N_("people"),
+        "answer": N_("answer"),
+        "true": N_("true"),
+        "reported": N_("reported"),
+        "corrected": N_("corrected"),
+        "as a distribution": N_("as a distribution"),
+        "way": N_("way"),
+        "off": N_("off by, in 95 of 100 cases"),
     }
 )
 """What people read where a frame of aggregates has a field."""
@@ -210,11 +231,13 @@ def lines(
     return Chart(spec=spec.properties(height=300), alt=alt, table=headed(frame))
 
 
-def bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
+def bars(
+    labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str, color: str = WARNING
+) -> Chart:
     """Shares as horizontal bars, the largest first as given."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
     altair, chart = drawing(frame)
-    spec = chart.mark_bar(color=WARNING, opacity=0.85).encode(
+    spec = chart.mark_bar(color=color, opacity=0.85).encode(
         y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
         x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
         tooltip=tips("of", share=".2%"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.anonymize.examples import STEPS, TABLES
+from workbench.ui.examples import STEPS, TABLES
 
 COUNTS = {
     "6.1": ["By zip, age: k = 2."],

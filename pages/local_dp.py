@@ -1,0 +1,75 @@
+"""Local answers: people perturb their own answers; design a survey, see what leaves, read what came in."""
+
+import streamlit as st
+
+import dpcore.local as dl
+from dpcore.errors import DpcoreError
+from workbench import session
+from workbench.local_dp import form, view
+from workbench.ui import widgets
+from workbench.ui.language import _
+
+st.title(_("Ask without learning anybody's answer"))
+st.caption(
+    _(
+        "Every person changes their own answer at random before it leaves them. The loss is per person and "
+        "question, and is in no budget of a data set: whoever is asked several questions, or the same one "
+        "again next month, adds the epsilons up."
+    )
+)
+
+
+def design_survey() -> None:
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        text, answers, epsilon, people = form.ask()
+    with right:
+        st.subheader(_("What you would get"))
+        try:
+            question = form.expect(text, answers, epsilon, people)
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        session.session().question = question
+        form.invite(question, people)
+    form.curves(len(answers), epsilon, people)
+
+
+def see_answer() -> None:
+    question = session.session().question
+    if question is None:
+        question = dl.Question(
+            text=_("Did you ever?"), categories=[_("yes"), _("no")], protocol="randomized response", epsilon=1
+        )
+    view.respondent(question)
+
+
+def read_answers() -> None:
+    ways = {
+        _("Try it on a table"): view.simulated,
+        _("A survey made here"): view.collected,
+        _("A file of reports"): view.uploaded,
+    }
+    way = st.segmented_control(
+        _("Where the answers are"), list(ways), default=next(iter(ways)), required=True, key="local-source"
+    )
+    ways[way]()
+
+
+parts = {
+    _("Design a survey"): design_survey,
+    _("Answer"): see_answer,
+    _("Read the answers"): read_answers,
+}
+part = st.segmented_control(
+    _("What do you want to do?"),
+    list(parts),
+    default=next(iter(parts)),
+    required=True,
+    key="local-part",
+    label_visibility="collapsed",
+)
+try:
+    parts[part]()
+except DpcoreError as error:
+    widgets.error_box(error)

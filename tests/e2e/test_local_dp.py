@@ -1,0 +1,104 @@
+"""From the design of a survey to its decoded estimate, in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.e2e.browser import PHONE, SECOND, Person, serving
+
+
+@pytest.fixture(scope="module")
+def with_links() -> Iterator[Any]:
+    """The app on a server that answers links too."""
+    with serving("tests/e2e/with_links.py") as server:
+        yield server
+
+
+def part(person: Person, name: str) -> Person:
+    """Choose one of the parts of the page."""
+    person.page.get_by_test_id("stButtonGroup").get_by_text(name, exact=True).click()
+    return person.rest()
+
+
+def fill(person: Person, label: str, value: str) -> None:
+    box = person.page.get_by_label(label, exact=True)
+    box.fill(value)
+    box.press("Control+Enter" if label.startswith("Possible") else "Enter")
+    person.rest()
+
+
+def test_from_design_to_estimate(with_links, browser):
+    """A step between the question and its estimate would be missing: links, answers, key, or decoding."""
+    person = Person(browser, with_links).visit("local_dp")
+    fill(person, "Question", "Tea or <b>coffee</b>?")
+    fill(person, "Possible answers, one per line", "tea\ncoffee\nneither")
+    fill(person, "exactly", "8")
+    fill(person, "People who will answer", "12")
+    person.press("Make 12 links").sees("only their digests are stored")
+    key = person.page.get_by_test_id("stCode").inner_text().strip()
+    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+        person.button("Links: one per person").click()
+    links = [row["link"] for row in csv.DictReader(waiting.value.path().read_text().splitlines())]
+    assert len(links) == 12
+    assert all(link.startswith(f"{with_links.url}/answer/") for link in links)
+    for link in links[:8]:
+        answers(browser, link, "coffee")
+    answers(browser, links[8], "tea")
+    part(person, "Read the answers")
+    part(person, "A survey made here")
+    fill(person, "Key of the survey", key)
+    person.sees("9 of 12").sees("Tea or <b>coffee</b>?").sees("Most said coffee")
+    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+        person.button("All reports").click()
+    lines = waiting.value.path().read_text().splitlines()
+    assert len(lines) == 9
+    person.press("Close the survey").sees("closed")
+    late = browser.new_page()
+    assert late.goto(links[10]).status == 404
+    late.close()
+    part(person, "A file of reports")
+    file = {"name": "r.jsonl", "mimeType": "application/json", "buffer": "\n".join(lines).encode()}
+    person.page.locator("input[type=file]").set_input_files(file)
+    person.sees("9 reports by").rest()
+    assert person.outside == []
+    assert person.scripts == []
+    person.close()
+
+
+def answers(browser: Any, link: str, label: str) -> None:
+    """Somebody else, on a phone, opens a link and answers; what leaves is what they were shown."""
+    context = browser.new_context(**PHONE)
+    page = context.new_page()
+    posted: list[str] = []
+    page.on("request", lambda each: posted.append(each.post_data) if each.method == "POST" else None)
+    page.goto(link)
+    page.get_by_text("Tea or <b>coffee</b>?").wait_for()
+    page.get_by_label(label, exact=True).check()
+    page.get_by_role("button", name="Change it at random").click()
+    shown = json.loads(page.locator("#report").inner_text())
+    page.get_by_role("button", name="Send this").click()
+    page.get_by_text("Sent. Thank you").wait_for()
+    assert [json.loads(each) for each in posted] == [shown]
+    context.close()
+
+
+def test_without_the_server_the_page_says_so(visitor):
+    """Links would be made that nobody answers."""
+    person = visitor("local_dp").sees("Links need the server")
+    assert person.button("Make 1,000 links").is_disabled()
+    place = person.button("Make 1,000 links").bounding_box()
+    assert place["y"] + place["height"] < 800
+
+
+def test_every_part_fits_a_phone(visitor):
+    """On a phone something would stick out at the side."""
+    person = visitor("local_dp", **PHONE)
+    for name in ("Design a survey", "Answer", "Read the answers"):
+        part(person, name)
+        person.page.wait_for_timeout(500)
+        assert person.page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,0 +1,239 @@
+"""The Local answers page: design a survey, see what leaves, read what came in."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+import pytest
+
+import dpcore.local as dl
+from workbench import session
+from workbench.local_dp import simulate
+from workbench.store import surveys
+
+PARTS = ("Design a survey", "Answer", "Read the answers")
+
+
+@pytest.fixture
+def page(app, monkeypatch):
+    """A tab on the page, on a server that answers no links; no table is open."""
+    monkeypatch.setattr(surveys.links_work, "is_set", lambda: False)
+    return app.go("local_dp")
+
+
+@pytest.fixture
+def served(page, monkeypatch):
+    """The same, on a server that answers links."""
+    monkeypatch.setattr(surveys.links_work, "is_set", lambda: True)
+    return page.go("local_dp")
+
+
+def part(page, name):
+    return page.set("button_group", "What do you want", name)
+
+
+def read(page, way):
+    return part(page, PARTS[2]).set("button_group", "Where the answers are", way)
+
+
+def metric(page, label):
+    return next(each.value for each in page.at.metric if each.label == label)
+
+
+def test_it_answers_before_anybody_is_asked(page):
+    """A designer would have to ask people to find out that the answers will be noise."""
+    assert page.errors == ""
+    assert page.at.title[0].value == "Ask without learning anybody's answer"
+    assert metric(page, "Off by") == f"± {100 * 1.96 * dl.recommend(4, 1, 1000)[0].standard_error:.2f} %"
+    assert "in no budget of a data set" in page.text
+    assert "errs least" in page.text
+    assert "at most 73.1 % sure" in page.text
+    assert len(page.at.get("vega_lite_chart") or page.at.get("arrow_vega_lite_chart")) == 2
+
+
+def test_more_people_and_more_epsilon_err_less(page):
+    """The controls would not do what they say."""
+
+    def off():
+        return float(metric(page, "Off by").strip("± %"))
+
+    first = off()
+    page.set("number_input", "People who will answer", 100_000)
+    assert off() == pytest.approx(first / 10, rel=0.02)
+    page.set("number_input", "exactly", 3.0)
+    assert off() < first / 20
+    page.set("number_input", "People who will answer", 2)
+    assert "Too noisy" in page.text
+    assert page.errors == ""
+
+
+def test_every_protocol_can_be_chosen(page):
+    """A protocol would be offered that cannot be used."""
+    for name in dl.PROTOCOLS:
+        page.set("selectbox", "Protocol", name)
+        assert page.errors == ""
+        assert page.session.question.protocol.name == name
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [("", "at least 2"), ("yes", "at least 2"), ("a\na", "twice"), ("a\n" + "b" * 501, "500"),
+     ("\n".join(map(str, range(101))), "100 answers")],
+    ids=["none", "one", "twice", "long", "many"],
+)  # fmt: skip
+def test_bad_answers_are_refused_in_place(page, answers, words):
+    """A question that nobody can answer would be sent out; or what was typed would be lost."""
+    page.set("text_area", "Possible answers", answers)
+    assert words in page.errors
+    assert page.at.text_area[0].value == answers
+    page.set("text_area", "Possible answers", "yes\nno")
+    assert page.errors == ""
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-13, 800.0])
+def test_bad_epsilons(page, epsilon):
+    """Nothing would be learned, or a number would overflow."""
+    page.set("number_input", "exactly", epsilon)
+    assert "epsilon" in page.errors or epsilon == 800
+    page.set("number_input", "exactly", 1.0)
+    assert page.errors == ""
+
+
+def test_without_the_server_no_links(page):
+    """Links would be sent out that nobody answers."""
+    assert page.button("Make 1,000 links").disabled
+    assert "Links need the server" in page.text
+
+
+def test_a_survey_from_design_to_estimate(served):
+    """The way from a question to its estimate would break somewhere."""
+    served.set("number_input", "People who will answer", 30).set("text_area", "Possible answers", "yes\nno")
+    served.set("number_input", "exactly", 8.0).press("Make 30 links")
+    assert "only their digests are stored" in served.text
+    key, tokens = served.session.invitations
+    assert len(tokens) == 30
+    book = session.surveys()
+    question = book.asked(tokens[0])
+    for place, token in enumerate(tokens[:24]):
+        report = question.protocol.perturb([0 if place < 18 else 1])
+        assert book.accept(token, question.protocol.to_plain(report)[0])
+    read(served, "A survey made here")
+    served.set("selectbox", "Or one that was made", key)
+    assert served.errors == ""
+    assert metric(served, "Answers") == "24 of 30"
+    assert "24 reports by Randomized response, epsilon 8 per answer." in served.text
+    assert "Most said yes" in served.text
+    served.press("Close the survey")
+    assert metric(served, "Links") == "closed"
+    assert book.asked(tokens[29]) is None
+
+
+def test_another_tab_reads_by_the_key(served, new_tab):
+    """The owner would lose the answers with the tab; or anybody would read them without the key."""
+    served.set("button_group", "Links work for", 7).press("Make 1,000 links")
+    key, _tokens = served.session.invitations
+    left = session.surveys().of(key).expires - datetime.now(UTC)
+    assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
+    other = read(new_tab().go("local_dp"), "A survey made here")
+    assert "The key was shown" in other.text
+    other.set("text_input", "Key of the survey", "x" + key)
+    assert "no survey with this key" in other.text
+    other.set("text_input", "Key of the survey", key)
+    assert "Nobody has answered yet" in other.text
+
+
+def test_a_respondents_report_is_shown(page):
+    """A designer would not know what people will see leave."""
+    page.set("selectbox", "Protocol", "optimized unary")
+    part(page, "Answer")
+    assert page.errors == ""
+    shown = json.loads(page.at.json[0].value)
+    assert shown["protocol"] == "optimized unary"
+    assert set(shown["report"]) <= {"0", "1"}
+    for code in range(4):
+        page.set("radio", "An invented true answer", code)
+        assert page.errors == ""
+    page.press("Change it at random")
+    assert "What one report can tell" in page.text
+
+
+def test_an_answer_without_a_design(new_tab):
+    """Whoever goes there first would meet an error."""
+    page = new_tab().go("local_dp")
+    page.session.question = None
+    assert part(page, "Answer").errors == ""
+
+
+def test_a_simulation_for_every_protocol(page):
+    """The interval would not be held against the truth."""
+    part(page, "Read the answers")
+    assert "The invented census: 20,000 people" in page.text
+    for name in dl.PROTOCOLS:
+        page.set("selectbox", "Protocol", name)
+        assert page.errors == ""
+        assert "95 of 100 intervals should" in page.text
+    page.press("Ask everybody again")
+    page.set("number_input", "exactly", 0.0)
+    assert "epsilon" in page.errors
+
+
+def test_means_of_numbers(page):
+    """E13: rounding at the middle must be seen to miss the mean that the others keep."""
+    part(page, "Read the answers").set("selectbox", "Column of true answers", "age")
+    assert page.errors == ""
+    assert "Rounding everybody to the nearer end" in page.text
+    page.set("number_input", "Highest possible number", 20.0)
+    assert "outside the bounds" in page.errors
+    page.set("number_input", "Highest possible number", 10.0)
+    assert "must be below" in page.errors
+
+
+def test_a_table_of_my_own(page):
+    """A steward would not find out what their own people's answers would come to."""
+    part(page, "Read the answers").at.toggle[0].set_value(True).run()
+    assert "Drop a table here" in page.text
+    page.upload(b"mood,one\nred,1\nblue,1\nred,1\n,1\n")
+    assert page.errors == ""
+    assert "internal: reads the original" in page.text
+    page.set("selectbox", "Column of true answers", "one")
+    assert "Everybody gave the same answer" in page.errors
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "no reports"), (b"nonsense", "Line 1 is"), (b"\xff\xfe\x00", "not UTF"), (b"{}", "Line 1 is")],
+)
+def test_broken_files_of_reports(page, content, words):
+    """A file that is no file of reports would end in a traceback."""
+    read(page, "A file of reports")
+    page.at.file_uploader[0].upload("r.jsonl", content, "application/json").run()
+    assert words in page.errors
+
+
+def test_a_file_of_reports_decodes_alone(page):
+    """Reports from elsewhere could not be read."""
+    question = dl.Question(text="Q *b*?", categories=["a|b", "c"], protocol="local hashing", epsilon=2)
+    text = dl.to_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
+    read(page, "A file of reports")
+    page.at.file_uploader[0].upload("r.jsonl", text.encode(), "application/json").run()
+    assert page.errors == ""
+    assert "400 reports by Local hashing, epsilon 2 per answer." in page.text
+    assert "Most said a" in page.text
+
+
+def test_e13_in_numbers():
+    """E13: true, reported and corrected shares in one table; rounding at the middle misses the mean."""
+    ages = pd.Series([20, 22, 25, 31, 70] * 4_000)
+    found = simulate.means(ages, low=0, high=100, epsilon=4).set_index("way")
+    assert found.loc["rounded at the middle", "mean"] == 20.0
+    assert ages.mean() == 33.6
+    for way in ("rounded at random", "rounded response", "Duchi", "piecewise"):
+        assert found.loc[way, "mean"] == pytest.approx(33.6, abs=2.5)
+    column = pd.Series(["a"] * 15_000 + ["b"] * 5_000, name="x")
+    shares = simulate.counts(simulate.survey(column, protocol="randomized response", epsilon=1))
+    assert shares["true"].tolist() == [0.75, 0.25]
+    assert shares["reported"][0] == pytest.approx(0.75 * 0.731 + 0.25 * 0.269, abs=0.02)
+    assert shares["corrected"][0] == pytest.approx(0.75, abs=0.04)
+    assert (shares["low"] < shares["corrected"]).all()

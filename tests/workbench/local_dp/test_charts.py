@@ -1,0 +1,87 @@
+"""Charts of the Local answers page, with answers that strangers named."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+import dpcore.local as dl
+from workbench.local_dp import charts, design, simulate
+from workbench.ui.charts import Chart
+
+HOSTILE = ["![x](http://127.0.0.1:9/b.png)", "<script>alert(1)</script>", "a.b[c]", "true", "answer"]
+
+
+def made(answers: list[str]) -> dict[str, Chart]:
+    """One chart of each kind."""
+    column = pd.Series(answers * 40, name="x")
+    found = simulate.survey(column, protocol="subset selection", epsilon=2.0)
+    return {
+        "people": charts.errors(design.errors_by_people(5, 1.0, 100), over="people", title="people", at=100),
+        "epsilon": charts.errors(design.errors_by_epsilon(5, 1.0, 9), over="epsilon", title="eps", at=1.0),
+        "counts": charts.shares(simulate.counts(found)),
+        "estimates": charts.shares(simulate.estimates(found.question, found.estimate)),
+        "means": charts.means(simulate.means(pd.Series(range(100)), low=0, high=99, epsilon=2.0)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["people", "epsilon", "counts", "estimates", "means"])
+def test_every_chart_has_words_a_table_and_aggregates(kind: str) -> None:
+    """Somebody who does not see the chart would get nothing; or rows would go to the browser."""
+    chart = made(HOSTILE)[kind]
+    assert len(chart.alt) > 10
+    assert 0 < len(chart.table) < 100
+    assert not chart.table.columns.duplicated().any()
+    assert all(str(name)[0].islower() for name in chart.table.columns)
+    spec = json.dumps(chart.spec.to_dict())
+    assert "shape" in spec if kind in ("people", "epsilon") else True
+
+
+def test_intervals_are_drawn_where_there_is_noise() -> None:
+    """Estimates would look exact."""
+    drawn = made(HOSTILE)
+    assert [layer["mark"]["type"] for layer in drawn["counts"].spec.to_dict()["layer"]] == ["bar", "bar"]
+    assert {"low", "high"} <= set(drawn["counts"].table.columns)
+    assert "rule" in {layer["mark"]["type"] for layer in drawn["means"].spec.to_dict()["layer"]}
+
+
+def test_errors_fall_with_people_and_epsilon() -> None:
+    """The chart would show another law than the one that is kept."""
+    by_people = design.errors_by_people(16, 1.0, 1_000)
+    for _, lines in by_people.groupby("protocol"):
+        assert lines.sort_values("people")["error"].is_monotonic_decreasing
+    by_epsilon = design.errors_by_epsilon(16, 1.0, 1_000)
+    assert by_epsilon.groupby("protocol").size().eq(len(design.EPSILONS)).all()
+    for name, lines in by_epsilon.groupby("protocol"):
+        if name != "subset selection":  # its sets have whole sizes
+            assert lines.sort_values("epsilon")["error"].is_monotonic_decreasing
+
+
+def test_people_for_a_wanted_error() -> None:
+    """The designer would ask too few people."""
+    option = dl.recommend(8, 1, 1_000)[0]
+    people = design.people_for(option, 1_000, 0.02)
+    again = dl.recommend(8, 1, people)[0]
+    assert design.half_width(again.standard_error) <= 0.02
+    assert design.half_width(dl.recommend(8, 1, people - 1)[0].standard_error) > 0.0199
+
+
+@pytest.mark.parametrize(
+    ("address", "root"),
+    [
+        ("http://127.0.0.1:8501/local_dp", "http://127.0.0.1:8501/answer/"),
+        ("https://a.example/work/local_dp?x=1", "https://a.example/work/answer/"),
+        ("https://a.example/", "https://a.example/answer/"),
+    ],
+)
+def test_links_lead_to_the_same_server(address: str, root: str) -> None:
+    """Behind a proxy with a path of its own, links would lead nowhere."""
+    assert design.link_root(address) == root
+    assert design.links_csv(root, ["t1", "t2"]).splitlines() == ["link", f"{root}t1", f"{root}t2"]
+
+
+def test_answers_are_read_line_by_line() -> None:
+    """Empty lines would be answers."""
+    assert design.answers_in(" yes \n\n\tno\r\n  \n") == ["yes", "no"]

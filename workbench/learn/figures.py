@@ -1,0 +1,168 @@
+"""The numbers of the Learn page, each computed when it is asked for. Nothing here reads a person's table.
+
+Where rows are needed they are those of the invented census, behind a curator with a ledger of its own that
+ends with the lesson.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+
+from dpcore.accounting.composition import optimal_epsilon, total
+from dpcore.accounting.loss import UNIT, PureDP, epsilon_of, rho_of_pure
+from dpcore.accounting.memory import MemoryLedger
+from dpcore.curator import Curator
+from dpcore.evaluation.float_noise import could_come_from, ruled_out, textbook_noise
+from dpcore.evaluation.range_errors import RangeQueryErrors
+from dpcore.local import recommend
+from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
+from dpcore.risk.linkage import Linkage, link
+from dpcore.schema import PrivacyUnit, Schema, suggest_schema
+from dpcore.synthesis import Histogram, Marginals
+from workbench import samples
+from workbench.ui.language import _
+
+SHARED = ["zip", "birth_date", "sex"]
+GROWING = ("age", "marital", "occupation", "education")
+DRAWS = 2_000
+
+
+def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
+    """The laws of a noisy count with and without one person, and the largest ratio of their chances."""
+    laws = {_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
+    laws[_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
+    reach = max(4, math.ceil(4 / epsilon))
+    shown = pd.concat(
+        [_shown(law, count - reach, count + 1 + reach).assign(table=name) for name, law in laws.items()]
+    )
+    return shown, math.exp(largest_loss(*laws.values()))
+
+
+def _shown(law: Law, low: float, high: float) -> pd.DataFrame:
+    kept = (law.outcomes >= low) & (law.outcomes <= high)
+    return pd.DataFrame({"answer": law.outcomes[kept], "chance": law.chances[kept]})
+
+
+def float_leak(count: int) -> tuple[float, float, bool]:
+    """(share of textbook releases that rule out one person less, one such release, whether it does)."""
+    rng = np.random.default_rng()
+    share = ruled_out(count=float(count), neighbor=count - 1.0, draws=DRAWS, rng=rng)
+    release = float(textbook_noise(float(count), 1, rng)[0])
+    return share, release, not could_come_from(release, count - 1.0)
+
+
+def two_answers() -> dict[str, Law]:
+    """F1 and F3 of the source documents, and the average of two answers of F1: epsilon 1, 2, and 2."""
+    once, better = laplace_law(0, noise_scale=1.0), laplace_law(0, noise_scale=0.5)
+    both = once.plus(once).mapped(lambda sums: sums / 2)
+    return {
+        _("one answer at epsilon 1"): once,
+        _("the average of two such answers"): both,
+        _("one answer at epsilon 2"): better,
+    }
+
+
+def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:
+    """What 1 to `most` answers at `epsilon` each cost together, by three ways to add up."""
+    rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
+    lines = []
+    for times in sorted({1, 2, 5, *range(10, most + 1, 10)}):
+        for way, cost in (
+            (_("basic: epsilons add up"), epsilon * times),
+            (_("zCDP: rhos add up"), epsilon_of(rho * times, delta)),
+            (_("best possible, planned in advance"), optimal_epsilon(epsilon, times, delta=delta)),
+        ):
+            lines.append({"answers": times, "way": way, "epsilon": cost})
+    return pd.DataFrame(lines)
+
+
+def parts(groups: int, epsilon: float) -> tuple[float, float]:
+    """Epsilon of one count in each of `groups` groups: where nobody is in two of them, and "
+    "where all may be."""
+    units = round(epsilon * UNIT)
+    apart = total((units, ("group", str(group))) for group in range(groups))
+    overlapping = total((units, None) for _group in range(groups))
+    return apart / UNIT, overlapping / UNIT
+
+
+def afterwards(epsilon: float, count: int = 3) -> pd.DataFrame:
+    """The privacy loss of an answer as it is, and after everything that somebody may compute from it."""
+    law, neighbor = (laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1))
+    deeds = {
+        _("as it is"): lambda answers: answers,
+        _("negative answers set to 0"): lambda answers: np.maximum(answers, 0),
+        _("rounded to tens"): lambda answers: np.round(answers / 10),
+        _("guess: is it above {count}?").format(count=count): lambda answers: (answers > count) * 1.0,
+        _("thrown away"): lambda answers: answers * 0,
+    }
+    return pd.DataFrame(
+        {
+            "computed": list(deeds),
+            "epsilon": [largest_loss(law.mapped(deed), neighbor.mapped(deed)) for deed in deeds.values()],
+        }
+    )
+
+
+@functools.cache
+def _schema() -> Schema:
+    return suggest_schema(samples.census())
+
+
+def _curator() -> Curator:
+    """The invented census, with a ledger that nobody else sees."""
+    schema = Schema(columns=_schema().columns, unit=PrivacyUnit(max_rows=1))
+    return Curator.open(samples.census(), schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
+
+
+def by_width(epsilon: float) -> pd.DataFrame:
+    """Error of range questions by their width: from one histogram, and asked one by one."""
+    curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
+    release = curator.run(Histogram("age"), loss=loss)
+    found = curator.evaluate(RangeQueryErrors(source=release, column="age", loss=loss)).content
+    lines = []
+    for width in found.widths:
+        for way, error in (
+            (_("added up from a histogram"), width.answered),
+            (_("asked directly"), width.direct),
+        ):
+            if error is not None:
+                lines.append({"ages": width.width, "way": way, "percent": error.median})
+    return pd.DataFrame(lines)
+
+
+def by_columns(epsilon: float) -> pd.DataFrame:
+    """How far the ages move when they are counted alone and together with one, two, three more "
+    "columns."""
+    curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
+    column = curator.schema.column("age")
+    true = np.bincount(column.encode(samples.census()["age"]), minlength=column.size)
+    lines = []
+    for ways in range(1, len(GROWING) + 1):
+        clique = GROWING[:ways]
+        noisy = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[clique].values
+        counts = np.maximum(noisy, 0).reshape(column.size, -1).sum(axis=1)
+        distance = np.abs(counts / counts.sum() - true / true.sum()).sum() / 2
+        lines.append({"columns": " × ".join(clique), "cells": noisy.size, "distance": float(distance)})
+    return pd.DataFrame(lines)
+
+
+def linkage() -> Linkage:
+    """What the invented voter list finds in the invented hospital's visits."""
+    visits = samples.hospital().drop_duplicates("patient_id")
+    return link(visits, samples.voter_list(), SHARED)
+
+
+def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
+    """Standard error of a share: answers perturbed by each person, and one noisy count of "
+    "trusted rows."""
+    central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
+    lines = []
+    for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):
+        best = recommend(categories, repr(epsilon), people)[0]
+        lines.append({"people": people, "trust": _("trust nobody"), "error": best.standard_error})
+        lines.append({"people": people, "trust": _("trust a curator"), "error": central / people})
+    return pd.DataFrame(lines)

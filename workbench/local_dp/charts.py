@@ -1,0 +1,129 @@
+"""Charts of the Local answers page: expected errors, and what came out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from dpcore.local import PROTOCOLS
+from workbench.local_dp.words import TITLES
+from workbench.ui.charts import (
+    ERROR_BAR,
+    HEADINGS,
+    ORIGINAL,
+    PRIVATE,
+    SYNTHETIC,
+    WARNING,
+    Chart,
+    drawing,
+    headed,
+    tips,
+)
+from workbench.ui.language import _
+
+COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
+
+
+def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
+    """One line per protocol on logarithmic scales, and a rule where the survey is."""
+    named = frame.assign(protocol=[TITLES[name] for name in frame["protocol"]])
+    altair, chart = drawing(named)
+    order = [TITLES[name] for name in PROTOCOLS]
+    x = altair.X(f"{over}:Q", title=title, scale=altair.Scale(type="log", nice=False))
+    legend = altair.Legend(orient="bottom", columns=2, labelLimit=240)
+    lines = chart.mark_line(point=True).encode(
+        x=x,
+        y=altair.Y(
+            "error:Q",
+            title=_("off by, in 95 of 100 surveys"),
+            axis=altair.Axis(format="~%"),
+            scale=altair.Scale(type="log"),
+        ),
+        color=altair.Color(
+            "protocol:N", title=None, legend=legend, scale=altair.Scale(domain=order, range=COLORS)
+        ),
+        shape=altair.Shape("protocol:N", title=None, legend=legend, scale=altair.Scale(domain=order)),
+        tooltip=[*tips("protocol", over), *tips(error=".2%")],
+    )
+    here = altair.Chart(pd.DataFrame({over: [at]})).mark_rule(color=ERROR_BAR, strokeDash=[4, 4]).encode(x=x)
+    best = named.loc[named.groupby(over)["error"].idxmin()]
+    alt = _("Expected error of each protocol by {over}; the smallest falls from {first:.1%} to {last:.1%}.")
+    return Chart(
+        spec=(lines + here).properties(height=340),
+        alt=alt.format(over=title, first=best["error"].iloc[0], last=best["error"].iloc[-1]),
+        table=headed(named),
+    )
+
+
+def shares(frame: pd.DataFrame) -> Chart:
+    """Bars of corrected shares with intervals; beside them true and reported ones, where they are known."""
+    tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
+    kinds = [kind for kind in tones if kind in frame]
+    names = {kind: HEADINGS[kind] for kind in kinds}
+    long = frame.melt(["answer", "low", "high"], kinds, var_name="kind", value_name="share")
+    long["shown"] = long["share"].clip(lower=0)
+    long["of"] = [names[kind] for kind in long["kind"]]
+    altair, chart = drawing(long)
+    order = [names[kind] for kind in kinds]
+    y = altair.Y("answer:N", sort=None, title=None, axis=altair.Axis(labelLimit=240))
+    offset = altair.YOffset("of:N", sort=order)
+    bars = chart.mark_bar(opacity=0.85).encode(
+        y=y,
+        yOffset=offset,
+        x=altair.X("shown:Q", title=_("share of the people"), axis=altair.Axis(format="%")),
+        color=altair.Color(
+            "of:N",
+            title=None,
+            legend=altair.Legend(orient="top"),
+            scale=altair.Scale(domain=order, range=[tones[kind] for kind in kinds]),
+        ),
+        tooltip=tips("answer", "of", share=".2%"),
+    )
+    rules = (
+        chart.transform_filter("datum.kind == 'corrected'")
+        .mark_bar(color=ERROR_BAR, size=2)
+        .encode(y=y, yOffset=offset, x="low:Q", x2="high:Q")
+    )
+    alt = _("Shares of {answers} answers, corrected for the noise, each with its interval.").format(
+        answers=len(frame)
+    )
+    step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
+    return Chart(spec=(bars + rules).properties(height=step), alt=alt, table=headed(frame))
+
+
+def means(frame: pd.DataFrame) -> Chart:
+    """The mean by each way, with its interval, and a rule at the true one."""
+    titles = {
+        "true": _("True mean"),
+        "rounded at the middle": _("Rounded at the middle (not private)"),
+        "rounded at random": _("Rounded at random (not private)"),
+    }
+    named = frame.assign(
+        way=[titles.get(way) or TITLES[way] for way in frame["way"]],
+        low=frame["mean"] - frame["off"],
+        high=frame["mean"] + frame["off"],
+    )
+    altair, chart = drawing(named)
+    y = altair.Y("way:N", sort=None, title=None, axis=altair.Axis(labelLimit=320))
+    points = chart.mark_point(filled=True, size=90).encode(
+        y=y,
+        x=altair.X("mean:Q", title=_("mean"), scale=altair.Scale(zero=False)),
+        color=altair.condition("datum.private", altair.value(PRIVATE), altair.value(ORIGINAL)),
+        tooltip=tips("way", mean=".4~g", off=".3~g"),
+    )
+    rules = chart.mark_rule(color=ERROR_BAR).encode(y=y, x="low:Q", x2="high:Q")
+    true = chart.transform_filter("datum.off == 0").transform_window(rank="row_number()")
+    line = (
+        true.transform_filter("datum.rank == 1")
+        .mark_rule(color=ORIGINAL, strokeDash=[4, 4])
+        .encode(x="mean:Q")
+    )
+    alt = _("Means with intervals: ") + "; ".join(
+        f"{row.way} {row.mean:.4g} ± {row.off:.2g}" for row in named.itertuples()
+    )
+    return Chart(
+        spec=(line + rules + points).properties(height={"step": 30}),
+        alt=alt,
+        table=headed(named[["way", "mean", "off"]]),
+    )

@@ -1,0 +1,72 @@
+"""Before anybody is asked: what a survey costs each person, and how exact it will be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import NormalDist
+from urllib.parse import urlsplit
+
+import pandas as pd
+
+import dpcore.local as dl
+
+Z = NormalDist().inv_cdf(0.975)
+EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+MAX_ASKED = 100
+"""Possible answers of a question on the page: more do not fit a form that a person reads."""
+
+
+def answers_in(text: str) -> list[str]:
+    """The possible answers, one per line; empty lines are left out."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def half_width(standard_error: float) -> float:
+    """Half of an interval that holds the truth in 95 of 100 cases."""
+    return Z * standard_error
+
+
+def people_for(option: dl.Option, people: int, half: float) -> int:
+    """How many people it takes for this half width, when `option` was computed for `people`."""
+    return math.ceil(people * (half_width(option.standard_error) / half) ** 2)
+
+
+def errors_by_people(categories: int, epsilon: float, people: int) -> pd.DataFrame:
+    """Expected half width of each protocol for a tenth to ten times as many people."""
+    sizes = [max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)]
+    return pd.DataFrame(
+        [
+            {"protocol": option.protocol.name, "people": size, "error": half_width(option.standard_error)}
+            for size in sorted(set(sizes))
+            for option in dl.recommend(categories, repr(epsilon), size)
+        ]
+    )
+
+
+def errors_by_epsilon(categories: int, epsilon: float, people: int) -> pd.DataFrame:
+    """Expected half width of each protocol for other epsilons."""
+    return pd.DataFrame(
+        [
+            {"protocol": option.protocol.name, "epsilon": each, "error": half_width(option.standard_error)}
+            for each in sorted({*EPSILONS, epsilon})
+            for option in dl.recommend(categories, repr(each), people)
+        ]
+    )
+
+
+def link_root(address: str) -> str:
+    """Where answer pages are, seen from the address of this page."""
+    parts = urlsplit(address)
+    folder = parts.path.rsplit("/", 1)[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/answer/"
+
+
+def links_csv(root: str, tokens: Iterable[str]) -> str:
+    """One link per line, below a header."""
+    return "".join(["link\r\n", *(f"{root}{token}\r\n" for token in tokens)])
+
+
+def chances(protocol: dl.Protocol, labels: Sequence[str], answer: int) -> list[float]:
+    """Chance that a report speaks for each answer, when this one is true."""
+    return [float(protocol.p if code == answer else protocol.q) for code in range(len(labels))]

@@ -1,0 +1,159 @@
+"""Design a survey: question, answers, epsilon and people; the error to expect; the links."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import dpcore.local as dl
+from dpcore.errors import DpcoreError, LimitError
+from workbench import session
+from workbench.local_dp import charts, design
+from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
+from workbench.store.surveys import MAX_PEOPLE, links_work
+from workbench.ui import widgets
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import answer_words, epsilon_verdict, number, plain
+
+DAYS = (7, 30, 90)
+
+
+def ask() -> tuple[str, list[str], float, int]:
+    """The question, its possible answers, epsilon, and how many people are asked."""
+    text = st.text_input(
+        _("Question"),
+        _("How often did you feel unwell at work this month?"),
+        max_chars=200,
+        key="local-question",
+        persist_state="session",
+    )
+    answers = st.text_area(
+        _("Possible answers, one per line"),
+        "\n".join([_("never"), _("once"), _("several times"), _("almost every day")]),
+        key="local-answers",
+        height=150,
+        help=_("They must be known before anybody is asked, and every person must find theirs."),
+        persist_state="session",
+    )
+    epsilon = widgets.epsilon_picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
+    if epsilon > 0:
+        st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
+    people = st.number_input(
+        _("People who will answer"), 1, 10_000_000, 1_000, key="local-people", persist_state="session"
+    )
+    return text, design.answers_in(answers), epsilon, int(people)
+
+
+def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Question:
+    """Show the error to expect and let a protocol be chosen.
+
+    Raises: DpcoreError for a question that cannot be asked.
+    """
+    if len(answers) > design.MAX_ASKED:
+        raise LimitError(
+            "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
+        )
+    options = dl.recommend(len(answers), repr(epsilon), people)
+    by_name = {option.protocol.name: option for option in options}
+    best = options[0].protocol.name
+    name = st.selectbox(
+        _("Protocol"),
+        list(by_name),
+        format_func=lambda name: TITLES[name] + (_(" (recommended)") if name == best else ""),
+        key=f"local-protocol-{best}",
+        help=reason(options),
+    )
+    option = by_name[name]
+    question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
+    off, bits, more = st.columns(3)
+    half = design.half_width(option.standard_error)
+    off.metric(_("Off by"), plus_minus(half), help=_("The share of an answer, in 95 of 100 surveys."))
+    bits.metric(
+        _("Size of a report"),
+        _("{bits} bits").format(bits=f"{option.protocol.report_bits:,}"),
+        help=GLOSSARY["report"],
+    )
+    more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
+    st.write(verdict(option))
+    st.caption(f"{reason(options)} {REPORTS[name]}")
+    return question
+
+
+def curves(categories: int, epsilon: float, people: int) -> None:
+    """The error of every protocol, over people and over epsilon."""
+    left, right = st.columns(2)
+    with left:
+        st.subheader(_("More people, less error"))
+        frame = design.errors_by_people(categories, epsilon, people)
+        chart = charts.errors(frame, over="people", title=_("people who answer"), at=people)
+        widgets.show_chart(chart, key="local-by-people")
+    with right:
+        st.subheader(_("More epsilon, less error"))
+        frame = design.errors_by_epsilon(categories, epsilon, people)
+        chart = charts.errors(frame, over="epsilon", title=_("epsilon per answer"), at=epsilon)
+        widgets.show_chart(chart, key="local-by-epsilon")
+
+
+def invite(question: dl.Question, people: int) -> None:
+    """Make the links, and show them once."""
+    days = st.segmented_control(
+        _("Links work for"),
+        DAYS,
+        default=30,
+        format_func=lambda days: _("{days} days").format(days=days),
+        required=True,
+        key="local-days",
+    )
+    count = min(people, MAX_PEOPLE)
+    st.button(
+        _("Make {count} links").format(count=f"{count:,}"),
+        type="primary",
+        icon=":material/link:",
+        disabled=not links_work.is_set(),
+        on_click=_make,
+        args=(question, count, int(days or DAYS[0])),
+    )
+    if not links_work.is_set():
+        st.caption(_("Links need the server: this app was started without the part that answers them."))
+    if count < people:
+        st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
+    made = session.session().invitations
+    if made is not None:
+        _show(*made)
+
+
+def _make(question: dl.Question, count: int, days: int) -> None:
+    held = session.session()
+    try:
+        key, tokens = session.surveys().make(question, people=count, days=days)
+    except DpcoreError as error:
+        held.invitations = error, []
+        return
+    held.survey_keys[key] = question.text
+    held.invitations = key, tokens
+
+
+def _show(key: str | DpcoreError, tokens: list[str]) -> None:
+    if isinstance(key, DpcoreError):
+        widgets.error_box(key)
+        return
+    st.success(
+        _(
+            "The survey is open. Keep the links and the key now: only their digests are stored, and nobody "
+            "can show them again."
+        )
+    )
+    root = design.link_root(str(st.context.url))
+    with st.container(horizontal=True):
+        st.download_button(
+            _("Links: one per person (CSV)"),
+            design.links_csv(root, tokens),
+            "links.csv",
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
+    st.text(_("Key to read the answers:"))
+    st.code(key, language=None)
+    st.caption(plain(_("Read them in the part “Read the answers”."), at_most=200))

@@ -1,0 +1,125 @@
+"""A survey played through on a table of true answers. Internal: it reads them and shows the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import dpcore.local as dl
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import as_text
+
+MAX_ANSWERS = 60
+MECHANISMS = (dl.RoundedResponse, dl.Duchi, dl.Piecewise)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Survey:
+    """What a column of true answers became.
+
+    Attributes:
+        truth: the true share of each answer.
+        estimate: what the reports say.
+    """
+
+    question: dl.Question
+    truth: np.ndarray[Any, Any]
+    estimate: dl.Estimate
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a column is asked for its mean and not for the shares of its answers."""
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    return bool(numeric and column.nunique() > MAX_ANSWERS)
+
+
+def survey(column: pd.Series, *, protocol: str, epsilon: float) -> Survey:
+    """Let everybody in the column answer; rows without an answer are left out.
+
+    The possible answers are those of the column, which a real survey would have to know beforehand.
+
+    Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS` different answers.
+    """
+    given = column.dropna()
+    kinds = sorted((given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique())
+    if len(kinds) < 2:
+        raise SchemaError(
+            "everybody gave the same answer in column {name}",
+            remedy="choose another column",
+            name=str(column.name),
+        )
+    if len(kinds) > MAX_ANSWERS:
+        raise SchemaError(
+            "column {name} has more than {most} different answers",
+            remedy="choose a column with fewer",
+            name=str(column.name),
+            most=MAX_ANSWERS,
+        )
+    question = dl.Question(
+        text=str(column.name)[:200],
+        categories=kinds,
+        protocol=protocol,
+        epsilon=repr(epsilon),
+    )
+    codes = question.encode(given)
+    reports = question.protocol.perturb(codes)
+    return Survey(
+        question=question,
+        truth=np.bincount(codes, minlength=len(question.categories)) / len(codes),
+        estimate=question.protocol.estimate(reports),
+    )
+
+
+def counts(found: Survey) -> pd.DataFrame:
+    """True, reported and corrected shares of every answer, with the interval of the corrected one."""
+    estimate = found.estimate
+    low, high = estimate.interval(0.95)
+    return pd.DataFrame(
+        {
+            "answer": found.question.categories,
+            "true": found.truth,
+            "reported": estimate.support / estimate.people,
+            "corrected": estimate.frequencies,
+            "low": low,
+            "high": high,
+        }
+    )
+
+
+def estimates(question: dl.Question, estimate: dl.Estimate) -> pd.DataFrame:
+    """The corrected share of every answer with its interval, and the nearest distribution."""
+    low, high = estimate.interval(0.95)
+    return pd.DataFrame(
+        {
+            "answer": question.categories,
+            "corrected": estimate.frequencies,
+            "low": low,
+            "high": high,
+            "as a distribution": estimate.distribution,
+        }
+    )
+
+
+def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.DataFrame:
+    """The mean of a column of numbers: true, rounded in two ways without privacy, and by each mechanism.
+
+    Raises: ParameterError for numbers outside the bounds, or none at all.
+    """
+    values = column.dropna().to_numpy(dtype=np.float64)
+    if not values.size:
+        raise ParameterError("the column holds no numbers", remedy="choose another column")
+    ends = dl.discretize(values, low=low, high=high)
+    middle = values >= (low + high) / 2
+    lines = [
+        ("true", values.mean(), 0.0, False),
+        ("rounded at the middle", low + (high - low) * middle.mean(), 0.0, False),
+        ("rounded at random", low + (high - low) * ends.mean(), 0.0, False),
+    ]
+    for kind in MECHANISMS:
+        mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
+        found = mechanism.estimate(mechanism.perturb(values))
+        lines.append((mechanism.name, found.mean, (found.interval(0.95)[1] - found.mean), True))
+    return pd.DataFrame(lines, columns=["way", "mean", "off", "private"])

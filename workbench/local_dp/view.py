@@ -1,0 +1,222 @@
+"""What a respondent sees, and what an analyst reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import dpcore.local as dl
+from dpcore.errors import DpcoreError
+from workbench import samples, session
+from workbench.local_dp import charts, design, simulate
+from workbench.local_dp.words import REPORTS, TITLES, coverage
+from workbench.store.surveys import Survey
+from workbench.ui import widgets
+from workbench.ui.charts import PRIVATE, bars
+from workbench.ui.language import _
+from workbench.ui.wording import answer_words, number, percent, plain
+
+
+def respondent(question: dl.Question) -> None:
+    """What happens behind a link, played through with an invented answer."""
+    st.write(
+        _(
+            "Whoever is invited opens a page of their own. A small script changes the answer at random in "
+            "their browser, shows what will leave, and sends that alone. Here you can try it with an "
+            "invented answer; nothing is stored."
+        )
+    )
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        st.markdown(f"**{plain(question.text, at_most=200)}**")
+        answer = st.radio(
+            _("An invented true answer"),
+            range(len(question.categories)),
+            format_func=lambda code: plain(question.categories[code]),
+            key="local-true",
+        )
+        st.button(_("Change it at random"), type="primary", key="local-try")
+        report = question.protocol.to_plain(question.protocol.perturb([answer]))[0]
+        st.text(_("This is all that would be sent:"))
+        st.json(
+            {"protocol": question.protocol.name, "epsilon": str(question.epsilon), "report": report},
+            expanded=True,
+        )
+        st.caption(REPORTS[question.protocol.name])
+    with right:
+        st.subheader(_("What one report can tell"))
+        labels = list(question.categories)
+        chart = bars(
+            labels,
+            design.chances(question.protocol, labels, answer),
+            x_title=_("chance that the report speaks for it"),
+            alt=_("Chance that the report speaks for each answer, when the true one is {answer}.").format(
+                answer=labels[answer]
+            ),
+            color=PRIVATE,
+        )
+        widgets.show_chart(chart, key="local-chances")
+        st.caption(answer_words(question.protocol.real_epsilon))
+
+
+def simulated() -> None:
+    """Play a survey through on a column of true answers."""
+    own = st.toggle(_("Use a table of my own"), key="local-own")
+    if own:
+        frame = widgets.table_uploader(_("A table with true answers (CSV or Parquet)"), key="local-truth")
+        if frame is None:
+            st.info(_("Drop a table here; it is used in this tab only, and nothing is stored."))
+            return
+        widgets.internal_badge()
+    else:
+        frame = samples.census()
+        st.caption(_("The invented census: {rows} people.").format(rows=f"{len(frame):,}"))
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
+        epsilon = widgets.epsilon_picker(_("Epsilon per answer"), key="local-sim", default=1.0, largest=8.0)
+    if simulate.is_number(frame[name]):
+        _numbers(frame[name], epsilon, left, right)
+    else:
+        _categories(frame[name], epsilon, left, right)
+
+
+def _start(frame: pd.DataFrame) -> int:
+    """The first column whose answers can be counted."""
+    kinds = frame.nunique()
+    return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
+
+
+def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
+    with left:
+        protocol = st.selectbox(
+            _("Protocol"), list(dl.PROTOCOLS), format_func=lambda name: TITLES[name], key="local-sim-protocol"
+        )
+        st.button(_("Ask everybody again"), key="local-again")
+    found = simulate.survey(column, protocol=protocol, epsilon=epsilon)
+    with right:
+        widgets.show_chart(charts.shares(simulate.counts(found)), key="local-shares")
+        st.write(coverage(found.estimate, list(found.truth)))
+        st.caption(
+            _(
+                "Reported: how many reports speak for an answer, which alone misleads. Corrected: what "
+                "follows for the people, with its interval. True: known here because this is a simulation."
+            )
+        )
+
+
+def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
+    with left:
+        low = st.number_input(
+            _("Lowest possible number"), value=float(column.min()), key=f"local-low-{column.name}"
+        )
+        high = st.number_input(
+            _("Highest possible number"), value=float(column.max()), key=f"local-high-{column.name}"
+        )
+        st.button(_("Ask everybody again"), key="local-again")
+        st.caption(_("A real survey has to know both before it asks; here they are those of the column."))
+    found = simulate.means(column, low=low, high=high, epsilon=epsilon)
+    with right:
+        widgets.show_chart(charts.means(found), key="local-means")
+        st.caption(
+            _(
+                "Rounding everybody to the nearer end shifts the mean; rounding at random keeps it, but is "
+                "not private alone. The mechanisms keep it and are private."
+            )
+        )
+
+
+def collected() -> None:
+    """Read the answers of a survey that was made here."""
+    held = session.session()
+    key = st.text_input(_("Key of the survey"), type="password", key="local-key")
+    if held.survey_keys:
+        known = dict(held.survey_keys)
+        chosen = st.selectbox(
+            _("Or one that was made in this tab"),
+            [None, *known],
+            format_func=lambda key: _("none") if key is None else known[key],
+            key="local-known",
+        )
+        key = key or chosen or ""
+    if not key:
+        st.info(_("The key was shown when the links were made."))
+        return
+    survey = session.surveys().of(key.strip())
+    if survey is None:
+        st.warning(_("There is no survey with this key on this server."))
+        return
+    _survey(key.strip(), survey)
+
+
+def _survey(key: str, survey: Survey) -> None:
+    answered, ends = st.columns(2)
+    answered.metric(
+        _("Answers"),
+        _("{answered} of {invited}").format(answered=f"{survey.answered:,}", invited=f"{survey.invited:,}"),
+    )
+    ends.metric(
+        _("Links"),
+        _("work until {day}").format(day=f"{survey.expires:%Y-%m-%d %H:%M} UTC")
+        if survey.is_open
+        else _("closed"),
+    )
+    lines = session.surveys().lines(key)
+    with st.container(horizontal=True):
+        if survey.answered:
+            st.download_button(
+                _("All reports (JSON lines)"),
+                lines,
+                "reports.jsonl",
+                "application/x-ndjson",
+                on_click="ignore",
+            )
+        if survey.is_open:
+            st.button(_("Close the survey"), on_click=session.surveys().close, args=(key,))
+    if survey.answered:
+        decoded(lines)
+    else:
+        st.info(_("Nobody has answered yet."))
+
+
+def uploaded() -> None:
+    """Decode a file of reports."""
+    file = st.file_uploader(
+        _("Reports as JSON lines, one per answer"),
+        type=["jsonl", "ndjson", "json", "txt"],
+        key="local-reports",
+    )
+    if file is None:
+        st.info(_("Each line carries its question, protocol and epsilon, so the file is all that is needed."))
+        return
+    try:
+        decoded(file.getvalue())
+    except DpcoreError as error:
+        widgets.error_box(error)
+
+
+def decoded(lines: str | bytes) -> None:
+    """The estimates of collected reports.
+
+    Raises: DpcoreError for lines that are no reports of one question.
+    """
+    question, reports = dl.from_lines(lines)
+    estimate = question.protocol.estimate(reports)
+    st.subheader(plain(question.text, at_most=200))
+    st.caption(
+        _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
+            people=f"{estimate.people:,}",
+            protocol=TITLES[question.protocol.name],
+            epsilon=number(float(question.epsilon)),
+        )
+    )
+    widgets.show_chart(charts.shares(simulate.estimates(question, estimate)), key="local-decoded")
+    low, high = estimate.interval(0.95)
+    top = int(estimate.frequencies.argmax())
+    st.write(
+        _("Most said {answer}: between {low} and {high} of those who answered, in 95 of 100 cases.").format(
+            answer=plain(question.categories[top]), low=percent(low[top]), high=percent(high[top])
+        )
+    )

@@ -1,0 +1,79 @@
+"""What the Local answers page calls protocols and mechanisms, and says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import dpcore.local as dl
+from workbench.local_dp.design import half_width
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import number, percent
+
+TITLES = Words(
+    {
+        "randomized response": N_("Randomized response"),
+        "subset selection": N_("Subset selection"),
+        "optimized unary": N_("Optimized unary"),
+        "symmetric unary": N_("Symmetric unary"),
+        "local hashing": N_("Local hashing"),
+        "Hadamard response": N_("Hadamard response"),
+        "rounded response": N_("Rounded at random, then randomized response"),
+        "Duchi": N_("Duchi's mechanism"),
+        "piecewise": N_("Piecewise mechanism"),
+    }
+)
+
+REPORTS = Words(
+    {
+        "randomized response": N_("A report is one of the answers: often the true one, else any other."),
+        "subset selection": N_("A report names a few answers; the true one is among them more often."),
+        "optimized unary": N_("A report says yes or no to every answer, each changed at random."),
+        "symmetric unary": N_("A report says yes or no to every answer, each changed at random."),
+        "local hashing": N_("A report sorts all answers into groups at random, and names one group."),
+        "Hadamard response": N_("A report is a number that fits about half of all answers."),
+    }
+)
+
+
+def plus_minus(share: float) -> str:
+    """A half width of shares, in percent."""
+    return f"± {number(100 * share)} %"
+
+
+def reason(options: Sequence[dl.Option]) -> str:
+    """Why the first of the recommended protocols comes first, with the numbers."""
+    best, other = options[0], options[1]
+    alike = [each for each in options[1:] if each.times_best < 1.005]
+    if alike:
+        return _("{best} errs least, and no more than {others}, which is less simple.").format(
+            best=TITLES[best.protocol.name], others=", ".join(TITLES[each.protocol.name] for each in alike)
+        )
+    return _("{best} errs least: {least}, against {more} of {other}.").format(
+        best=TITLES[best.protocol.name],
+        least=plus_minus(half_width(best.standard_error)),
+        more=plus_minus(half_width(other.standard_error)),
+        other=TITLES[other.protocol.name],
+    )
+
+
+def verdict(option: dl.Option) -> str:
+    """Whether the expected error leaves anything to see."""
+    half = half_width(option.standard_error)
+    fair = 1 / option.protocol.categories
+    if half > fair:
+        return _(
+            "Too noisy to tell the answers apart: an answer that {fair} give may come out as anything from "
+            "nobody to twice as many. Ask more people, or raise epsilon."
+        ).format(fair=percent(fair))
+    return _("An answer that {fair} give comes out within {half} in 95 of 100 surveys.").format(
+        fair=percent(fair), half=plus_minus(half)
+    )
+
+
+def coverage(estimate: dl.Estimate, truth: Sequence[float]) -> str:
+    """For how many answers the interval holds the truth."""
+    low, high = estimate.interval(0.95)
+    held = sum(bool(below <= true <= above) for below, true, above in zip(low, truth, high, strict=True))
+    return _(
+        "The interval holds the true share of {held} of {all} answers; 95 of 100 intervals should."
+    ).format(held=held, all=len(truth))
