@@ -59,8 +59,7 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             else _suggest(str(name), frame[name])
         )
         if isinstance(suggestion, Excluded):
-            named = str(name) == unit.id_column
-            excluded.append(dataclasses.replace(suggestion, from_data=() if named else ("kind",)))
+            excluded.append(dataclasses.replace(suggestion, from_data=("kind",)))
         else:
             columns.append(suggestion)
     if not columns:
