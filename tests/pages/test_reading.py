@@ -1,4 +1,4 @@
-"""The Data page reads files of other countries as they are meant, asks where it cannot know, and can be told."""
+"""The Data page reads files of other countries as they are meant, asks what it cannot know, obeys."""
 
 from __future__ import annotations
 
