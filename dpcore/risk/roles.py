@@ -21,8 +21,8 @@ _KNOWN = re.compile(
     r"[aâ]ge|naissance|sexe|genre|ville|commune|d[eé]partement|r[eé]gion|pays|nationalit[eé]|"
     r"langue|situation familiale|[eé]tat civil|m[eé]nage|enfants|dipl[oô]me|[eé]tudes|m[eé]tier|emploi|"
     r"employeur|edad|nacimiento|sexo|g[eé]nero|ciudad|municipio|provincia|pa[ií]s|nacionalidad|idioma|"
-    r"estado civil|hogar|hijos|educaci[oó]n|estudios|ocupaci[oó]n|oficio|et[aà]|nascita|sesso|citt[aà]|comune|"
-    r"nazionalit[aà]|stato civile|istruzione|professione)\b"
+    r"estado civil|hogar|hijos|educaci[oó]n|estudios|ocupaci[oó]n|oficio|et[aà]|nascita|sesso|citt[aà]|"
+    r"comune|nazionalit[aà]|stato civile|istruzione|professione)\b"
     r"|年龄|出生|生日|性别|邮编|城市|省份|地区|籍贯|国籍|民族|语言|婚姻|户籍|子女|学历|教育|职业|工作单位"
 )
 _SECRET = re.compile(

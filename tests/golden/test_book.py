@@ -119,13 +119,12 @@ def test_cells_of_pairs_have_noise_of_their_own() -> None:
             for each in draws(opened(frame, schema), recipe, 100)
         ]
     ).reshape(100, 700)
-    assert laws.fits(noise.ravel().astype(int), UNIT_LAPLACE)
-    assert laws.fits(noise[:, (counts == 0).ravel()].ravel().astype(int), UNIT_LAPLACE)
+    assert laws.chi_square_p(noise.ravel(), UNIT_LAPLACE) > laws.FALSE_ALARM
+    assert laws.chi_square_p(noise[:, (counts == 0).ravel()].ravel(), UNIT_LAPLACE) > laws.FALSE_ALARM
     shared = np.repeat(noise[:, :1], 700, axis=1)  # twin: the book's single draw
-    assert not laws.fits(shared.ravel().astype(int), UNIT_LAPLACE)
-    related = np.corrcoef(noise[:, :200].T)
-    np.fill_diagonal(related, 0)
-    assert np.abs(related).max() < 0.65  # 6.5 deviations of a correlation over 100 draws, among 20,000 pairs
+    assert laws.chi_square_p(shared.ravel(), UNIT_LAPLACE) < laws.FALSE_ALARM
+    assert laws.uncorrelated(noise)
+    assert not laws.uncorrelated(shared)
 
 
 def test_shape_does_not_follow_the_data() -> None:
@@ -222,7 +221,9 @@ def test_education_histogram(adult: pd.DataFrame) -> None:
         ]
     )
     assert laws.at_least(int((np.abs(noise) <= 7).sum()), noise.size, 0.999)
-    assert laws.fits(noise.ravel().astype(int), UNIT_LAPLACE)  # neither too much noise nor too little
+    assert (
+        laws.chi_square_p(noise.ravel(), UNIT_LAPLACE) > laws.FALSE_ALARM
+    )  # neither too much noise nor too little
     assert all(abs(deviation) <= 7 for deviation in (2.21, 2.38, -3.07, 1.52, -0.07))
 
 
@@ -240,7 +241,7 @@ def test_education_and_sex(adult: pd.DataFrame) -> None:
         ]
     )
     assert laws.at_least(int((np.abs(noise) <= 7).sum()), noise.size, 0.999)
-    assert laws.fits(noise.ravel().astype(int), UNIT_LAPLACE)
+    assert laws.chi_square_p(noise.ravel(), UNIT_LAPLACE) > laws.FALSE_ALARM
 
 
 def test_relative_error_grows_with_columns(adult: pd.DataFrame) -> None:
@@ -255,7 +256,7 @@ def test_relative_error_grows_with_columns(adult: pd.DataFrame) -> None:
                 for release in draws(opened(adult, schema), dp.Joint(columns=columns), 200 // counts.ndim**2)
             ]
         )
-        assert laws.fits(noise.astype(int), UNIT_LAPLACE)
+        assert laws.chi_square_p(noise, UNIT_LAPLACE) > laws.FALSE_ALARM
         shares.append(np.abs(noise).mean() / counts.mean())
     assert shares[0] < shares[1] / 1.5 < shares[2] / 10
 
