@@ -345,6 +345,7 @@ def _whole(name: str, label: str, value: object) -> int:
 
 
 def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool) -> None:
+    """Refuse bounds that are not finite, ascending numbers, and cuts outside of them."""
     for label, value in (("low", low), ("high", high), *(("a cut", cut) for cut in cuts)):
         if (
             isinstance(value, bool)

@@ -11,7 +11,7 @@ from workbench import session
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import KIND_WORDS, budget_words, plain
+from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, from_grid
 
@@ -157,10 +157,10 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
         key="budget-rule",
         persist_state="session",
     )
-    delta = "1e-9"
+    delta = USUAL_DELTA
     if rule == "zcdp":
         delta = st.text_input(
-            _("delta"), "1e-9", key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
+            _("delta"), USUAL_DELTA, key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
         )
     try:
         return opening.make_budget(epsilon, rule, delta)

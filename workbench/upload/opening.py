@@ -49,7 +49,10 @@ def take_upload() -> None:
     if file is None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes
-    _read(file.getvalue(), file.name, ReadOptions())
+    try:
+        _read(file.getvalue(), file.name, ReadOptions())
+    finally:
+        session.drop_uploads()
 
 
 def read_again(options: ReadOptions) -> None:
