@@ -14,7 +14,7 @@ from dpcore.accounting.events import Event
 from dpcore.curator import Curator
 from workbench.ui.language import N_, Words, _
 from workbench.ui.releases import describe
-from workbench.ui.wording import amount, number, plain
+from workbench.ui.wording import amount, delta_of, number, plain
 
 _STATES = Words(
     {
@@ -143,7 +143,7 @@ def comparison(curator: Curator) -> pd.DataFrame | None:
     ]
     if not events:
         return None
-    delta = float(Fraction(curator.account.promise.get("delta", "1/1000000000")))
+    delta = float(Fraction(delta_of(curator.account)))
     figures = compare(events, delta=delta)
     rows = [
         (_("basic: epsilons add up"), figures.basic, _("needs no delta")),

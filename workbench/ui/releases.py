@@ -46,6 +46,10 @@ def describe(recipe: dict[str, object]) -> str:
     if kind == "marginals":
         cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
         return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
+    if kind == "marginal error":
+        return _("Marginal error, columns at a time: {way}").format(way=recipe["way"])
+    if kind == "accuracy":
+        return _("Accuracy of {column}, learned from a release").format(column=recipe["target"])
     named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
     columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
     if kind == "some columns":
