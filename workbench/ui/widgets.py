@@ -9,11 +9,10 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.io.read import read_table
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
-from workbench import samples, session
+from workbench import reading, samples, session
 from workbench.ui import charts, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
@@ -148,15 +147,29 @@ def internal_badge() -> None:
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """A second table from a file; None while there is none. Errors stand beside the field."""
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=key)
+    """A second table from a file, read once; None while there is none. Errors stand beside the field."""
+    read = session.table_in(key)
+    if read is not None:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(f"{plain(label, at_most=200)}: **{plain(read[0], at_most=100)}**")
+        right.button(_("Remove"), key=f"{key}-remove", on_click=session.drop_table, args=(key,))
+        return read[1]
+    held = session.session()
+    widget = f"{key}-{held.uploads}"
+    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
     if file is None:
+        if held.failed.get(key) is not None:
+            error_box(held.failed[key])
         return None
+    held.uploads += 1  # another field, so that the server forgets the bytes
+    held.failed.pop(key, None)
     try:
-        return read_table(file.getvalue(), file.name).frame
+        found = reading.read(file.getvalue(), file.name, cancelled=session.is_gone())
+        held.tables[key] = (file.name, found.table.frame)
     except DpcoreError as error:
-        error_box(error)
-        return None
+        held.failed[key] = error
+    session.drop_uploads()
+    return st.rerun()
 
 
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:

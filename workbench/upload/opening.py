@@ -10,9 +10,8 @@ from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
-from dpcore.io.read import read_table
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
-from workbench import samples, session
+from workbench import reading, samples, session
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid
@@ -49,8 +48,8 @@ def take_upload() -> None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes
     try:
-        read = read_table(file.getvalue(), file.name)
-        _draft(file.name, read.frame, None, read.notes)
+        read = reading.read(file.getvalue(), file.name, key=session.ledger().key, cancelled=session.is_gone())
+        _draft(file.name, read.table.frame, None, read.table.notes, read.schema, read.dataset)
     except DpcoreError as error:
         held.notice = error
     finally:
@@ -179,14 +178,21 @@ def steps(curator: Curator) -> list[tuple[str, str, str]]:
     ]
 
 
-def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tuple[str, ...]) -> None:
+def _draft(
+    name: str,
+    frame: pd.DataFrame,
+    unit: PrivacyUnit | None,
+    notes: tuple[str, ...],
+    schema: Schema | None = None,
+    dataset: str = "",
+) -> None:
     held = session.session()
     held.notice = None
     try:
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
-        schema = suggest_schema(frame)
-        dataset = Curator.dataset_of(frame, session.ledger())
+        schema = schema or suggest_schema(frame)
+        dataset = dataset or Curator.dataset_of(frame, session.ledger())
         account = session.ledger().account(dataset)
     except DpcoreError as error:
         held.notice = error
