@@ -43,7 +43,7 @@ check: lint test
 
 bench: $(VENV)/dev
 	set -e; for name in histogram synthesis anonymize local ledger interaction; do echo "== $$name"; \
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.$$name; done
+	$(BIN)/python -m benchmarks.$$name; done
 
 wheel: $(VENV)/dev
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build .

@@ -1,19 +1,15 @@
 """How good and how fast anonymization is: prints tables, or JSON with --json. CPU seconds, one thread.
 
-Run: OMP_NUM_THREADS=1 python benchmarks/anonymize.py --reference ../shared/reference/arx_adult.csv
+Run: python benchmarks/anonymize.py --reference ../shared/reference/arx_adult.csv
 
 Every section is one question: a function from the data to a Table, registered in SECTIONS.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +20,7 @@ import pandas as pd
 
 from benchmarks import peers, plain
 from benchmarks.arx import METRICS, SECRET, SETUPS, Adult, models_of, reference
+from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, show
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.fulldomain.frontier import Frontier
 from dpcore.anonymize.fulldomain.grouper import Grouper
@@ -56,15 +53,6 @@ class Data:
     reference: pd.DataFrame
 
 
-@dataclass(frozen=True)
-class Table:
-    """The answer to one question: a row a list of cells."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[Any]]
-
-
 def against_arx(data: Data) -> Table:
     """Each reference row as one question: right or not, and CPU time over ARX's (warm, prepared)."""
     rows = []
@@ -73,7 +61,7 @@ def against_arx(data: Data) -> Table:
         table = data.adult.tuples(row.setup, models)
         question = [KAnonymity(k=row.k), *models] if row.k > 1 else models
         _ask(table, question, 0.0, "discernibility")  # warm: the tables that belong to the tuples are made
-        seconds, found = timed(lambda: _ask(table, question, row.suppression_limit, row.metric))  # noqa: B023
+        seconds, found = cpu(lambda: _ask(table, question, row.suppression_limit, row.metric))  # noqa: B023
         right = abs(found.score - row.score) <= 1e-8 * max(1.0, abs(row.score))
         if row.tied_optima == 1:
             right &= found.suppressed == row.suppressed_model and "-".join(map(str, found.node)) == row.node
@@ -87,7 +75,7 @@ def against_arx(data: Data) -> Table:
         [*key, len(g), int(g["right"].sum()), *g[["ms", "arx", "ratio"]].median(), g["ratio"].max()]
         for key, g in [*frame.groupby(names[:4]), (("all", "", "", ""), frame)]
     ]
-    return Table(
+    return Table.of(
         "One question against ARX 3.9.2: rows matched and CPU ms (medians)",
         [*names[:4], "rows", "matched", "ours", "ARX", "ratio", "largest ratio"],
         groups,
@@ -98,9 +86,9 @@ def frontier(data: Data) -> Table:
     """All k, limits and metrics at once."""
     rows = []
     for setup in SETUPS:
-        prepared, table = timed(lambda: data.adult.tuples(setup, []))  # noqa: B023
-        counted, pass_ = timed(lambda: Frontier(table, KS))  # noqa: B023
-        answered, points = timed(lambda: pass_.points(LIMITS, [METRICS[name] for name in FOUR_METRICS]))  # noqa: B023
+        prepared, table = cpu(lambda: data.adult.tuples(setup, []))  # noqa: B023
+        counted, pass_ = cpu(lambda: Frontier(table, KS))  # noqa: B023
+        answered, points = cpu(lambda: pass_.points(LIMITS, [METRICS[name] for name in FOUR_METRICS]))  # noqa: B023
         predicted = predict(table.hierarchies, len(table.keys))
         sizes = [predicted.nodes, len(points), predicted.seconds]
         rows.append([setup, *sizes, prepared, counted, answered, counted + answered])
@@ -114,7 +102,7 @@ def frontier(data: Data) -> Table:
         "answers s",
         "pass + answers s",
     ]
-    return Table("Frontier: 5 k x 4 limits x 4 metrics in one pass", columns, rows)
+    return Table.of("Frontier: 5 k x 4 limits x 4 metrics in one pass", columns, rows)
 
 
 def growth(data: Data) -> Table:
@@ -123,13 +111,13 @@ def growth(data: Data) -> Table:
     for count in GROWTH:
         frame = jittered(data.adult.frame, count)
         chosen = {name: data.adult.hierarchies[name] for name in SETUPS["qi8"]}
-        prepared, table = timed(lambda: Tuples.build(frame, chosen))  # noqa: B023
-        strict, _ = timed(lambda: _ask(table, [KAnonymity(k=5)], 0.0, "loss_geomean"))  # noqa: B023
-        loose, _ = timed(lambda: _ask(table, [KAnonymity(k=5)], 0.02, "loss_geomean"))  # noqa: B023
-        whole, _ = timed(
+        prepared, table = cpu(lambda: Tuples.build(frame, chosen))  # noqa: B023
+        strict, _ = cpu(lambda: _ask(table, [KAnonymity(k=5)], 0.0, "loss_geomean"))  # noqa: B023
+        loose, _ = cpu(lambda: _ask(table, [KAnonymity(k=5)], 0.02, "loss_geomean"))  # noqa: B023
+        whole, _ = cpu(
             lambda: Frontier(table, KS).points(LIMITS, [METRICS[name] for name in FOUR_METRICS])  # noqa: B023
         )
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        peak = peak_mb()
         rows.append([count, len(table.keys), prepared, strict, loose, whole, peak])
     columns = [
         "rows",
@@ -140,7 +128,7 @@ def growth(data: Data) -> Table:
         "frontier s",
         "peak MB of the process",
     ]
-    return Table("Growth on qi8, k = 5 (frontier: all)", columns, rows)
+    return Table.of("Growth on qi8, k = 5 (frontier: all)", columns, rows)
 
 
 def recoding(data: Data) -> Table:
@@ -153,11 +141,11 @@ def recoding(data: Data) -> Table:
         for k, bar, cut_bar in zip((5, 10, 25), bars, cuts[setup], strict=True):
             admission = Admission(k=k)
             frame, names = data.adult.frame, list(trees)
-            local_s, local = timed(lambda: local_recoding(frame, trees, admission=admission))  # noqa: B023
-            free_s, free = timed(lambda: mondrian(frame, names, admission=admission))  # noqa: B023
+            local_s, local = cpu(lambda: local_recoding(frame, trees, admission=admission))  # noqa: B023
+            free_s, free = cpu(lambda: mondrian(frame, names, admission=admission))  # noqa: B023
             rows.append([setup, k, local.ncp, bar, local_s, free.ncp, cut_bar, free_s])
     columns = ["setup", "k", "local NCP", "ARX", "local s", "Mondrian NCP", "reference", "Mondrian s"]
-    return Table("Local methods: information lost", columns, rows)
+    return Table.of("Local methods: information lost", columns, rows)
 
 
 def microaggregation(data: Data) -> Table:
@@ -169,9 +157,9 @@ def microaggregation(data: Data) -> Table:
         values = np.exp(0.5 * common + 0.25 * random.normal(size=(count, width)))
         frame = pd.DataFrame(values, columns=[f"x{i}" for i in range(width)])
         for k in (5, 10):
-            seconds, found = timed(lambda: microaggregate(frame, list(frame), k=k))  # noqa: B023
+            seconds, found = cpu(lambda: microaggregate(frame, list(frame), k=k))  # noqa: B023
             rows.append([count, width, k, found.information_loss, seconds])
-    return Table("MDAV, exact", ["rows", "columns", "k", "SSE / SST", "s"], rows)
+    return Table.of("MDAV, exact", ["rows", "columns", "k", "SSE / SST", "s"], rows)
 
 
 def risk(data: Data) -> Table:
@@ -183,19 +171,19 @@ def risk(data: Data) -> Table:
     rows: list[list[Any]] = []
     for setup, expected in arx.items():
         columns, people = list(SETUPS[setup]), 10 * len(data.adult.frame)
-        grouping, classes = timed(lambda: equivalence_classes(data.adult.frame, columns))  # noqa: B023
-        sample_s, sample = timed(lambda: reidentification_risk(classes, threshold=0.05))  # noqa: B023
-        sets_s, sets = timed(lambda: column_sets(data.adult.frame, columns))  # noqa: B023
-        pitman_s, pitman = timed(lambda: pitman_uniqueness(classes, population=people))  # noqa: B023
-        zayatz_s, zayatz = timed(lambda: zayatz_uniqueness(classes, population=people))  # noqa: B023
+        grouping, classes = cpu(lambda: equivalence_classes(data.adult.frame, columns))  # noqa: B023
+        sample_s, sample = cpu(lambda: reidentification_risk(classes, threshold=0.05))  # noqa: B023
+        sets_s, sets = cpu(lambda: column_sets(data.adult.frame, columns))  # noqa: B023
+        pitman_s, pitman = cpu(lambda: pitman_uniqueness(classes, population=people))  # noqa: B023
+        zayatz_s, zayatz = cpu(lambda: zayatz_uniqueness(classes, population=people))  # noqa: B023
         found = (sample.average, sample.uniques, sample.above, sets[-1].separation, pitman, zayatz)
         seconds = (*[grouping + sample_s] * 3, sets_s, pitman_s, zayatz_s)
         names = ("average", "uniques", "above 5 %", f"separation, {len(sets)} sets", "Pitman", "Zayatz")
         for name, value, bar, spent in zip(names, found, expected, seconds, strict=True):
             rows.append([setup, name, value, abs(value - bar), spent])
-    spent, figures = timed(lambda: _models(data.adult.frame, list(SETUPS["qi7"])))
+    spent, figures = cpu(lambda: _models(data.adult.frame, list(SETUPS["qi7"])))
     rows.append(["qi7", "t, with k, l and entropy l", figures["t"], "", spent])
-    return Table("Risk of the file as it stands", ["setup", "figure", "value", "off ARX by", "s"], rows)
+    return Table.of("Risk of the file as it stands", ["setup", "figure", "value", "off ARX by", "s"], rows)
 
 
 def plain_versions(data: Data) -> Table:
@@ -226,10 +214,10 @@ def plain_versions(data: Data) -> Table:
     ]
     rows = []
     for name, ours, theirs in tasks:
-        ours_s, answer = timed(ours)
-        plain_s, other = timed(theirs)
+        ours_s, answer = cpu(ours)
+        plain_s, other = cpu(theirs)
         rows.append([name, ours_s, plain_s, ours_s / plain_s, answer == other])
-    return Table("Against a plain version", ["task", "s", "plain s", "ratio", "same answer"], rows)
+    return Table.of("Against a plain version", ["task", "s", "plain s", "ratio", "same answer"], rows)
 
 
 def others(data: Data) -> Table:
@@ -237,13 +225,13 @@ def others(data: Data) -> Table:
     names, generalized, raw = list(SETUPS["qi7"]), _generalized(data), data.adult.frame
     rows: list[list[Any]] = []
     for figure, (spent, answer) in (peers.pycanon(generalized, names, SECRET) or {}).items():
-        ours_s, found = timed(lambda: _models(generalized, names))
+        ours_s, found = cpu(lambda: _models(generalized, names))
         rows.append([figure, "pycanon", ours_s, spent, ours_s / spent, found[figure], answer])
     for task, (spent, answer) in (peers.anonypy(raw, names, SECRET) or {}).items():
-        ours_s, cut = timed(lambda: mondrian(raw, names, admission=Admission(k=5)))
+        ours_s, cut = cpu(lambda: mondrian(raw, names, admission=Admission(k=5)))
         rows.append([f"{task}, k = 5", "anonypy", ours_s, spent, ours_s / spent, len(cut.sizes), answer])
     columns = ["task", "peer", "s (all figures)", "peer s", "ratio", "answer", "peer's answer"]
-    return Table(
+    return Table.of(
         "Against other libraries, on qi7 (k, l, entropy l, t of the 5-anonymous file)", columns, rows
     )
 
@@ -291,41 +279,20 @@ def jittered(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
     return repeated
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of one call, and its result."""
-    start = time.process_time()
-    result = work()
-    return time.process_time() - start, result
-
-
 def _ask(table: Tuples, models: list[Any], limit: float, metric: str) -> Solution:
     return search(table, models, limit=limit, metric=METRICS[metric])
 
 
-def shown(table: Table) -> str:
-    """A table as text."""
-    cells = [[f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row] for row in table.rows]
-    widths = [max(map(len, column)) for column in zip(table.columns, *cells, strict=True)]
-    lines = [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in (table.columns, *cells)
-    ]
-    return "\n".join([table.title, *lines, ""])
-
-
 def main() -> None:
     """Run every section, or those that are named."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    shared = Path(__file__).resolve().parents[2] / "shared" / "reference" / "arx_adult.csv"
-    parser.add_argument("--reference", type=Path, default=shared, help="the ARX table, arx_adult.csv")
+    parser = arguments(__doc__)
+    arx = SHARED / "reference" / "arx_adult.csv"
+    parser.add_argument("--reference", type=Path, default=arx, help="the ARX table, arx_adult.csv")
     parser.add_argument("--data", type=Path, help="ARX's example data; beside the reference if not given")
     parser.add_argument("--only", nargs="*", help="sections: " + ", ".join(s.__name__ for s in SECTIONS))
     parser.add_argument(
         "--peers", action="store_true", help="measure pycanon and anonypy too (downloads them)"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     folder = options.data or options.reference.resolve().parents[1] / "data" / "arx"
     data = Data(Adult.read(folder), reference(options.reference))
@@ -334,10 +301,7 @@ def main() -> None:
     ]
     if options.peers:
         tables.append(others(data))
-    if options.json:
-        print(json.dumps([asdict(table) for table in tables], indent=1, default=float))
-    else:
-        print("\n".join(map(shown, tables)))
+    show(tables, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -14,24 +14,19 @@ variation distances from the exact counts: of the first column alone, and of all
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import os
-import resource
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import pandas as pd
 
 import dpcore as dp
+from benchmarks.harness import SHARED, Table, arguments, cpu, show
 from dpcore.engines.frame import FrameEngine
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.noise import discrete_laplace
@@ -39,19 +34,8 @@ from dpcore.synthesis import ChainModel
 from dpcore.synthesis.consistency import consistent
 from dpcore.tables.nearest import nearest_distribution
 
-ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.csv"
 REPEATS = 3
 GROWING = ("age", "marital-status", "occupation", "education")
-
-
-def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Least CPU seconds of a few runs, and what the last one returned."""
-    seconds = []
-    for _ in range(REPEATS):
-        began = time.process_time()
-        result = work()
-        seconds.append(time.process_time() - began)
-    return min(seconds), result
 
 
 def public_facts(frame: pd.DataFrame) -> dp.Schema:
@@ -97,11 +81,11 @@ def stages(frame: pd.DataFrame) -> list[dict[str, Any]]:
     def compare(
         stage: str, ours: Callable[[], Any], plain: Callable[[], Any] | None = None
     ) -> tuple[Any, Any]:
-        seconds, result = cpu(ours)
+        seconds, result = cpu(ours, repeats=REPEATS)
         line = {"stage": stage, "cpu_s": seconds}
         other = None
         if plain is not None:
-            plain_seconds, other = cpu(plain)
+            plain_seconds, other = cpu(plain, repeats=REPEATS)
             line |= {"plain_cpu_s": plain_seconds, "times_faster": plain_seconds / seconds}
         found.append(line)
         return result, other
@@ -192,23 +176,19 @@ def distance(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ADULT, help="a CSV file with a header")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "--data", type=Path, default=SHARED / "data" / "adult.csv", help="a CSV file with a header"
+    )
     args = parser.parse_args()
     if not args.data.exists():
         parser.exit(0, f"{args.data} is not there: name a CSV file with --data\n")
     frame = pd.read_csv(args.data)
-    lines, comparison = stages(frame), clipping(frame)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    if args.json:
-        print(
-            json.dumps({"rows": len(frame), "stages": lines, "clipping": comparison, "peak_memory_mb": peak})
-        )
-        return
-    print(f"{len(frame)} rows; peak memory {peak:.0f} MB")
-    for table in (lines, comparison):
-        print(pd.DataFrame(table).to_string(index=False, float_format="{:.4f}".format, na_rep=""))
+    tables = [
+        Table(title=f"CPU seconds, {len(frame)} rows", lines=stages(frame)),
+        Table(title="Distance after clipping and after projecting", lines=clipping(frame)),
+    ]
+    show(tables, as_json=args.json)
 
 
 if __name__ == "__main__":

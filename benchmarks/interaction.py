@@ -13,9 +13,7 @@ Needs Chromium and playwright. Seconds of wall time: median and 95th percentile.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import statistics
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import dpcore as dp
+from benchmarks.harness import Table, arguments, show
 from tests.e2e.browser import Person, chromium, serving
 from workbench.samples import census
 
@@ -159,15 +158,9 @@ def measure() -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--json", action="store_true", help="figures as JSON")
-    as_json = arguments.parse_args().json
-    figures = measure()
-    if as_json:
-        print(json.dumps(figures, indent=1))
-        return
-    for name, figure in figures.items():
-        print(f"{name:28} median {figure['median']:7.3f}   p95 {figure['p95']:7.3f}")
+    as_json = arguments(__doc__).parse_args().json
+    lines = [{"what": name, **figure} for name, figure in measure().items()]
+    show([Table(title="Seconds of wall time", lines=lines)], as_json=as_json)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,7 @@ PostgreSQL server, it is measured too, in a schema of its own. Prints a table, o
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
 import multiprocessing
 import os
 import statistics
@@ -26,6 +24,7 @@ import sqlalchemy as sa
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.harness import Table, arguments, show
 from dpcore.accounting.ledger import Account, Charge
 from dpcore.errors import BudgetExceeded, LedgerError
 from workbench.store.database import Store
@@ -151,9 +150,7 @@ def growth(settings: Settings) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    as_json = parser.parse_args().json
+    as_json = arguments(__doc__).parse_args().json
     url = os.environ.get("DATABASE_URL", "")
     with tempfile.TemporaryDirectory() as folder:
         local = Settings(data_dir=Path(folder))
@@ -164,15 +161,11 @@ def main() -> None:
                 races.append(race("PostgreSQL, naive", naive, server))
         races.append(race("SQLite, naive", naive, local))
         grown = growth(local)
-    if as_json:
-        print(json.dumps({"races": races, "growth": grown}, indent=2))
-        return
-    for rows in (races, grown):
-        for cells in [list(rows[0])] + [list(row.values()) for row in rows]:
-            print(
-                "  ".join(f"{cell!s:>{max(14, len(key))}}" for key, cell in zip(rows[0], cells, strict=True))
-            )
-        print()
+    tables = [
+        Table(title=f"{WORKERS} processes at once", lines=races),
+        Table(title="One more spend with more lines on file", lines=grown),
+    ]
+    show(tables, as_json=as_json)
 
 
 if __name__ == "__main__":

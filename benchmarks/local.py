@@ -11,17 +11,12 @@ error over the stated variance of one run.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import random
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
@@ -29,6 +24,7 @@ import pandas as pd
 
 import dpcore.local as dl
 from benchmarks import peers
+from benchmarks.harness import Table, arguments, cpu, show
 
 PEOPLE, CATEGORIES, EPSILON = 1_000_000, 16, 1
 FEW, REPEATS = 2_000, 1_000
@@ -41,16 +37,6 @@ BARS = {
     "subset selection": 0.8,
 }
 """Millions of people per second that perturbing and estimating together should reach."""
-
-
-def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Least CPU seconds of three runs, and what the last one returned."""
-    seconds = []
-    for _ in range(3):
-        began = time.process_time()
-        result = work()
-        seconds.append(time.process_time() - began)
-    return min(seconds), result
 
 
 def plain(codes: list[int], protocol: dl.Protocol) -> float:
@@ -81,8 +67,8 @@ def ours() -> list[dict[str, Any]]:
     found = []
     for name, kind in dl.PROTOCOLS.items():
         protocol = kind(categories=CATEGORIES, epsilon=EPSILON)
-        perturbing, reports = cpu(lambda protocol=protocol: protocol.perturb(codes))
-        estimating, _ = cpu(lambda protocol=protocol, reports=reports: protocol.estimate(reports))
+        perturbing, reports = cpu(lambda protocol=protocol: protocol.perturb(codes), repeats=3)
+        estimating, _ = cpu(lambda protocol=protocol, reports=reports: protocol.estimate(reports), repeats=3)
         line = {
             "protocol": name,
             "perturb_m_per_s": PEOPLE / perturbing / 1e6,
@@ -121,18 +107,14 @@ def beside_peers(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--peers", action="store_true", help="install and run other libraries, in minutes")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     args = parser.parse_args()
     lines = ours()
-    others = beside_peers(lines) if args.peers else []
-    if args.json:
-        print(json.dumps({"people": PEOPLE, "categories": CATEGORIES, "protocols": lines, "peers": others}))
-        return
-    for table in (lines, others):
-        if table:
-            print(pd.DataFrame(table).to_string(index=False, float_format="{:.3g}".format, na_rep=""))
+    tables = [Table(title=f"{PEOPLE} people, {CATEGORIES} categories, epsilon {EPSILON}", lines=lines)]
+    if args.peers:
+        tables.append(Table(title="Beside other libraries", lines=beside_peers(lines)))
+    show(tables, as_json=args.json)
 
 
 if __name__ == "__main__":

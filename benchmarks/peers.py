@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
-import venv
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from benchmarks.harness import peer
 
 PYCANON = """
 import json, sys, time
@@ -125,22 +123,10 @@ def multi_freq(codes: pd.DataFrame, k: int, epsilon: float) -> dict[str, tuple[f
 
 
 def _run(packages: list[str], script: str, frame: pd.DataFrame, *given: Any) -> dict[str, Any] | None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        frame.to_csv(folder / "table.csv", index=False)
-        venv.create(folder / "own", with_pip=True)
-        python = folder / "own" / "bin" / "python"
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-        if subprocess.run(install, capture_output=True, check=False).returncode:
-            print(f"{packages[0]} does not install here and is left out", file=sys.stderr)
-            return None
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.csv"
+        frame.to_csv(table, index=False)
         words = [each if isinstance(each, str) else json.dumps(each) for each in given]
-        done = subprocess.run(
-            [python, "-c", script, folder / "table.csv", *words],
-            capture_output=True,
-            check=True,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
-        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return found
+        printed = peer(packages, script, str(table), *words)
+    found: dict[str, Any] | None = printed and json.loads(printed)
+    return found

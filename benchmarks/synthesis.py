@@ -14,31 +14,25 @@ and prints the ratio; it takes minutes. The noise is exact and from the system's
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
-import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-import venv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import pandas as pd
 
 import dpcore as dp
+from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, peer, show
 from dpcore.synthesis import Adaptive, Recipe, Tree
 
-ADULT = Path(__file__).resolve().parents[2] / "shared" / "data"
+ADULT = SHARED / "data"
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
 COLUMNS = (10, 20, 40, 60)
 
@@ -57,10 +51,13 @@ def synthesize(
         columns=tuple(dp.Categorical(name, categories=tuple(range(size))) for name, size in sizes.items()),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    began = time.process_time()
-    curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
-    drawn = curator.run(recipe, loss).sample()
-    return drawn, time.process_time() - began
+
+    def work() -> pd.DataFrame:
+        curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
+        return curator.run(recipe, loss).sample()
+
+    seconds, drawn = cpu(work)
+    return drawn, seconds
 
 
 def distances(
@@ -93,8 +90,7 @@ def report(
     for _ in range(args.runs):
         drawn, seconds = synthesize(frame, sizes, recipe, loss)
         run = {"cpu_s": seconds, "rows": float(len(drawn))}
-        # ru_maxrss is in KiB on Linux; taken before the report, which needs memory of its own.
-        run["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        run["peak_mb"] = peak_mb()  # before the report, which needs memory of its own
         for ways in range(1, min(3, len(sizes)) + 1):
             found = distances(frame, drawn, sizes, ways, args.most)
             run[f"tvd{ways}_mean"], run[f"tvd{ways}_max"] = statistics.fmean(found), max(found)
@@ -165,20 +161,12 @@ def mbi_tree(
 ) -> dict[str, Any] | None:
     """The errors and CPU seconds of a spanning tree fitted with mbi, or None where it does not install."""
     with tempfile.TemporaryDirectory() as folder:
-        home, script, out = Path(folder) / "venv", Path(folder) / "tree.py", Path(folder) / "out.csv"
-        venv.create(home, with_pip=True)
-        python = str(home / "bin" / "python")
-        installed = subprocess.run(
-            [python, "-m", "pip", "install", "-q", "mbi==2.0.0", "pandas"], check=False
-        )
-        if installed.returncode:
+        out = Path(folder) / "out.csv"
+        words = (str(args.data), str(args.domain), str(float(loss.rho)), str(out))
+        printed = peer(["mbi==2.0.0", "pandas"], MBI, *words)
+        if printed is None:
             return None
-        script.write_text(MBI)
-        command = [python, str(script), str(args.data), str(args.domain), str(float(loss.rho)), str(out)]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
-        if ended.returncode:
-            return {"recipe": "mbi tree", "failed": ended.stderr.strip().splitlines()[-1]}
-        result: dict[str, Any] = {"recipe": "mbi tree", "cpu_s": float(ended.stdout.split()[-1])}
+        result: dict[str, Any] = {"recipe": "mbi tree", "cpu_s": float(printed)}
         for ways in (1, 2, 3):
             found = distances(frame, pd.read_csv(out), sizes, ways, args.most)
             result |= {f"tvd{ways}_mean": statistics.fmean(found), f"tvd{ways}_max": max(found)}
@@ -186,9 +174,7 @@ def mbi_tree(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--data", type=Path, default=ADULT / "adult_coded.csv", help="CSV of cell numbers")
     parser.add_argument(
         "--domain", type=Path, help='JSON: {"column": cells}', default=ADULT / "adult_coded_domain.json"
@@ -204,7 +190,6 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--largest", type=int, default=1_000_000, help="rows of --growth, at most")
     parser.add_argument("--mbi", action="store_true")
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     frame, sizes = read(args.data, args.domain)
     loss = (
@@ -217,21 +202,13 @@ def main() -> None:
     lines = [report(frame, sizes, recipe, loss, args)]
     if args.mbi and isinstance(loss, dp.ApproxDP):
         other = mbi_tree(frame, sizes, loss, args)
-        if other and "cpu_s" in other:
-            other["ratio"] = other["cpu_s"] / lines[0]["cpu_s"]
-        lines.append(other or {"recipe": "mbi tree", "failed": "does not install here"})
+        if other:
+            lines.append(other | {"ratio": other["cpu_s"] / lines[0]["cpu_s"]})
+    tables = [Table(title="Distance from the original", lines=lines)]
     if args.growth:
-        lines += list(growth(frame, sizes, recipe, loss, args.largest))
-    if args.json:
-        print(json.dumps(lines if len(lines) > 1 else lines[0]))
-        return
-    for line in lines:
-        print(
-            "  ".join(
-                f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-                for name, value in line.items()
-            )
-        )
+        grown = list(growth(frame, sizes, recipe, loss, args.largest))
+        tables.append(Table(title="CPU seconds with more rows, and with more columns", lines=grown))
+    show(tables, as_json=args.json)
 
 
 if __name__ == "__main__":

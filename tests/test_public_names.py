@@ -33,10 +33,17 @@ def test_every_error_is_public() -> None:
         assert name in (errors.__doc__ or "")
 
 
+PROMISED = {
+    "dpcore.anonymize": {"Hierarchy", "KAnonymity", "Plan", "apply", "quality", "suggest_hierarchy"},
+    "dpcore.evaluation": {"Audit", "Distributions", "Evaluation", "MarginalErrors", "Trial", "range_query"},
+    "dpcore.risk": {"attribute_risk", "column_sets", "find_identifiers", "link", "reidentification_risk"},
+}
+
+
 def packages() -> list[str]:
     return [
         "dpcore",
-        *(f"dpcore.{each.name}" for each in pkgutil.iter_modules(dpcore.__path__) if each.ispkg),
+        *(each.name for each in pkgutil.walk_packages(dpcore.__path__, "dpcore.") if each.ispkg),
     ]
 
 
@@ -47,6 +54,41 @@ def test_lists_of_names_are_true(package: str) -> None:
     names = getattr(module, "__all__", [])
     assert len(set(names)) == len(names)
     assert all(hasattr(module, name) for name in names)
+
+
+@pytest.mark.parametrize("package", PROMISED)
+def test_rooms_name_what_they_promise(package: str) -> None:
+    """Half of the library could be reached only through modules that may move."""
+    names = importlib.import_module(package).__all__
+    assert set(names) >= PROMISED[package]
+    assert names == sorted(names)
+
+
+def classes_of_kind(package: str, *, method: str) -> set[str]:
+    """Names of the concrete public classes under a package that have such a method."""
+    found = set()
+    for each in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+        for name, value in vars(importlib.import_module(each.name)).items():
+            ours = inspect.isclass(value) and value.__module__ == each.name and not name.startswith("_")
+            if (
+                ours
+                and hasattr(value, method)
+                and not inspect.isabstract(value)
+                and not value.__dict__.get("_is_protocol")
+            ):
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("package", "method"), [("dpcore.anonymize", "violations"), ("dpcore.evaluation", "compute")]
+)
+def test_all_of_a_kind_are_public(package: str, method: str) -> None:
+    """A privacy model or an evaluation that was added would have no name that scripts may use."""
+    found = classes_of_kind(package, method=method)
+    assert len(found) > 6
+    rooms = [each for each in packages() if each.startswith(package)]
+    assert found <= {name for room in rooms for name in getattr(importlib.import_module(room), "__all__", [])}
 
 
 def test_nothing_else_is_gathered() -> None:

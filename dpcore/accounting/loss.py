@@ -6,6 +6,7 @@ rounded up where it is charged, down where it is a budget.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 import re
@@ -232,18 +233,15 @@ def _log_delta(rho: float, epsilon: float) -> float:
 @functools.lru_cache(maxsize=256)
 def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     target = math.log(delta.numerator) - math.log(delta.denominator)
-    low, high = 0, units_up(epsilon) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _log_delta(middle / UNIT, float(epsilon)) <= target:
-            low = middle
-        else:
-            high = middle
-    if low == 0:
+    units = range(1, units_up(epsilon) + 1)
+    fitting = bisect.bisect_left(
+        units, True, key=lambda each: _log_delta(each / UNIT, float(epsilon)) > target
+    )
+    if fitting == 0:
         raise ParameterError(
             "epsilon ({epsilon:g}) with delta ({delta:g}) leaves no rho of 1e-12 or more",
             remedy="raise epsilon or delta",
             epsilon=float(epsilon),
             delta=float(delta),
         )
-    return low
+    return fitting

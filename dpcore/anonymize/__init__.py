@@ -1,8 +1,52 @@
 """Syntactic anonymization: k-anonymity and its kin, outside differential privacy.
 
-From a table to a release: `hierarchy` (and `builders`, `suggest`) say how values become coarser, `tuples`
-counts the distinct quasi-identifier tuples, `models` say what every class must fulfil, `metrics` what to
-minimize. `search` answers one question optimally, `frontier` all of them in one pass; `plan` records the
-choice and `apply` carries it out. `local_recoding`, `mondrian` and `microaggregation` are other methods, on
-the same scales.
+A `Plan` says which columns are generalized by which `Hierarchy`, what every group must fulfill (the models)
+and how much may be suppressed; `apply` carries it out. `hierarchies` say how values become coarser,
+`fulldomain` searches one level per column optimally, `partition` groups row by row; `quality` measures all of
+them on one scale.
 """
+
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, NonUniformEntropy
+from dpcore.anonymize.fulldomain.metrics import Loss as InformationLoss
+from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.hierarchies.suggest import suggest as suggest_hierarchy
+from dpcore.anonymize.models import (
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    KMap,
+    RecursiveCL,
+    TCloseness,
+)
+from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.quality import Quality, quality
+
+__all__ = [
+    "AverageClassSize",
+    "DeltaPresence",
+    "Discernibility",
+    "DistinctL",
+    "EntropyL",
+    "Hierarchy",
+    "InformationLoss",
+    "KAnonymity",
+    "KMap",
+    "NonUniformEntropy",
+    "Plan",
+    "Quality",
+    "RecursiveCL",
+    "TCloseness",
+    "apply",
+    "cut",
+    "dates",
+    "flat",
+    "intervals",
+    "mask",
+    "merge_rare",
+    "order",
+    "quality",
+    "suggest_hierarchy",
+]

@@ -1,7 +1,17 @@
 """How good a release or a table is, measured against the original: internal reports."""
 
+from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.distributions import Distribution, Distributions, distributions
+from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrors, WayError, marginal_error
+from dpcore.evaluation.proposals import (
+    FrontierOf,
+    SizeOf,
+    SuggestedHierarchies,
+    SuggestedRoles,
+    default_plan,
+)
+from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.range_errors import (
     ErrorQuantiles,
     NamedError,
@@ -10,18 +20,35 @@ from dpcore.evaluation.range_errors import (
     WidthError,
 )
 from dpcore.evaluation.range_queries import percent_error, range_query
+from dpcore.evaluation.similarity import Propensity, Similarity, SimilarityReport
+from dpcore.evaluation.trial import Side, Trial, TrialReport
 
 __all__ = [
+    "Audit",
+    "AuditReport",
     "Distribution",
     "Distributions",
+    "Efficacy",
     "ErrorQuantiles",
+    "Evaluation",
+    "FrontierOf",
     "MarginalError",
     "MarginalErrors",
     "NamedError",
+    "Propensity",
     "RangeErrors",
     "RangeQueryErrors",
+    "Side",
+    "Similarity",
+    "SimilarityReport",
+    "SizeOf",
+    "SuggestedHierarchies",
+    "SuggestedRoles",
+    "Trial",
+    "TrialReport",
     "WayError",
     "WidthError",
+    "default_plan",
     "distributions",
     "marginal_error",
     "percent_error",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dpcore.errors import ParameterError
 
@@ -60,6 +61,15 @@ class Domain:
             )
         self.shape(clique)
         return clique
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: `names` and `sizes`."""
+        return {"names": list(self.names), "sizes": list(self.sizes)}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Domain:
+        """Read what `to_dict` wrote, also among other fields."""
+        return cls(names=tuple(fields["names"]), sizes=tuple(fields["sizes"]))
 
     def project(self, clique: Clique) -> Domain:
         """The domain of the columns of `clique` alone."""

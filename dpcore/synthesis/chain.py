@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.conditional import Conditioned
-from dpcore.synthesis.sampling import Integers, sample_cells
+from dpcore.synthesis.sampling import Integers, flat_cells, sample_cells
 from dpcore.tables.counts import Marginal, project
 from dpcore.tables.nearest import nearest_distribution
 
@@ -47,12 +47,9 @@ class ChainModel:
         drawn: dict[str, Integers] = {}
         for clique, given, table in self._steps:
             new = tuple(name for name in clique if name not in given)
-            parents = np.zeros(rows, dtype=np.int64)
-            for name in given:
-                parents = parents * self.domain.size(name) + drawn[name]
-            cells = sample_cells(parents, table, rng)
-            for name in reversed(new):
-                cells, drawn[name] = np.divmod(cells, self.domain.size(name))
+            parents = flat_cells([drawn[name] for name in given], self.domain.shape(given), rows)
+            cells = np.unravel_index(sample_cells(parents, table, rng), self.domain.shape(new))
+            drawn |= dict(zip(new, cells, strict=True))
         return drawn
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
@@ -63,8 +60,7 @@ class ChainModel:
         """Plain data, with `kind`."""
         return {
             "kind": self.kind,
-            "names": list(self.domain.names),
-            "sizes": list(self.domain.sizes),
+            **self.domain.to_dict(),
             "marginals": [marginal.to_dict() for marginal in self.marginals],
         }
 
@@ -72,7 +68,7 @@ class ChainModel:
     def from_dict(cls, fields: dict[str, Any]) -> ChainModel:
         """Read what `to_dict` wrote."""
         return cls(
-            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            domain=Domain.from_dict(fields),
             marginals=tuple(Marginal.from_dict(each) for each in fields["marginals"]),
         )
 

@@ -73,8 +73,7 @@ class GaussianModel:
         """Plain data, with `kind`."""
         return {
             "kind": self.kind,
-            "names": list(self.domain.names),
-            "sizes": list(self.domain.sizes),
+            **self.domain.to_dict(),
             "label": self.label,
             "counts": pack(self.counts),
             "features": list(self.features),
@@ -88,7 +87,7 @@ class GaussianModel:
     def from_dict(cls, fields: dict[str, Any]) -> GaussianModel:
         """Read what `to_dict` wrote."""
         return cls(
-            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            domain=Domain.from_dict(fields),
             label=fields["label"],
             counts=unpack(fields["counts"]),
             features=tuple(fields["features"]),

@@ -87,8 +87,7 @@ class Grouping:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "names": list(self.domain.names),
-            "sizes": list(self.domain.sizes),
+            **self.domain.to_dict(),
             "groups": {name: pack(group) for name, group in self.groups.items()},
             "shares": {name: pack(share) for name, share in self.shares.items()},
         }
@@ -97,7 +96,7 @@ class Grouping:
     def from_dict(cls, fields: dict[str, Any]) -> Grouping:
         """Read what `to_dict` wrote."""
         return cls(
-            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            domain=Domain.from_dict(fields),
             groups={name: unpack(group) for name, group in fields["groups"].items()},
             shares={name: unpack(share) for name, share in fields["shares"].items()},
         )

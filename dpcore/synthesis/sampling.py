@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.tables.counts import Values
 
 Integers = npt.NDArray[np.int64]
+
+
+def flat_cells(codes: Sequence[Integers], shape: tuple[int, ...], rows: int) -> Integers:
+    """For each of so many rows, the number of its cell in a table of this shape, last axis fastest; int64."""
+    return np.ravel_multi_index(tuple(codes), shape) if codes else np.zeros(rows, dtype=np.int64)
 
 
 def sample_cells(parents: Integers, table: Values, rng: np.random.Generator) -> Integers:

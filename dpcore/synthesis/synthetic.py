@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.constraints import Constraints
@@ -45,6 +46,7 @@ class SyntheticModel:
         graph: the model over groups.
         constraints: what every row keeps.
         measurements: every noisy table that was paid for, over groups; to be used again by a later run.
+        losses: what was paid, release by release: whoever uses the model again stands on all of them.
     """
 
     kind: ClassVar[str] = "graphical"
@@ -54,6 +56,7 @@ class SyntheticModel:
     graph: GraphicalModel
     constraints: Constraints
     measurements: tuple[Marginal, ...]
+    losses: tuple[Loss, ...] = ()
 
     @property
     def total(self) -> float:
@@ -162,23 +165,24 @@ class SyntheticModel:
         """Plain data, with `kind`."""
         return {
             "kind": self.kind,
-            "names": list(self.domain.names),
-            "sizes": list(self.domain.sizes),
+            **self.domain.to_dict(),
             "grouping": self.grouping.to_dict(),
             "graph": self.graph.to_dict(),
             "constraints": self.constraints.to_dict(),
             "measurements": [marginal.to_dict() for marginal in self.measurements],
+            "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> SyntheticModel:
         """Read what `to_dict` wrote."""
         return cls(
-            domain=Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"])),
+            domain=Domain.from_dict(fields),
             grouping=Grouping.from_dict(fields["grouping"]),
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
             measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
+            losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
         )
 
     def variance_of(self, clique: Clique) -> float | None:

@@ -75,6 +75,11 @@ def test_imports_go_down_only(path: Path) -> None:
         assert FLOORS[other] < FLOORS[own], f"{name_of(path)} imports {imported}"
 
 
+def test_every_room_has_a_floor() -> None:
+    """A package that stands on no floor could import, and be imported, at will."""
+    assert {part(name_of(path)) for path, _ in OURS} - {"dpcore"} <= set(FLOORS)
+
+
 def test_only_the_curator_holds_an_engine() -> None:
     """Whoever can import an engine can read rows without a charge."""
     users = {

@@ -20,7 +20,7 @@ def test_the_corpus_is_large_enough() -> None:
 def _look(tab: Tab, where: str) -> None:
     assert not tab.at.exception, f"{where}: {[each.value for each in tab.at.exception]}"
     assert UNFORESEEN not in tab.errors, where
-    assert "cannot be read (" not in tab.errors, f"{where}: {tab.errors}"
+    assert "holds something that cannot be read" not in tab.errors, f"{where}: {tab.errors}"
     for each in tab.at.button:
         if each.disabled:
             said = [*tab.at.caption, *tab.at.error, *tab.at.info, *tab.at.warning]

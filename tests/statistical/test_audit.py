@@ -14,11 +14,11 @@ from tests.statistical import laws
 
 EPSILON = 1.0
 REPEATS = 3_000
-PEOPLE = pd.DataFrame({"person": ["p", "p", *"qrs"], "group": ["a", "a", "b", "b", "a"]})
+PEOPLE = pd.DataFrame({"person": ["p", "p", *"qrs"], "group": [0, 0, 1, 1, 0]})
 
 
 def noisy_counts(frame: pd.DataFrame, unit: dp.PrivacyUnit, loss: dp.PureDP) -> np.ndarray:
-    schema = dp.Schema(columns=(dp.Categorical("group", categories=("a", "b")),), unit=unit)
+    schema = dp.Schema(columns=(dp.Integer("group", low=0, high=1),), unit=unit)
     drawn = []
     for _ in range(REPEATS // 200):  # a new ledger now and then: a long one is slow to add up
         curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=200), ledger=dp.MemoryLedger())

@@ -14,7 +14,7 @@ from dpcore.accounting.events import Event
 from dpcore.curator import Curator
 from workbench.ui.language import N_, Words, _
 from workbench.ui.releases import describe
-from workbench.ui.wording import amount, number, plain
+from workbench.ui.wording import amount, delta_of, number, plain
 
 _STATES = Words(
     {
@@ -40,6 +40,7 @@ EVALUATIONS = Words(
         "trial": N_("trial of {about}"),
         "proposed roles": N_("proposed roles of the columns"),
         "proposed hierarchies": N_("proposed hierarchies of {about}"),
+        "thin rows": N_("rows in thin regions by {about}"),
         "search size": N_("size of the search over {about}"),
         "frontier": N_("anonymization frontier: {about}"),
     }
@@ -142,7 +143,7 @@ def comparison(curator: Curator) -> pd.DataFrame | None:
     ]
     if not events:
         return None
-    delta = float(Fraction(curator.account.promise.get("delta", "1/1000000000")))
+    delta = float(Fraction(delta_of(curator.account)))
     figures = compare(events, delta=delta)
     rows = [
         (_("basic: epsilons add up"), figures.basic, _("needs no delta")),

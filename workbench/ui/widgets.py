@@ -9,7 +9,7 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.release import Release
+from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import reading, samples, session
@@ -19,6 +19,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
     SAMPLE_TITLES,
+    delta_of,
     epsilon_verdict,
     epsilon_words,
     error_words,
@@ -127,7 +128,7 @@ def show_chart(chart: Chart, *, key: str) -> None:
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 
 
-def private_badge(release: Release) -> None:
+def private_badge(release: Release | PrivateReport) -> None:
     """The badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
@@ -208,7 +209,7 @@ def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
     """
     if curator.rule == "basic":
         return PureDP(epsilon=repr(epsilon))
-    return ApproxDP(epsilon=repr(epsilon), delta=curator.account.promise.get("delta", "1/1000000000"))
+    return ApproxDP(epsilon=repr(epsilon), delta=delta_of(curator.account))
 
 
 def epsilon_left(curator: Curator) -> float:

@@ -41,6 +41,8 @@ KIND_WORDS = Words(
         "leave out": N_("leave out"),
     }
 )
+USUAL_DELTA = "1e-9"
+"""Far below one in the number of people of any table here."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -128,12 +130,16 @@ def epsilon_verdict(epsilon: float) -> str:
     return _("Close to no promise. Choose less if you can.")
 
 
+def delta_of(account: Account) -> str:
+    """The delta at which an account's losses in rho are told as epsilon: its own, or the usual one."""
+    return str(account.promise.get("delta", USUAL_DELTA))
+
+
 def spent_epsilon(units: int, account: Account) -> float:
     """What `units` amount to as epsilon: themselves, or by conversion at the account's delta."""
     if account.rule == "basic":
         return units / UNIT
-    delta = float(Fraction(account.promise.get("delta", "1/1000000000")))
-    return epsilon_of(units / UNIT, delta)
+    return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
 
 def guarantee_words(guarantee: Guarantee) -> list[str]:

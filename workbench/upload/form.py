@@ -11,7 +11,7 @@ from workbench import session
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import KIND_WORDS, budget_words, plain
+from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
 from workbench.upload import opening
 from workbench.upload.grid import KINDS, from_grid
 
@@ -90,6 +90,10 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
             "low": st.column_config.TextColumn(_("low")),
             "high": st.column_config.TextColumn(_("high")),
             "step": st.column_config.TextColumn(_("step or cuts")),
+            "special": st.column_config.TextColumn(
+                _("numbers with a cell of their own"),
+                help=_("Such as a 0 that most people have. Drawn rows keep it exactly."),
+            ),
             "categories": st.column_config.TextColumn(_("categories, with | between"), width="medium"),
             "other": st.column_config.CheckboxColumn(_("cell for other")),
             "missing": st.column_config.CheckboxColumn(_("cell for missing")),
@@ -153,10 +157,10 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
         key="budget-rule",
         persist_state="session",
     )
-    delta = "1e-9"
+    delta = USUAL_DELTA
     if rule == "zcdp":
         delta = st.text_input(
-            _("delta"), "1e-9", key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
+            _("delta"), USUAL_DELTA, key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
         )
     try:
         return opening.make_budget(epsilon, rule, delta)

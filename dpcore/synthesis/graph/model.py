@@ -14,7 +14,7 @@ from dpcore.errors import InfeasibleError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import State, product_potentials
-from dpcore.synthesis.sampling import Integers, sample_cells
+from dpcore.synthesis.sampling import Integers, flat_cells, sample_cells
 from dpcore.tables.counts import Values, aligned, pack, project, unpack
 
 
@@ -68,15 +68,11 @@ class GraphicalModel:
         codes: dict[str, Integers] = {}
         for node, part, table in zip(self.tree.nodes, self.tree.separators, self.tables, strict=True):
             new = tuple(name for name in node if name not in part)
-            lines = np.zeros(rows, dtype=np.int64)
-            for name in part:
-                lines = lines * self.domain.size(name) + codes[name]
+            lines = flat_cells([codes[name] for name in part], self.domain.shape(part), rows)
             present, lines = np.unique(lines, return_inverse=True)
             turned = project(table, node, part + new).reshape(self.domain.cells(part), -1)
-            cells = sample_cells(lines, turned[present], rng)
-            for name in reversed(new):
-                codes[name] = cells % self.domain.size(name)
-                cells = cells // self.domain.size(name)
+            cells = np.unravel_index(sample_cells(lines, turned[present], rng), self.domain.shape(new))
+            codes |= dict(zip(new, cells, strict=True))
         return codes
 
     def restricted(self, weights: Mapping[str, Values]) -> GraphicalModel:
@@ -94,8 +90,7 @@ class GraphicalModel:
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the tree and the factors, not the large tables."""
         return {
-            "names": list(self.domain.names),
-            "sizes": list(self.domain.sizes),
+            **self.domain.to_dict(),
             "nodes": [list(node) for node in self.tree.nodes],
             "factors": [[list(clique), pack(table)] for clique, table in self.factors],
             "total": self.total,
@@ -104,7 +99,7 @@ class GraphicalModel:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> GraphicalModel:
         """Read what `to_dict` wrote."""
-        domain = Domain(names=tuple(fields["names"]), sizes=tuple(fields["sizes"]))
+        domain = Domain.from_dict(fields)
         return cls(
             tree=JunctionTree.over(domain, [tuple(node) for node in fields["nodes"]]),
             factors=tuple((tuple(clique), unpack(table)) for clique, table in fields["factors"]),

@@ -1,0 +1,184 @@
+"""Documents are read by people who cannot ask back: what they say is compared with the program."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import dpcore
+from dpcore.accounting.events import Mechanism
+from tests.architecture.house import ROOT
+from tests.architecture.test_floors import FLOORS
+from workbench.ui.glossary import GLOSSARY
+
+DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MADE = {"build", "var", "__pycache__"}
+"""Folders that running the program makes."""
+CITED = re.compile(r"\bSEEDS\s+((?:[A-EP]\d+(?:\s*(?:,|to|and|;)\s*)?)+)")
+ROW = re.compile(r"([A-EP])(\d+)")
+
+
+def text_of(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def folders(under: Path) -> set[str]:
+    """Folders that belong to the project, as paths with an ending slash."""
+    return {
+        f"{each.name}/" for each in under.iterdir() if each.is_dir() and not each.name.startswith(".")
+    } - {f"{name}/" for name in MADE}
+
+
+def rows(text: str) -> Iterator[list[str]]:
+    """The cells of every line of the tables in a page."""
+    for line in text.splitlines():
+        if line.startswith("|") and not set(line) <= set("|-: "):
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_script_of_the_readme_runs(tmp_path: Path) -> None:
+    """The first lines that anybody tries would fail."""
+    scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert scripts
+    people = [f"{i % 100},{'Female' if i % 3 else 'Male'}" for i in range(500)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex", *people]), encoding="utf-8")
+    for script in scripts:
+        run = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+
+
+def test_the_readme_names_the_folders() -> None:
+    """Somebody looks for a folder that is not there, or never learns of one that is."""
+    table = README.partition("## Where things are")[2].partition("\n\n")[0]
+    named = {name for cells in rows(table) for name in re.findall(r"`([\w.]+/)`", cells[0])}
+    assert named == folders(ROOT)
+
+
+def tree() -> set[str]:
+    """The paths that the tree of the architecture page names."""
+    block = re.search(r"## The tree\n\n```\n(.*?)```", text_of("architecture.md"), re.DOTALL)
+    assert block
+    paths, above = set(), [""]
+    for line in block[1].splitlines():
+        name = line.split()[0]
+        depth = (len(line) - len(line.lstrip())) // 2
+        above = [*above[: depth + 1], above[depth] + name]
+        paths.add(above[-1])
+    return paths
+
+
+def test_the_tree_of_the_house_is_true() -> None:
+    """A map with rooms that are gone, or without those that are new, leads astray."""
+    rooms = {
+        f"{path.parent.relative_to(ROOT).as_posix()}/" for path in (ROOT / "dpcore").rglob("__init__.py")
+    }
+    rooms |= {f"workbench/{name}" for name in folders(ROOT / "workbench")} | folders(ROOT)
+    rooms |= {f"share/{name}" for name in folders(ROOT / "share")} | {"docs/decisions/", "app.py"}
+    rooms |= {
+        path.relative_to(ROOT).as_posix()
+        for top in ("dpcore", "workbench")
+        for path in (ROOT / top).glob("*.py")
+        if path.stem != "__init__"
+    }
+    assert tree() == rooms
+
+
+def test_the_floors_are_those_that_are_checked() -> None:
+    """The page would promise other floors than the test keeps."""
+    table = text_of("architecture.md").partition("## Floors")[2].partition("\n\n1. ")[0]
+    named = {
+        name: int(cells[0])
+        for cells in rows(table)
+        if cells[0].isdigit()
+        for name in re.findall(r"`([\w.]+)`", cells[1])
+    }
+    assert named == FLOORS
+
+
+def test_the_glossary_is_the_one_of_the_pages() -> None:
+    """A word would mean one thing on the page and another in the document."""
+    written = {cells[0]: cells[1] for cells in rows(text_of("glossary.md")) if cells[0] != "word"}
+    assert written == {word: GLOSSARY[word] for word in GLOSSARY}
+
+
+def test_every_mechanism_is_explained() -> None:
+    """The ledger would name noise whose cost nobody can look up."""
+    page = text_of("guarantees.md").lower()
+    assert [each for each in get_args(Mechanism) if each not in page] == []
+
+
+def test_every_decision_is_linked() -> None:
+    """A decision that no page leads to is made a second time."""
+    index = text_of("decisions/README.md")
+    linked = set(re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", index))
+    assert linked == {path.name for path in (DOCS / "decisions").glob("0*.md")}
+    pages = {path.name for path in DOCS.glob("*.md")} | {"decisions/README.md"}
+    assert [page for page in sorted(pages) if f"docs/{page}" not in README] == []
+
+
+def links() -> Iterator[tuple[Path, str]]:
+    for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+            if "://" not in target:
+                yield path, target
+
+
+def test_links_lead_somewhere() -> None:
+    """A link to a page that was moved."""
+    assert [(path.name, target) for path, target in links() if not (path.parent / target).exists()] == []
+
+
+def cited() -> dict[str, Path]:
+    """Every row that a test names, with all between in "A1 to A18", and a file that names it."""
+    found: dict[str, Path] = {}
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for passage in CITED.findall(path.read_text(encoding="utf-8")):
+            last = 0
+            for to, letter, number in re.findall(r"(to\s+)?([A-EP])(\d+)", passage):
+                first = last + 1 if to else int(number)
+                found |= {f"{letter}{each}": path for each in range(first, int(number) + 1)}
+                last = int(number)
+    return found
+
+
+def test_cited_rows_exist() -> None:
+    """A test would rest on a claim that nobody can read."""
+    known = {cells[0] for cells in rows(text_of("seeds.md")) if ROW.fullmatch(cells[0])}
+    assert len(known) == 98
+    citations = cited()
+    assert len(citations) > 50
+    assert {row: path.name for row, path in citations.items() if row not in known} == {}
+
+
+def test_the_changes_begin_with_this_version() -> None:
+    """People would look up another version than the one they have."""
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest
+    assert newest[1] == dpcore.__version__
+
+
+GUIDES = "".join(
+    (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "docs/architecture.md")
+)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(set(re.findall(r"`((?:dpcore|workbench|tests|pages)/[\w/.]+)`", GUIDES)))
+)
+def test_paths_in_the_guides_exist(path: str) -> None:
+    """Whoever follows the guide would look for a file that is not there."""
+    assert (ROOT / path).exists()
