@@ -115,9 +115,11 @@ _column("ages of 200", _times(["200", "-5", "30"]), header="age")
 _column("percent", _times(["10%", "20%"]))
 # texts
 for _name, _text in {
-    "constructor": "constructor", "proto": "__proto__", "toString": "toString", "hasOwnProperty": "hasOwnProperty",
+    "constructor": "constructor", "proto": "__proto__", "toString": "toString",
+    "hasOwnProperty": "hasOwnProperty",
     "formula": "=1+1", "markdown": "**![x](http://a.example/b.png)**", "html": "<script>alert(1)</script>",
-    "latex": "$\\frac{1}{0}$", "braces": "{0} {x} %s %(a)d", "bar": "a|b", "quotes": '""""', "backslash": "\\",
+    "latex": "$\\frac{1}{0}$", "braces": "{0} {x} %s %(a)d", "bar": "a|b", "quotes": '""""',
+    "backslash": "\\",
     "right to left": "\u202e\u05d0\u05d1", "zero width": "\u200b", "combining": "e\u0301\u0301\u0301",
     "emoji": "👩‍👩‍👧", "blanks": " " * 200, "long": "x" * 9_999, "line break": "a\nb", "tab": "a\tb",
     "null word": "null", "Arabic digits": "٣", "non-character": "\ufffe",

@@ -22,7 +22,6 @@ from workbench.ui.wording import (
     delta_of,
     epsilon_verdict,
     epsilon_words,
-    error_words,
     loss_words,
     number,
     plain,
@@ -111,14 +110,7 @@ def _ways_to_a_table(would_do: str) -> None:
 
 def error_box(error: Exception) -> None:
     """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
-    if not isinstance(error, DpcoreError):
-        unexpected.box(error)
-        return
-    problem, remedy = error_words(error)
-    text = plain(problem, at_most=600)
-    if remedy:
-        text += f"  \n**{_('What to do:')}** {plain(remedy, at_most=600)}"
-    st.error(text, icon=":material/error:")
+    unexpected.box(error)
 
 
 def show_chart(chart: Chart, *, key: str) -> None:

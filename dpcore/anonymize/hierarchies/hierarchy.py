@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
+from dpcore.schema.formulas import disarm_both_ways, rearm
 from dpcore.schema.values import MISSING, SUPPRESSED, canonical, plain, texts
 
 
@@ -108,13 +109,14 @@ class Hierarchy:
                 remedy="give every value the same number of levels, separated by {delimiter!r}",
                 delimiter=delimiter,
             )
-        rows = list(dict.fromkeys(rows))
+        rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
         return cls(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
 
     def to_csv(self) -> str:
-        """The file that `from_csv` reads, separated by semicolons."""
+        """The file that `from_csv` reads, separated by semicolons; formulas of spreadsheets are disarmed."""
         out = io.StringIO()
-        csv.writer(out, delimiter=";", lineterminator="\n").writerows(zip(*self.levels, strict=True))
+        lines = ([disarm_both_ways(label) for label in line] for line in zip(*self.levels, strict=True))
+        csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
         return out.getvalue()
 
 
