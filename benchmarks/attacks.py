@@ -3,9 +3,9 @@
     python benchmarks/attacks.py --json
 
 Invented people, 13 columns, half of them in the release and half the control. A copy, columns drawn one by
-one, and a sample of other people are attacked: rates of each attack on both halves and of its baseline, whether
-it is found to work, and CPU seconds. With --peers, anonymeter in an environment of its own makes three of these
-attacks on the same tables.
+one, and a sample of other people are attacked: rates of each attack on both halves and of its baseline,
+whether it is found to work, and CPU seconds. With --peers, anonymeter in an environment of its own makes
+three of these attacks on the same tables.
 """
 
 from __future__ import annotations
