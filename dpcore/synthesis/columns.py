@@ -181,7 +181,10 @@ def publish(
     graph: GraphicalModel,
     joint: Sequence[Marginal],
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
-    """The noisy tables over declared cells, and the model, which also holds those over groups."""
+    """The noisy tables over declared cells, and the model, which also holds those over groups.
+
+    A table that was measured several times is published once, as the mean with the least variance.
+    """
     measurements = (columns.count, *columns.singles, *joint)
     model = SyntheticModel(
         domain=domain,
@@ -190,8 +193,12 @@ def publish(
         constraints=constraints,
         measurements=measurements,
     )
-    declared = [m for m in measurements if m.values.shape == domain.shape(m.clique)]
-    return {marginal.clique: marginal for marginal in declared}, model
+    published: dict[Clique, Marginal] = {}
+    for each in measurements:
+        if each.values.shape == domain.shape(each.clique):  # over declared cells, not over groups
+            known = published.get(each.clique)
+            published[each.clique] = each if known is None else _mean(known, each)
+    return published, model
 
 
 def _mean(one: Marginal, other: Marginal) -> Marginal:
