@@ -14,10 +14,21 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app test lint check bench messages wheel chromium
+.PHONY: app backup restore accept test lint check bench messages wheel chromium
 
 app: $(VENV)/app
-	$(BIN)/streamlit run app.py
+	$(BIN)/streamlit run server.py
+
+# The ledger: `make backup TO=folder`, `make restore FROM=folder`, also while the server runs. A restored copy
+# that is older than what was seen stays shut until `make accept`, which forgets what was spent since.
+backup: $(VENV)/app
+	$(BIN)/python -m workbench.store backup $(TO)
+
+restore: $(VENV)/app
+	$(BIN)/python -m workbench.store restore $(FROM)
+
+accept: $(VENV)/app
+	$(BIN)/python -m workbench.store accept
 
 # Each core takes the next test; numerical libraries keep to one thread each, or they would fight for the cores.
 test: $(VENV)/dev chromium

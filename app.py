@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from workbench.ui import widgets
+from workbench.ui import unexpected, widgets
 from workbench.ui.language import _
 
+unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 
 pages = {

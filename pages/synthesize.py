@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from dpcore.accounting.composition import run_loss
 from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.synthesize import form, recipes, view
+from workbench.synthesize import form, learning, recipes, view
 from workbench.synthesize.charts import expected
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
@@ -48,6 +49,8 @@ def preview(recipe: Recipe, loss: AnyLoss) -> None:
     buy(recipe, loss, quote)
     if quote.expected:
         expectation(recipe, quote)
+    for sentence in learning.expectations(curator, recipe, run_loss(loss, curator.rule)):
+        st.caption(sentence)
 
 
 def buy(recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:

@@ -153,9 +153,9 @@ def answer_page(question: Question) -> str:
         title=_("One question"),
         question=question.text,
         promise=_(
-            "Your answer is changed at random here, in your own browser, before anything leaves it. Nobody "
-            "learns your true answer, not even the people who ask; how common each answer is can still be "
-            "estimated from many people."
+            "Your answer is changed at random here, in your own browser, before anything leaves it. The "
+            "people who ask get the changed answer only; from those of many people they can estimate how "
+            "common each answer is."
         ),
         epsilon=answer_words(float(question.epsilon)),
         no_script=_(

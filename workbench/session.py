@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
+from starlette.formparsers import MultiPartParser
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -20,12 +21,12 @@ from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
-from workbench.store.database import Store
-from workbench.store.ledger import SqlLedger
-from workbench.store.settings import read_settings
+from workbench.store import start
 from workbench.store.surveys import Surveys
+from workbench.web import tabs
 
 _KEY = "workbench"
+MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
 
 
@@ -225,13 +226,18 @@ def take(kind: type[Note]) -> Note | None:
     return note
 
 
-@st.cache_resource(show_spinner=False)
+def drop_uploads() -> None:
+    """Forget the bytes of every file that this tab has sent."""
+    context = get_script_run_ctx()
+    if context is not None:
+        tabs.forget_uploads(context.session_id)
+
+
 def ledger() -> Ledger:
-    """The durable ledger that all tabs of this server share."""
-    return SqlLedger(Store.open(read_settings()))
+    """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.ledger()
 
 
-@st.cache_resource(show_spinner=False)
 def surveys() -> Surveys:
-    """The surveys that all tabs of this server share."""
-    return Surveys(Store.open(read_settings()))
+    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.surveys()

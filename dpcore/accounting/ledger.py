@@ -3,8 +3,8 @@
 A data set has one account: a budget, a rule and a privacy unit, fixed when it is opened. Each request
 has a line "reserved", and later one more: "committed" or "failed". A reserved line counts as spent,
 whatever becomes of it. Lines "outside" record work that the total does not cover. Every line carries
-a keyed digest of itself and of the line before it, and a sealed head names the last line, so that it
-cannot be dropped either.
+a keyed digest of itself, of the line before it and of the account's standing after it; a sealed head names
+the last line, so that it cannot be dropped either. A spend trusts only what is sealed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import hmac
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from dpcore.errors import (
     RequestConflict,
 )
 
+TAIL = 64
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
 
@@ -83,6 +85,7 @@ class Line:
     Attributes:
         number: 0 for the line that opened the account, then rising by 1.
         content: what was asked or what came of it, as plain data; no private values.
+        standing: digest of the account's standing after this line; empty before version 2 of the ledger.
         previous, digest: links of the chain, hexadecimal.
     """
 
@@ -93,6 +96,7 @@ class Line:
     charge: Charge
     content: dict[str, Any]
     at: str
+    standing: str
     previous: str
     digest: str
 
@@ -110,6 +114,8 @@ class Line:
         """The digest that this line must carry: HMAC-SHA-256 over all its other fields."""
         fields = dataclasses.asdict(self)
         del fields["digest"]
+        if not self.standing:
+            del fields["standing"]
         text = json.dumps(fields, sort_keys=True, ensure_ascii=True)
         return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
@@ -125,6 +131,91 @@ class Balance:
     @property
     def left(self) -> int:
         return self.budget - self.spent - self.held
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What an account has come to: all that the next spend must know.
+
+    Attributes:
+        reserved: units charged so far, by part; None is the whole table.
+        ended: the same of requests that have ended.
+        threshold_units: delta charged so far, in 1e-18.
+    """
+
+    account: Account
+    reserved: dict[tuple[str, str] | None, int] = field(default_factory=dict)
+    ended: dict[tuple[str, str] | None, int] = field(default_factory=dict)
+    threshold_units: int = 0
+
+    def after(self, state: State, charge: Charge) -> Standing:
+        """The standing once a request of this charge was reserved, committed or failed."""
+        if state == "reserved":
+            return dataclasses.replace(
+                self,
+                reserved=_added(self.reserved, charge),
+                threshold_units=self.threshold_units + charge.threshold_units,
+            )
+        if state in ("committed", "failed"):
+            return dataclasses.replace(self, ended=_added(self.ended, charge))
+        return self
+
+    @property
+    def balance(self) -> Balance:
+        """Spent, held and left."""
+        spent = _total(self.ended)
+        return Balance(budget=self.account.units, spent=spent, held=_total(self.reserved) - spent)
+
+    def extra(self, charge: Charge) -> int:
+        """What the total would grow by; less than the charge where it falls on a part that others exceed."""
+        return _total(_added(self.reserved, charge)) - _total(self.reserved)
+
+    def to_json(self) -> str:
+        """As it is stored and sealed; the same standing has one text."""
+        return json.dumps(
+            {
+                "account": self.account.to_dict(),
+                "reserved": _listed(self.reserved),
+                "ended": _listed(self.ended),
+                "threshold_units": self.threshold_units,
+            },
+            sort_keys=True,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Standing:
+        """Raises: LedgerCorrupt."""
+        try:
+            fields = json.loads(text)
+            return cls(
+                account=Account(**fields["account"]),
+                reserved=_parts(fields["reserved"]),
+                ended=_parts(fields["ended"]),
+                threshold_units=fields["threshold_units"],
+            )
+        except (ValueError, TypeError, KeyError) as error:
+            raise corrupt("the totals of the account were altered") from error
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint, kept in the line that led to it."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+
+def _added(units: dict[tuple[str, str] | None, int], charge: Charge) -> dict[tuple[str, str] | None, int]:
+    return {**units, charge.part: units.get(charge.part, 0) + charge.units}
+
+
+def _total(units: dict[tuple[str, str] | None, int]) -> int:
+    return total((each, part) for part, each in units.items())
+
+
+def _listed(units: dict[tuple[str, str] | None, int]) -> list[Any]:
+    return sorted([list(part or ()), each] for part, each in units.items())
+
+
+def _parts(listed: list[Any]) -> dict[tuple[str, str] | None, int]:
+    return {(part[0], part[1]) if part else None: int(units) for part, units in listed}
 
 
 class Ledger(Protocol):
@@ -151,6 +242,9 @@ class Ledger(Protocol):
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         """Record work outside differential privacy. RequestConflict when the id is taken."""
+
+    def standing(self, dataset: str) -> Standing:
+        """What the account has come to, checked against the seals. LedgerCorrupt when it was altered."""
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """All lines of a data set, in order."""
@@ -187,18 +281,12 @@ def check_same(stored: Account, asked: Account) -> Account:
     )
 
 
-def check_reserve(account: Account, reserved: Sequence[Charge], charge: Charge) -> None:
-    """Refuse a charge that the account cannot bear.
-
-    Args:
-        reserved: all charges before it, line by line or added up by part; both give the same total.
-    """
+def check_reserve(standing: Standing, charge: Charge) -> None:
+    """Refuse a charge that the account cannot bear."""
     if charge.units == 0:
         raise LedgerError("a charge must be above 0", remedy="state a loss")
-    charges = [*reserved, charge]
-    asked = total((each.units, each.part) for each in charges)
-    if asked > account.units:
-        left = account.units - total((each.units, each.part) for each in reserved)
+    account, left = standing.account, standing.balance.left
+    if standing.extra(charge) > left:
         name = "epsilon" if account.rule == "basic" else "rho"
         raise BudgetExceeded(
             "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
@@ -207,7 +295,7 @@ def check_reserve(account: Account, reserved: Sequence[Charge], charge: Charge) 
             charge=charge.units / 1e12,
             left=left / 1e12,
         )
-    if sum(each.threshold_units for each in charges) > account.threshold_units:
+    if standing.threshold_units + charge.threshold_units > account.threshold_units:
         raise BudgetExceeded(
             "the delta that finding categories needs is more than what was set aside for it",
             remedy="declare the categories, or open a data set with a larger threshold_delta",
@@ -247,12 +335,6 @@ def balance(account: Account, lines: Sequence[Line]) -> Balance:
     return Balance(budget=account.units, spent=spent, held=both - spent)
 
 
-def extra_units(lines: Sequence[Line], charge: Charge) -> int:
-    """What the total would grow by; less than the charge where it falls on a part that others exceed."""
-    charges = [(line.charge.units, line.charge.part) for line in lines if line.state == "reserved"]
-    return total([*charges, (charge.units, charge.part)]) - total(charges)
-
-
 def digest_of(release: str) -> str:
     """Fingerprint of a stored release, kept in its line."""
     return hashlib.sha256(release.encode()).hexdigest()
@@ -263,35 +345,73 @@ def head_of(key: bytes, last: Line) -> str:
     return hmac.new(key, f"head {last.digest}".encode(), hashlib.sha256).hexdigest()
 
 
-def check_head(key: bytes, last: Line | None, head: str) -> None:
-    """Refuse to go on from a line that was not the last one: it would hide that others are missing.
+def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
+    """Refuse to go on from a line that was not the last one, or from totals that it did not lead to.
 
     Raises: LedgerCorrupt.
     """
     if last is None or last.digest != last.seal(key) or head_of(key, last) != head:
         raise corrupt("the last line of the ledger is missing or was altered")
+    if last.standing != standing.digest:
+        raise corrupt("the account or its totals were altered")
+
+
+def check_sealed(key: bytes, line: Line) -> Line:
+    """A line that carries its own seal. Raises: LedgerCorrupt."""
+    if line.digest != line.seal(key):
+        raise corrupt("line {number} of the ledger was altered", number=line.number)
+    return line
+
+
+def check_tail(key: bytes, lines: Sequence[Line]) -> None:
+    """Check the seals and links of the last `TAIL` lines: a spend does so, in a time that does not grow.
+
+    Raises: LedgerCorrupt.
+    """
+    for line in lines:
+        check_sealed(key, line)
+    for before, line in itertools.pairwise(lines):
+        if (line.previous, line.number) != (before.digest, before.number + 1):
+            raise corrupt("lines are missing before line {number} of the ledger", number=line.number)
 
 
 def check_chain(
-    key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
+    key: bytes, standing: Standing, lines: Sequence[Line], releases: dict[str, str], head: str
 ) -> None:
     """Walk all that the ledger holds of one data set.
 
     Raises: LedgerCorrupt at the first line that does not fit.
     """
-    previous = ""
+    if walk(key, standing.account, lines, releases, head) != standing:
+        raise corrupt("the account or its totals were altered")
+    check_head(key, lines[-1], head, standing)
+
+
+def walk(
+    key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
+) -> Standing:
+    """The standing that the lines lead to, each of them checked. Raises: LedgerCorrupt."""
+    previous, now = "", Standing(account=account)
+    charges: dict[str, Charge] = {}
     for number, line in enumerate(lines):
         if line.number != number or line.previous != previous or line.digest != line.seal(key):
             raise corrupt(
                 "line {number} of the ledger was altered, or lines are missing before it", number=number
             )
+        if line.state == "reserved":
+            charges[line.request_id] = line.charge
+        now = now.after(line.state, charges.get(line.request_id, NOTHING))
+        if line.standing and line.standing != now.digest:
+            raise corrupt("line {number} of the ledger does not add up", number=number)
         previous = line.digest
-    check_head(key, lines[-1] if lines else None, head)
+    if not lines or head_of(key, lines[-1]) != head:
+        raise corrupt("the last line of the ledger is missing or was altered")
     if lines[0].content != open_content(account):
         raise corrupt("the account was altered after it was opened")
     stored = {request_id: digest_of(release) for request_id, release in releases.items()}
     if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
         raise corrupt("a stored release was altered, dropped or added")
+    return now
 
 
 def corrupt(problem: str, **details: object) -> LedgerCorrupt:

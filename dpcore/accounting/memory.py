@@ -8,15 +8,19 @@ from typing import Any
 
 from dpcore.accounting.ledger import (
     NOTHING,
+    TAIL,
     Account,
     Charge,
     Line,
+    Standing,
     State,
     check_chain,
     check_head,
     check_reserve,
     check_same,
+    check_sealed,
     check_states,
+    check_tail,
     digest_of,
     head_of,
     no_account,
@@ -30,50 +34,54 @@ class MemoryLedger:
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)
         self._lock = threading.Lock()
-        self._accounts: dict[str, Account] = {}
+        self._standings: dict[str, Standing] = {}
         self._lines: dict[str, list[Line]] = {}
         self._heads: dict[str, str] = {}
         self._releases: dict[str, dict[str, str]] = {}
 
     def open(self, account: Account) -> Account:
         with self._lock:
-            stored = self._accounts.get(account.dataset)
-            if stored is not None:
-                return check_same(stored, account)
-            self._accounts[account.dataset] = account
+            if account.dataset in self._standings:
+                return check_same(self._checked(account.dataset).account, account)
             self._lines[account.dataset] = []
             self._releases[account.dataset] = {}
-            self._append(account.dataset, "", "opened", NOTHING, open_content(account))
+            self._append(Standing(account=account), "", "opened", NOTHING, open_content(account))
             return account
 
     def account(self, dataset: str) -> Account | None:
         with self._lock:
-            return self._accounts.get(dataset)
+            return self._checked(dataset).account if dataset in self._standings else None
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
         with self._lock:
-            account = self._account(dataset)
+            standing = self._checked(dataset)
             self._check_states(dataset, request_id, [])
-            reserved = [line.charge for line in self._lines[dataset] if line.state == "reserved"]
-            check_reserve(account, reserved, charge)
-            self._append(dataset, request_id, "reserved", charge, content)
+            check_tail(self.key, self._lines[dataset][-TAIL:])
+            check_reserve(standing, charge)
+            self._append(standing.after("reserved", charge), request_id, "reserved", charge, content)
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
         with self._lock:
-            self._check_states(dataset, request_id, ["reserved"])
+            standing = self._checked(dataset)
+            if self._releases[dataset].get(request_id) == release:
+                return
             sealed = {**content, "release": digest_of(release)}
-            self._append(dataset, request_id, "committed", NOTHING, sealed)
+            self._end(standing, request_id, "committed", sealed)
             self._releases[dataset][request_id] = release
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
-            self._check_states(dataset, request_id, ["reserved"])
-            self._append(dataset, request_id, "failed", NOTHING, content)
+            self._end(self._checked(dataset), request_id, "failed", content)
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
+            standing = self._checked(dataset)
             self._check_states(dataset, request_id, [])
-            self._append(dataset, request_id, "outside", NOTHING, content)
+            self._append(standing, request_id, "outside", NOTHING, content)
+
+    def standing(self, dataset: str) -> Standing:
+        with self._lock:
+            return self._checked(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         with self._lock:
@@ -85,39 +93,47 @@ class MemoryLedger:
 
     def verify(self, dataset: str) -> None:
         with self._lock:
+            standing = self._standings.get(dataset)
+            if standing is None:
+                raise no_account()
             check_chain(
-                self.key,
-                self._account(dataset),
-                self._lines[dataset],
-                self._releases[dataset],
-                self._heads[dataset],
+                self.key, standing, self._lines[dataset], self._releases[dataset], self._heads[dataset]
             )
 
-    def _account(self, dataset: str) -> Account:
-        if dataset not in self._accounts:
+    def _checked(self, dataset: str) -> Standing:
+        standing = self._standings.get(dataset)
+        if standing is None:
             raise no_account()
-        return self._accounts[dataset]
+        lines = self._lines[dataset]
+        check_head(self.key, lines[-1] if lines else None, self._heads[dataset], standing)
+        return standing
 
     def _check_states(self, dataset: str, request_id: str, expected: list[State]) -> None:
-        self._account(dataset)
         states = [line.state for line in self._lines[dataset] if line.request_id == request_id]
         check_states(request_id, states, expected)
 
+    def _end(self, standing: Standing, request_id: str, state: State, content: dict[str, Any]) -> None:
+        dataset = standing.account.dataset
+        self._check_states(dataset, request_id, ["reserved"])
+        (reserved,) = [line for line in self._lines[dataset] if line.request_id == request_id]
+        after = standing.after(state, check_sealed(self.key, reserved).charge)
+        self._append(after, request_id, state, NOTHING, content)
+
     def _append(
-        self, dataset: str, request_id: str, state: State, charge: Charge, content: dict[str, Any]
+        self, standing: Standing, request_id: str, state: State, charge: Charge, content: dict[str, Any]
     ) -> None:
+        dataset = standing.account.dataset
         lines = self._lines[dataset]
-        previous = lines[-1] if lines else None
-        if state != "opened":
-            check_head(self.key, previous, self._heads[dataset])
         line = Line.sealed(
             self.key,
-            previous=previous,
+            previous=lines[-1] if lines else None,
             dataset=dataset,
             request_id=request_id,
             state=state,
             charge=charge,
             content=content,
+            standing=standing.digest,
         )
         lines.append(line)
         self._heads[dataset] = head_of(self.key, line)
+        self._standings[dataset] = standing

@@ -5,7 +5,6 @@ What a release says is public, so only the comparison with the original costs so
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 from dataclasses import dataclass
@@ -20,10 +19,12 @@ from dpcore.errors import ParameterError
 from dpcore.evaluation.features import classes, matrix
 from dpcore.evaluation.learners import CLASSIFIERS, train
 from dpcore.evaluation.learning import MAX_ROWS, TASKS
+from dpcore.evaluation.question import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import check_cells
+from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
 
 MAX_CLIQUES = 100
@@ -32,7 +33,7 @@ _SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateMarginalError:
+class PrivateMarginalError(PrivateEvaluation):
     """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
 
     Of K distances and one number of rows, each has an even share of the loss. The distances are those between
@@ -102,7 +103,7 @@ class PrivateMarginalError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateAccuracy:
+class PrivateAccuracy(PrivateEvaluation):
     """Share of the original's rows whose class is predicted rightly by a model that learned from a release.
 
     The model is public. Right and wrong answers are counted with noise, as a table of two cells.
@@ -177,9 +178,8 @@ class PrivateAccuracy:
 
 def _of(release: PublicTable) -> dict[str, Any]:
     """Which table was asked about: its columns, and a digest of its rows, so that no other passes for it."""
-    rows = pd.util.hash_pandas_object(release.frame, index=False).to_numpy()
     columns = [str(name) for name in release.frame.columns]
-    return {"columns": columns, "table": hashlib.sha256(rows.tobytes()).hexdigest()}
+    return {"columns": columns, "table": fingerprint(release.frame, b"public")}
 
 
 def _reach(deviation: float) -> float:

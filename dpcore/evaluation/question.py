@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.schema import Schema
@@ -28,21 +28,25 @@ class Evaluation(ABC, Generic[Result]):
         """The answer."""
 
 
-class PrivateEvaluation(Protocol):
-    """A question about the original that is answered with noise."""
+class PrivateEvaluation(ABC):
+    """A question about the original that is answered with noise: charged, and the answer may be shared."""
 
     kind: ClassVar[str]
-    """As of an `Evaluation`."""
+    """What it asks, in a word or two; an interface has a sentence for each."""
 
     @property
+    @abstractmethod
     def about(self) -> tuple[str, ...]:
-        """What it asks about: names of columns."""
+        """What it asks about: names of columns, or parameters; no values."""
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """What was asked, as plain data with `kind`, for the ledger."""
 
+    @abstractmethod
     def check(self, schema: Schema) -> None:
         """Refuse what cannot be asked, before anything is charged."""
 
+    @abstractmethod
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Spend the measurer's loss: the answer as plain data."""

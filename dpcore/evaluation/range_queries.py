@@ -10,7 +10,8 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.schema.column import Column
-from dpcore.schema.interval import Date, IntervalColumn
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Marginal, Values
 

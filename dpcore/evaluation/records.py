@@ -15,7 +15,8 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.interval import Date, IntervalColumn
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text, texts_of
 
@@ -167,3 +168,56 @@ def _values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:
     codes = pd.factorize(texts)[0].astype(np.float64)  # MISSING where missing
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return list(np.split(codes, ends))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Declared:
+    """A table in the cells of a schema.
+
+    Attributes:
+        frame: the columns and rows that have one.
+        left_out: columns of the schema most of whose values have no cell.
+        rows_left_out: share of the rows that have a value without a cell in a column that was kept.
+    """
+
+    frame: pd.DataFrame
+    left_out: tuple[str, ...]
+    rows_left_out: float
+
+
+def as_declared(frame: pd.DataFrame, schema: Schema) -> Declared:
+    """A table made elsewhere, as far as it has cells of the schema; written intervals become middles."""
+    kept: dict[str, pd.Series] = {}
+    left_out = []
+    fits = np.ones(len(frame), dtype=bool)
+    for column in schema.columns:
+        if column.name not in frame:
+            continue
+        values = frame[column.name]
+        if column.check(values).refused:
+            values, readable = _with_cells(column, values)
+            if readable.mean() < 0.5:
+                left_out.append(column.name)
+                continue
+            fits &= readable
+        kept[column.name] = values
+    return Declared(
+        frame=pd.DataFrame(kept, index=frame.index)[fits].reset_index(drop=True),
+        left_out=tuple(left_out),
+        rows_left_out=float(1 - fits.mean()) if len(fits) else 0.0,
+    )
+
+
+def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
+    if isinstance(column, IntervalColumn):
+        numbers = numbers_of(column, values)
+        readable = ~np.isnan(numbers) | column.missing
+        if isinstance(column, Date):
+            days = np.where(np.isnan(numbers), 0, numbers).astype("datetime64[D]").astype("datetime64[s]")
+            return pd.Series(days, index=values.index).where(~np.isnan(numbers)), readable
+        return pd.Series(numbers, index=values.index), readable
+    texts = texts_in(column, values)
+    readable = texts.isin(labels_of(column)).to_numpy(dtype=bool)
+    if column.missing:
+        readable = readable | texts.isna().to_numpy(dtype=bool)
+    return texts, readable

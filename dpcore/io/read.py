@@ -1,41 +1,27 @@
-"""The bytes of a file to a table: limits first, then what it is, then its encoding, separator and kinds.
+"""The bytes of a file to a table: limits first, then what it is, then its encoding, layout and kinds.
 
-Takes CSV (comma, semicolon, tab or pipe) and Parquet. Numbers become numbers, everything else stays text;
-empty cells are missing. What else means missing, such as "?", is for the schema to say.
+Takes CSV (comma, semicolon, tab or pipe) and Parquet. Numbers become numbers, dates ISO texts, and
+everything else stays text; empty cells are missing. What else means missing, such as "?", is for the schema
+to say. A pure function of the bytes, the name, the options and the limits.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
-from dpcore.errors import LimitError, ReadError
-from dpcore.io.checks import (
-    DEFAULT_LIMITS,
-    Limits,
-    check_cell_length,
-    check_header,
-    check_rows,
-    check_size,
-)
+from dpcore.errors import ReadError
+from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size
 from dpcore.io.encoding import decode, is_parquet, recognize
+from dpcore.io.kinds import NUMBER, type_columns
+from dpcore.io.layout import Layout, layout, position
+from dpcore.io.lines import first_row, read_columns
+from dpcore.io.options import ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
 
-SEPARATORS = (",", ";", "\t", "|")
-_INTEGER = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-_NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-_SNIFFED_CHARACTERS = 100_000
-_SNIFFED_ROWS = 100
-_CELLS_AT_ONCE = 100_000
+AS_FOUND = ReadOptions()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,6 +34,10 @@ class ReadResult:
         separator: None for Parquet and for text of one column.
         kind: "csv", "tsv" or "parquet".
         notes: what a person should know, such as names that were made up.
+        options: the options that read the file the same way again.
+        understood: columns whose numbers or dates were written as in some country.
+        undecided: columns of dates that fit both orders of day and month; left as texts until `day_first`
+            is said.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -55,17 +45,20 @@ class ReadResult:
     separator: str | None
     kind: Literal["csv", "tsv", "parquet"]
     notes: tuple[str, ...] = ()
+    options: ReadOptions = AS_FOUND
+    understood: tuple[Understood, ...] = ()
+    undecided: tuple[str, ...] = ()
 
 
 def read_table(
-    data: bytes, name: str, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
+    data: bytes, name: str, *, options: ReadOptions = AS_FOUND, limits: Limits = DEFAULT_LIMITS
 ) -> ReadResult:
     """Read a table from the bytes of a file.
 
     Args:
         data: the whole file.
         name: its name; only the ending counts, and only to tell Parquet from text.
-        encoding: of text; None to detect it.
+        options: what is known of a text file; the rest is seen from the file.
         limits: checked before parsing wherever that is possible.
 
     Raises: LimitError for more than the limits; ReadError for what is no table. Neither holds a cell's value.
@@ -87,126 +80,55 @@ def read_table(
             remedy="name it .parquet" if is_parquet(data) else "export the table as CSV text",
             other=other,
         )
-    text, found = decode(data, encoding)
-    separator = _separator(text)
-    frame, notes = _read_text(text, separator or ",", limits)
-    if encoding is None and not found.startswith("utf"):
-        notes.append(f"the encoding {found} is a guess: choose another one if letters look wrong")
-    return ReadResult(
-        frame=frame,
-        encoding=found,
-        separator=separator,
-        kind="tsv" if separator == "\t" else "csv",
-        notes=tuple(notes),
-    )
-
-
-def _separator(text: str) -> str | None:
-    """The separator of the header with which most of the first rows have as many fields as the header.
-
-    None when no separator stands in the header: one column.
-    """
-    best, best_fit = None, (0.0, 1)
-    for separator in SEPARATORS:
-        sample = csv.reader(
-            io.StringIO(text[:_SNIFFED_CHARACTERS], newline=""), delimiter=separator, skipinitialspace=True
-        )
-        try:
-            widths = [len(row) for row in islice(sample, _SNIFFED_ROWS) if row]
-        except csv.Error:
-            continue
-        fit = (sum(width == widths[0] for width in widths) / len(widths), widths[0]) if widths else (0.0, 1)
-        if fit[1] > 1 and fit > best_fit:
-            best, best_fit = separator, fit
-    return best
-
-
-def _read_text(text: str, separator: str, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+    text, found = decode(data, options.encoding)
     if not text or text.isspace():
         raise ReadError("the file is blank", remedy="choose a file with a header and at least one row")
-    rows = _rows(text, separator, limits)
-    names, notes = check_header(next(rows), limits=limits)
-    width = len(names)
-    rows = (row for row in rows if width == 1 or row != [""])
-    parts: list[list[pd.Series]] = []
-    count = 0
-    while chunk := list(islice(rows, max(1, _CELLS_AT_ONCE // width))):
-        count += len(chunk)
-        check_rows(count, limits=limits)
-        for row in chunk:
-            if len(row) != width:
-                raise ReadError(
-                    "some rows have more fields than the {expected:,} expected from the header"
-                    if len(row) > width
-                    else "some rows have fewer fields than the {expected:,} expected from the header",
-                    remedy="put quotation marks around cells that hold the separator, complete short rows, "
-                    "and see that the first line is the header",
-                    expected=width,
-                )
-        columns = list(zip(*chunk, strict=True))
-        for name, column in zip(names, columns, strict=True):
-            check_cell_length(max(map(len, column)), name, limits=limits)
-        parts.append([pd.Series(list(column), dtype="str") for column in columns])
-    if not parts:
+    shape = layout(text, options)
+    names, columns, notes = _columns(text, shape, options, limits)
+    if options.encoding is None and not found.startswith("utf"):
+        notes.append(f"the encoding {found} is a guess: choose another one if letters look wrong")
+    typed = type_columns(names, columns, shape.separator, options)
+    return ReadResult(
+        frame=typed.frame,
+        encoding=found,
+        separator=shape.separator,
+        kind="tsv" if shape.separator == "\t" else "csv",
+        notes=tuple(notes),
+        options=replace(
+            options, encoding=found, separator=shape.separator, header=shape.header, skip=shape.skip,
+            decimal=typed.decimal,
+        ),
+        understood=typed.understood,
+        undecided=typed.undecided,
+    )  # fmt: skip
+
+
+def _columns(
+    text: str, shape: Layout, options: ReadOptions, limits: Limits
+) -> tuple[list[str], list[Any], list[str]]:
+    """Names, texts and notes."""
+    separator = shape.separator or ","
+    text = text[position(text, shape.skip) :]
+    row, rest = first_row(text, separator, limits)
+    notes = []
+    if shape.skip:
+        lines = "1 line" if shape.skip == 1 else f"{shape.skip} lines"
+        notes.append(f"{lines} above the table were left out")
+    if shape.header:
+        names, made_up = check_header(row, limits=limits)
+        notes += made_up
+        text = text[rest:]
+        if pd.Series(names, dtype="str").str.fullmatch(NUMBER).any():
+            notes.append("some column names are numbers: if the file has no header line, say so")
+    else:
+        given = [*options.names[: len(row)], *[""] * (len(row) - len(options.names))]
+        names, _ = check_header(given, limits=limits)
+        if not options.names:
+            notes.append("no header line was seen, so the columns are named column_1, column_2, ...")
+    columns = read_columns(text, separator, names, limits)
+    if not columns or not len(columns[0]):
         raise ReadError(
             "the file has a header but no rows",
             remedy="choose a file with data in it; if the header looks wrong, name the encoding",
         )
-    frame = pd.DataFrame(
-        {
-            name: _typed(pd.concat(column, ignore_index=True))
-            for name, column in zip(names, zip(*parts, strict=True), strict=True)
-        }
-    )
-    if pd.Series(names, dtype="str").str.fullmatch(_NUMBER).any():
-        notes.append("some column names are numbers: if the file has no header line, add one")
-    return frame, notes
-
-
-def _rows(text: str, separator: str, limits: Limits) -> Iterator[list[str]]:
-    """Rows as lists of cells; blank lines are left out."""
-    longest = limits.columns * (limits.cell_length + len(separator))
-    lines = csv.reader(_lines(text, longest), delimiter=separator, skipinitialspace=True, strict=True)
-    try:
-        yield from filter(None, lines)
-    except csv.Error as error:
-        if "field limit" in str(error):
-            raise LimitError(
-                "a cell has more than {limit:,} characters",
-                remedy="see whether a quotation mark is not closed, or leave out columns of long free text",
-                limit=limits.cell_length,
-            ) from None
-        raise ReadError(
-            "the quotation marks do not pair up",
-            remedy='close every quoted cell, and write a quotation mark inside it twice ("")',
-        ) from None
-
-
-def _lines(text: str, longest: int) -> Iterator[str]:
-    """Lines with their ends. A StringIO would copy the text at four bytes a character.
-
-    A line of millions of separators is refused before it becomes a list of millions of cells.
-    """
-    for match in _LINE.finditer(text):
-        if match.end() - match.start() > longest:
-            raise LimitError(
-                "a line is longer than all its columns together may be",
-                remedy="see whether the lines of the file end in line breaks",
-            )
-        yield match.group()
-
-
-def _typed(texts: pd.Series) -> pd.Series:
-    """Numbers if every cell that is not empty is one, otherwise the texts."""
-    texts = texts.mask(texts == "")
-    present = texts.dropna()
-    if present.empty or not present.str.fullmatch(_NUMBER).all():
-        return texts
-    if present.str.fullmatch(_INTEGER).all():
-        # Longer ones would lose digits, and two ids become one: 64 bits hold 18 digits, a float holds 15.
-        complete = len(present) == len(texts)
-        if present.str.lstrip("-").str.len().max() > (18 if complete else 15):
-            return texts
-        return texts.astype("int64") if complete else texts.astype("float64")
-    numbers = texts.astype("float64")
-    return numbers if np.isfinite(numbers.dropna()).all() else texts
+    return names, columns, notes

@@ -1,8 +1,7 @@
-"""Columns with an order of numbers: whole, real, dates. Their cells are half-open intervals."""
+"""Columns of whole and real numbers. Their cells are half-open intervals."""
 
 from __future__ import annotations
 
-import datetime
 import itertools
 import math
 from abc import abstractmethod
@@ -17,23 +16,31 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.schema.column import Codes, Column, Outside, check_cells, whole_numbers
-from dpcore.schema.values import as_text
-
-_ZONE = r"(?<=[:T ]\d\d)([.]\d+)?(Z| ?[+-]\d\d(:?\d\d)?)$"
-"""A time zone at the end of a time of day: the day is taken as it is written."""
-_NANOSECONDS = r"([.][0-9]{6})[0-9]+$"
-"""One such value would make pandas read the whole column as nanoseconds, which reach from 1677 to 2262."""
-_STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+from dpcore.schema.slope import place_in_cells, slopes
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalColumn(Column):
-    """A column whose cells are half-open intervals between `edges`, the last one closed."""
+    """A column whose cells are half-open intervals, the last one closed.
+
+    Cells follow each other in the order of `edges`: cell i begins at `edges[i]`. It ends where the next one
+    begins, or at a bound of the column, if special values lie beyond that bound.
+    """
 
     @property
     @abstractmethod
     def edges(self) -> npt.NDArray[np.float64]:
-        """Bounds of the cells, one more than there are cells."""
+        """Where each cell begins, and where the last one ends."""
+
+    @property
+    def ends(self) -> npt.NDArray[np.float64]:
+        """Where each cell ends."""
+        return self.edges[1:]
+
+    @property
+    def single(self) -> npt.NDArray[np.bool_]:
+        """Which cells hold one special value alone."""
+        return np.zeros(self.values_size, dtype=np.bool_)
 
     @property
     def values_size(self) -> int:
@@ -72,9 +79,27 @@ class IntervalColumn(Column):
         """Cell numbers of numeric values; NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
         readable = np.where(np.isnan(numbers), self.edges[0], numbers)
-        clipped = int(((readable < self._low) | (readable > self._high)).sum())
-        codes = np.searchsorted(self.edges, readable, side="right").astype(np.int64) - 1
-        return self._placed(np.clip(codes, 0, self.values_size - 1), missing, unreadable, clipped)
+        bounded = np.clip(readable, self._low, self._high)
+        placed = np.where(np.isin(readable, self.edges[:-1][self.single]), readable, bounded)
+        codes = np.searchsorted(self.edges, placed, side="right").astype(np.int64) - 1
+        codes = np.clip(codes, 0, self.values_size - 1)
+        return self._placed(codes, missing, unreadable, int((placed != readable).sum()))
+
+    def _places(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> npt.NDArray[np.float64]:
+        """Where each drawn value lies in its cell, in [0, 1): along the slope of the drawn cells."""
+        drawn = np.bincount(codes[present], minlength=self.values_size)
+        slope = slopes(drawn, self.edges[:-1], self.ends, alone=self.single)
+        return place_in_cells(rng.random(len(codes)), slope[codes])
+
+    def _whole_values(
+        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """A whole number of each cell."""
+        starts, ends = self.edges[codes].astype(np.int64), self.ends[codes].astype(np.int64)
+        drawn = starts + ((ends - starts) * self._places(codes, present, rng)).astype(np.int64)
+        return np.minimum(drawn, ends - 1)
 
     @property
     def _low(self) -> float:
@@ -93,6 +118,8 @@ class Integer(IntervalColumn):
         low, high: public bounds; values beyond are clipped to them.
         bin_width: numbers in a cell; the last cell may hold fewer.
         cuts: instead of a width: the first number of every cell but the first, rising.
+        special: numbers that are cells of their own, such as a 0 that most people have; they may lie beyond
+            the bounds, as the code 99999 does.
     """
 
     kind: ClassVar[str] = "integer"
@@ -101,13 +128,16 @@ class Integer(IntervalColumn):
     high: int
     bin_width: int = 1
     cuts: tuple[int, ...] = ()
+    special: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for label in ("low", "high", "bin_width"):
             object.__setattr__(self, label, _whole(self.name, label, getattr(self, label)))
         object.__setattr__(self, "cuts", tuple(_whole(self.name, "a cut", cut) for cut in self.cuts))
-        _check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
+        special = {_whole(self.name, "a special value", value) for value in self.special}
+        object.__setattr__(self, "special", tuple(sorted(special)))
+        check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
         if self.bin_width < 1:
             raise ParameterError(
                 "bin_width ({bin_width}) of column {name!r} must be at least 1",
@@ -115,16 +145,31 @@ class Integer(IntervalColumn):
                 bin_width=self.bin_width,
                 name=self.name,
             )
-        check_cells(
-            self.name, len(self.cuts) + 1 if self.cuts else (self.high - self.low) // self.bin_width + 1
-        )
+        cells = len(self.cuts) + 1 if self.cuts else (self.high - self.low) // self.bin_width + 1
+        check_cells(self.name, cells + 2 * len(self.special))
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
         if self.cuts:
-            return np.array([self.low, *self.cuts, self.high + 1], dtype=np.float64)
-        starts = np.arange(self.low, self.high + 1, self.bin_width, dtype=np.float64)
-        return np.append(starts, float(self.high + 1))
+            starts = np.array([self.low, *self.cuts], dtype=np.float64)
+        else:
+            starts = np.arange(self.low, self.high + 1, self.bin_width, dtype=np.float64)
+        return _with_special(
+            starts, self.special, [value + 1 for value in self.special], float(self.high + 1)
+        )
+
+    @cached_property
+    def ends(self) -> npt.NDArray[np.float64]:
+        following = np.minimum(self.edges[1:], self.high + 1)
+        return np.where(self.single, self.edges[:-1] + 1, following)
+
+    @cached_property
+    def single(self) -> npt.NDArray[np.bool_]:
+        return np.isin(self.edges[:-1], self.special)
+
+    @property
+    def _low(self) -> float:
+        return float(self.low)
 
     @property
     def _high(self) -> float:
@@ -132,7 +177,7 @@ class Integer(IntervalColumn):
 
     def _value_labels(self) -> tuple[str, ...]:
         starts = self.edges[:-1].astype(np.int64)
-        ends = self.edges[1:].astype(np.int64) - 1
+        ends = self.ends.astype(np.int64) - 1
         return tuple(str(a) if a == b else f"{a} to {b}" for a, b in zip(starts, ends, strict=True))
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
@@ -140,13 +185,17 @@ class Integer(IntervalColumn):
         return self._codes(_as_numbers(values), missing)
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
-        starts, ends = self.edges[codes].astype(np.int64), self.edges[codes + 1].astype(np.int64)
-        return whole_numbers(rng.integers(starts, ends) if len(codes) else starts, present)
+        return whole_numbers(self._whole_values(codes, present, rng), present)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Real(IntervalColumn):
-    """Real numbers from `low` to `high`, in cells of width `bin_width` or between `cuts`."""
+    """Real numbers from `low` to `high`, in cells of width `bin_width` or between `cuts`.
+
+    Attributes:
+        special: numbers that are cells of their own, such as a 0.0 that most people have; they may lie
+            beyond the bounds.
+    """
 
     kind: ClassVar[str] = "real"
 
@@ -154,11 +203,14 @@ class Real(IntervalColumn):
     high: float
     bin_width: float | None = None
     cuts: tuple[float, ...] = ()
+    special: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
-        _check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=False)
+        check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=False)
+        _check_special(self.name, self.special)
+        object.__setattr__(self, "special", tuple(sorted({float(value) + 0.0 for value in self.special})))
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
         if (self.bin_width is None) == (not self.cuts):
@@ -175,8 +227,8 @@ class Real(IntervalColumn):
                     bin_width=self.bin_width,
                     name=self.name,
                 )
-            check_cells(self.name, (self.high - self.low) / self.bin_width)
-        if (np.diff(self.edges) <= 0).any():
+            check_cells(self.name, (self.high - self.low) / self.bin_width + 2 * len(self.special))
+        if (np.diff(self._plain_edges) <= 0).any():
             raise ParameterError(
                 "the cells of column {name!r} are too narrow for numbers of this size",
                 remedy="use a wider step",
@@ -185,16 +237,60 @@ class Real(IntervalColumn):
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
+        plain = self._plain_edges
+        return _with_special(plain[:-1], self.special, self._next(self.special), plain[-1])
+
+    @cached_property
+    def ends(self) -> npt.NDArray[np.float64]:
+        starts = self.edges[:-1]
+        return np.where(self.single, self._next(starts), np.minimum(self.edges[1:], self.high))
+
+    @cached_property
+    def single(self) -> npt.NDArray[np.bool_]:
+        return np.isin(self.edges[:-1], self.special)
+
+    @staticmethod
+    def _next(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The next numbers that a float64 holds: where the cell of a single value ends."""
+        return np.nextafter(values, np.inf)
+
+    @property
+    def _plain_edges(self) -> npt.NDArray[np.float64]:
         if self.bin_width is None:
             return np.array([self.low, *self.cuts, self.high], dtype=np.float64)
         cells = max(1, math.ceil((self.high - self.low) / self.bin_width - 1e-9))
         starts = self.low + self.bin_width * np.arange(cells)
         return np.append(starts[starts < self.high], self.high)
 
+    @property
+    def _low(self) -> float:
+        return self.low
+
+    @property
+    def _high(self) -> float:
+        return self.high
+
+    @property
+    def bounds(self) -> list[float | str]:
+        return [edge if isinstance(edge, str) else self._above.get(edge, edge) for edge in super().bounds]
+
+    def cell_of(self, bound: float | str) -> int:
+        exact = {text: edge for edge, text in self._above.items()}
+        return super().cell_of(exact.get(bound, bound) if isinstance(bound, str) else bound)
+
+    @cached_property
+    def _above(self) -> dict[float, str]:
+        """The edges right after special values, as people read them."""
+        texts = (f"above {super(Real, self)._text(value)}" for value in self.special)
+        return dict(zip(self._next(self.special).tolist(), texts, strict=True))
+
+    def _text(self, bound: float) -> str:
+        return self._above.get(bound) or super()._text(bound)
+
     def _value_labels(self) -> tuple[str, ...]:
+        cells = zip(self.edges[:-1].tolist(), self.ends.tolist(), self.single, strict=True)
         return tuple(
-            f"{self._text(a)} to {self._text(b)}"
-            for a, b in zip(self.edges[:-1], self.edges[1:], strict=True)
+            self._text(a) if single else f"{self._text(a)} to {self._text(b)}" for a, b, single in cells
         )
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
@@ -202,103 +298,31 @@ class Real(IntervalColumn):
         return self._codes(_as_numbers(values), missing)
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
-        starts, ends = self.edges[codes], self.edges[codes + 1]
-        # rounding may reach the end, which is in the next cell
-        drawn = np.minimum(rng.uniform(starts, ends), np.nextafter(ends, starts))
+        starts, ends = self.edges[codes], self.ends[codes]
+        drawn = starts + (ends - starts) * self._places(codes, present, rng)
+        drawn = np.minimum(drawn, np.nextafter(ends, starts))  # rounding may reach the end, in the next cell
         return pd.Series(np.where(present, drawn, np.nan))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Date(IntervalColumn):
-    """Days from `low` to `high` (ISO texts such as "1990-01-31", both included), in cells of one `step`.
+def _with_special(
+    starts: npt.NDArray[np.float64], special: Sequence[float], after: npt.ArrayLike, end: float
+) -> npt.NDArray[np.float64]:
+    """Edges with cells of their own for special values; those beyond the bounds leave a gap without cells."""
+    low = starts[0]
+    following = np.array([edge for edge in np.asarray(after) if low < edge < end], dtype=np.float64)
+    last = max([end, *np.asarray(after)])
+    return np.unique(np.concatenate([starts, np.array(special, dtype=np.float64), following, [last]]))
 
-    Attributes:
-        step: "day", "week", "month", "quarter" or "year"; cells start at whole steps, weeks on Mondays.
-    """
 
-    kind: ClassVar[str] = "date"
-
-    low: str
-    high: str
-    step: str = "month"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for label in ("low", "high"):
-            try:
-                day = datetime.date.fromisoformat(str(getattr(self, label))[:10])
-            except ValueError:
-                raise ParameterError(
-                    "{label} of column {name!r} must be a date such as 1990-01-31",
-                    remedy="write year-month-day",
-                    label=label,
-                    name=self.name,
-                ) from None
-            object.__setattr__(self, label, day.isoformat())
-        _check_bounds(self.name, _days(self.low), _days(self.high), (), equal_bounds=True)
-        if self.step not in _STEP_DAYS:
+def _check_special(name: str, special: Sequence[float]) -> None:
+    for value in special:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ParameterError(
-                "step ({step}) of column {name!r} must be one of {step_days}",
-                remedy="choose one of them",
-                step=self.step,
-                name=self.name,
-                step_days=", ".join(_STEP_DAYS),
+                "special value {value} of column {column!r} must be a finite number",
+                remedy="use a finite number",
+                value=value,
+                column=name,
             )
-        check_cells(self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step])
-
-    @cached_property
-    def edges(self) -> npt.NDArray[np.float64]:
-        """Bounds in days since 1970-01-01."""
-        low, high = _days(self.low), _days(self.high)
-        if self.step in ("day", "week"):
-            width = _STEP_DAYS[self.step]
-            first = low if self.step == "day" else low - (low + 3) % 7  # day -3, a Monday, starts week 0
-            starts = np.arange(first, high + 1, width)
-        else:
-            months = {"month": 1, "quarter": 3, "year": 12}[self.step]
-            first_month = int(np.datetime64(self.low, "M").astype(np.int64)) // months * months
-            last_month = int(np.datetime64(self.high, "M").astype(np.int64))
-            grid = np.arange(first_month, last_month + 1, months).astype("datetime64[M]")
-            starts = grid.astype("datetime64[D]").astype(np.int64)
-        edges = np.append(starts, high + 1).astype(np.float64)
-        edges[0] = max(edges[0], low)
-        return edges
-
-    @property
-    def _high(self) -> float:
-        return float(_days(self.high))
-
-    def _text(self, bound: float) -> str:
-        return str(np.datetime64(int(bound), "D"))
-
-    def _value_labels(self) -> tuple[str, ...]:
-        digits = {"year": 4, "month": 7}.get(self.step, 10)
-        return tuple(self._text(start)[:digits] for start in self.edges[:-1])
-
-    @property
-    def bounds(self) -> list[float | str]:
-        return [self._text(edge) for edge in self.edges]
-
-    def cell_of(self, bound: float | str) -> int:
-        return super().cell_of(_days(bound) if isinstance(bound, str) else bound)
-
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        missing = self._missing(values)
-        if pd.api.types.is_datetime64_any_dtype(values.dtype):
-            stamps = values
-        else:
-            local = as_text(values).str.replace(_ZONE, "", regex=True)
-            local = local.str.replace(_NANOSECONDS, r"\1", regex=True)
-            stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
-        if getattr(stamps.dt, "tz", None) is not None:
-            stamps = stamps.dt.tz_localize(None)
-        days = stamps.to_numpy(dtype="datetime64[D]")
-        return self._codes(np.where(np.isnat(days), np.nan, days.astype(np.float64)), missing)
-
-    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
-        starts, ends = self.edges[codes].astype(np.int64), self.edges[codes + 1].astype(np.int64)
-        days = (rng.integers(starts, ends) if len(codes) else starts).astype("datetime64[D]")
-        return pd.Series(days.astype("datetime64[s]")).where(present)
 
 
 def _as_numbers(values: pd.Series) -> npt.NDArray[np.float64]:
@@ -320,11 +344,8 @@ def _whole(name: str, label: str, value: object) -> int:
     return int(value)
 
 
-def _days(text: str) -> int:
-    return int(np.datetime64(text, "D").astype(np.int64))
-
-
-def _check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool) -> None:
+def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool) -> None:
+    """Refuse bounds that are not finite, ascending numbers, and cuts outside of them."""
     for label, value in (("low", low), ("high", high), *(("a cut", cut) for cut in cuts)):
         if (
             isinstance(value, bool)

@@ -12,7 +12,8 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.interval import Date, Integer, Real
+from dpcore.schema.date import Date
+from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import as_text
@@ -21,6 +22,8 @@ from dpcore.text import Text
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200
 TARGET_CELLS = 100
+SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
+SPECIAL_ROWS = 10
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _PERSON = re.compile(
     r"(^|[_\-. ])(patient|person|user|customer|client|member|subject|student|employee)?"
@@ -33,8 +36,9 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 def suggest_schema(frame: pd.DataFrame) -> Schema:
     """Propose kinds, bounds, categories and the privacy unit from a look at the data.
 
-    Every column carries its reason; every fact that was read from the data stands in `from_data`, because
-    bounds and categories that follow the data reveal it. Confirm or replace each of them.
+    Every column carries its reason; every fact that could change with one person's rows is marked in
+    `from_data`, also that a column was left out, because facts that follow the data reveal it. What comes
+    from convention alone, such as ages from 0 to 119, is not. Confirm or replace each of them.
 
     Raises: SchemaError when no column can be released.
     """
@@ -55,7 +59,8 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             else _suggest(str(name), frame[name])
         )
         if isinstance(suggestion, Excluded):
-            excluded.append(suggestion)
+            named = str(name) == unit.id_column
+            excluded.append(dataclasses.replace(suggestion, from_data=() if named else ("kind",)))
         else:
             columns.append(suggestion)
     if not columns:
@@ -63,11 +68,15 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             "no column of the table can be released as it is",
             remedy="declare the columns by hand",
         )
-    columns = [
-        dataclasses.replace(column, from_data=(*column.from_data, "missing")) if column.missing else column
-        for column in columns
-    ]
-    return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
+    return Schema(columns=tuple(map(_marked, columns)), unit=unit, excluded=tuple(excluded))
+
+
+def _marked(column: Column) -> Column:
+    """Mark every fact that could be another one if one person's rows were others.
+
+    The kind and whether something is missing were looked up for every column; `_suggest` marks what else.
+    """
+    return dataclasses.replace(column, from_data=(*column.from_data, "kind", "missing", "missing_tokens"))
 
 
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
@@ -107,7 +116,10 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         )
     categories = tuple(sorted(as_text(present).unique()))
     return Categorical(
-        **base, categories=categories, from_data=("categories",), reason="a text with few different values"
+        **base,
+        categories=categories,
+        from_data=("categories", "other"),
+        reason="a text with few different values",
     )
 
 
@@ -137,7 +149,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
         low=f"{low[:4]}-01-01",
         high=f"{high[:4]}-12-31",
         step=step,
-        from_data=("low", "high"),
+        from_data=("low", "high", "step"),
         reason=Text("every value is a date; bounds at whole years, one cell a {step}", step=step),
     )
 
@@ -146,40 +158,95 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
     low, high = float(numbers.min()), float(numbers.max())
     whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
     name = str(base["name"])
-    if whole and _AGE.search(name) and low >= 0 and high <= 120:
+    if whole and _AGE.search(name):
         return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
     if whole and high - low < TARGET_CELLS:
         return Integer(
             **base,
             low=int(low),
             high=int(high),
-            from_data=("low", "high"),
+            from_data=("low", "high", "bin_width"),
             reason="whole numbers over a short range, one cell each",
         )
+    special = _special(numbers)
+    inner = numbers[~numbers.isin(_far(numbers))]
+    low, high = float(inner.min()), float(inner.max())
     largest = max(abs(low), abs(high))
     width = _round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
+    if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
+        *cuts, end = _rising(high)
+        return Integer(
+            **base,
+            low=0,
+            high=end - 1,
+            cuts=tuple(cuts),
+            special=tuple(map(int, special)),
+            from_data=("low", "high", "cuts", "special"),
+            reason=Text("whole numbers, mostly 0: a cell for 0, and cells that grow with the numbers"),
+        )
     if whole:
         step = max(1, math.ceil(width))
         first = math.floor(low / step) * step
         last = math.floor(high / step) * step + step - 1
+        special = tuple(value for value in special if step > 1 or not first <= value <= last)
         return Integer(
             **base,
             low=first,
             high=last,
             bin_width=step,
-            from_data=("low", "high", "bin_width"),
-            reason=Text("whole numbers over a wide range, cells of {step}", step=step),
+            special=tuple(map(int, special)),
+            from_data=("low", "high", "bin_width", *(("special",) if special else ())),
+            reason=Text(
+                "whole numbers over a wide range, cells of {step}; numbers that many "
+                "rows share have their own"
+                if special
+                else "whole numbers over a wide range, cells of {step}",
+                step=step,
+            ),
         )
     start = _multiple(math.floor(low / width), width)
-    end = _multiple(math.floor(high / width) + 1, width)
+    stop = _multiple(math.floor(high / width) + 1, width)
     return Real(
         **base,
         low=start if start <= low else start - width,
-        high=end if end >= high else end + width,
+        high=stop if stop >= high else stop + width,
         bin_width=width,
-        from_data=("low", "high", "bin_width"),
-        reason=Text("decimal numbers, cells of {width:g}", width=width),
+        special=special,
+        from_data=("low", "high", "bin_width", *(("special",) if special else ())),
+        reason=Text(
+            "decimal numbers, cells of {width:g}; numbers that many rows share have their own"
+            if special
+            else "decimal numbers, cells of {width:g}",
+            width=width,
+        ),
     )
+
+
+def _special(numbers: pd.Series) -> tuple[float, ...]:
+    """Numbers that deserve a cell of their own: those that many rows share, and codes far from all others."""
+    counts = numbers.value_counts()
+    many = counts[(counts >= SPECIAL_SHARE * len(numbers)) & (counts >= SPECIAL_ROWS)].index[:MOST_SPECIAL]
+    return tuple(sorted({*many.astype("float64"), *_far(numbers)}))
+
+
+def _far(numbers: pd.Series) -> list[float]:
+    """A largest or smallest number, such as 99999, that is further from all others than they are wide."""
+    values = np.sort(numbers.unique().astype(np.float64))
+    if len(values) < 4:
+        return []
+    far = []
+    if values[-1] - values[-2] > values[-2] - values[0]:
+        far.append(float(values[-1]))
+    if values[1] - values[0] > values[-1] - values[1]:
+        far.append(float(values[0]))
+    return [value for value in far if (numbers == value).sum() >= SPECIAL_ROWS]
+
+
+def _rising(high: float) -> list[int]:
+    """The series 1, 2, 5, 10, ... of the last three powers of ten, to the first number above `high`."""
+    last = int(math.log10(high))
+    series = [step * 10**power for power in range(max(1, last - 2), last + 2) for step in (1, 2, 5)]
+    return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
 
 
 def _multiple(times: int, width: float) -> float:

@@ -14,7 +14,16 @@ from dpcore.synthesis.cuts import quantile_cuts
 from dpcore.synthesis.gaussian import Gaussian
 from dpcore.synthesis.gaussian_model import GaussianModel
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
-from dpcore.synthesis.pipeline import Closeness, Pipeline, Record, Step, sample_test
+from dpcore.synthesis.pipeline import (
+    Closeness,
+    Pipeline,
+    Record,
+    Step,
+    closeness_step,
+    model_steps,
+    sample_steps,
+    sample_test,
+)
 from dpcore.synthesis.pooling import Pooled, pool
 from dpcore.synthesis.some_columns import SomeColumns
 from dpcore.synthesis.statistics import Figure, Figures, Statistics
@@ -60,8 +69,11 @@ __all__ = [
     "Step",
     "SyntheticModel",
     "Tree",
+    "closeness_step",
     "load_model",
+    "model_steps",
     "pool",
     "quantile_cuts",
+    "sample_steps",
     "sample_test",
 ]

@@ -33,4 +33,6 @@ def quantile_cuts(marginal: Marginal, cells: int) -> tuple[float, ...]:
     shares = np.cumsum(nearest_distribution(counts, max(1.0, float(counts.sum()))))
     goals = shares[-1] * np.arange(1, cells) / cells
     ends = np.unique(np.searchsorted(shares, goals - 1e-9 * shares[-1]) + 1)
-    return tuple(float(column.edges[end]) for end in ends if end < column.values_size)
+    return tuple(
+        float(column.edges[end]) for end in ends if end < column.values_size and not column.single[end]
+    )

@@ -31,7 +31,7 @@ from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
 from dpcore.synthesis.gaussian_model import GaussianModel, positions
 from dpcore.synthesis.groups import find_groups
 from dpcore.synthesis.moments import moments
@@ -40,7 +40,7 @@ from dpcore.tables.sums import Entry, NoisySums, levels
 
 Detail = Literal["means", "variances", "products"]
 
-COUNT_SHARE = Fraction(1, 100)
+COUNT_SHARE = Fraction(1, 50)
 """Part of the loss that tells how much detail the table carries."""
 GROUP_SHARE = Fraction(1, 5)
 MEAN_SHARE: dict[Detail, Fraction] = {
@@ -53,7 +53,7 @@ VARIANCE_NOISE, COVARIANCE_NOISE = 0.07, 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gaussian:
+class Gaussian(Recipe):
     """A table for learning: per class of the label a normal law of the features. Costs the stated loss.
 
     Attributes:
@@ -62,7 +62,7 @@ class Gaussian:
         one_hot: columns without an order; each of their cells is counted per class.
         groups: sets of features whose products are measured where the noise allows it; None to find them in
             a first stage, for a fifth of the loss.
-        detail: what is measured; None to decide it by the noisy number of rows, for a hundredth of the loss.
+        detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss.
     """
 
     kind: ClassVar[str] = "gaussian"

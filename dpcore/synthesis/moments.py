@@ -35,7 +35,8 @@ CARRIED = 0.1
 PRIOR_VARIANCE = 0.08
 PRIOR_SPREAD = 0.06
 """Typical deviation of a variance from the prior, and of a covariance from 0."""
-LEAST_VARIANCE = 0.02
+LEAST_VARIANCE, FLATTEST = 0.02, 1e-4
+"""Of drawn rows, along any direction: the noise of the variances, from `FLATTEST` to `LEAST_VARIANCE`."""
 AT_THE_BOUNDS = 0.7
 """Part of the largest possible variance from which a column is taken to have two values."""
 
@@ -46,7 +47,7 @@ class Moments:
 
     Attributes:
         means: (classes, features), in [-1, 1].
-        covariances: (classes, features, features), eigenvalues from `LEAST_VARIANCE` to 1.
+        covariances: (classes, features, features), eigenvalues from `FLATTEST` to 1.
         two_valued: (features,), whether a column's values lie at its two bounds.
     """
 
@@ -69,7 +70,9 @@ def moments(first: NoisySums, second: NoisySums | None, pairs: Sequence[tuple[in
     features = means.shape[1]
     covariances = np.tile(np.eye(features) * PRIOR_VARIANCE, (len(sizes), 1, 1))
     two_valued = np.zeros(features, dtype=np.bool_)
+    least = LEAST_VARIANCE
     if second is not None:
+        least = float(np.clip(second.deviation / sizes.sum(), FLATTEST, LEAST_VARIANCE))
         variances, two_valued = _variances(second, sizes, means)
         covariances[:, range(features), range(features)] = variances
         if pairs:
@@ -78,7 +81,7 @@ def moments(first: NoisySums, second: NoisySums | None, pairs: Sequence[tuple[in
             drawn = _shrunk(products, sizes, second.deviation, prior=0.0)
             covariances[:, i, j] = covariances[:, j, i] = drawn
     covariances += np.eye(features) * (CARRIED * noise)[:, None, None]
-    return Moments(means=means, covariances=clipped(covariances), two_valued=two_valued)
+    return Moments(means=means, covariances=clipped(covariances, least), two_valued=two_valued)
 
 
 def drawn_in(means: Values, noise: Values) -> Values:
@@ -96,10 +99,10 @@ def drawn_in(means: Values, noise: Values) -> Values:
     return drawn
 
 
-def clipped(covariances: Values) -> Values:
-    """The nearest covariances whose eigenvalues lie from `LEAST_VARIANCE` to 1."""
+def clipped(covariances: Values, least: float) -> Values:
+    """The nearest covariances whose eigenvalues lie from `least` to 1."""
     values, vectors = np.linalg.eigh(covariances)
-    kept = np.clip(values, LEAST_VARIANCE, 1.0)
+    kept = np.clip(values, least, 1.0)
     rebuilt: Values = (vectors * kept[:, None, :]) @ np.swapaxes(vectors, 1, 2)
     return rebuilt
 
@@ -112,7 +115,7 @@ def _variances(second: NoisySums, sizes: Values, means: Values) -> tuple[Values,
     noise = math.sqrt(len(sizes)) * second.deviation / sizes.sum()
     two_valued = (_pooled(squares, sizes) - 1 + room > AT_THE_BOUNDS * room) & (room > 3 * noise)
     own = _shrunk(squares - means**2, sizes, second.deviation / 2, prior=PRIOR_VARIANCE)
-    return np.clip(np.where(two_valued, 1 - means**2, own), LEAST_VARIANCE, 1.0), two_valued
+    return np.clip(np.where(two_valued, 1 - means**2, own), FLATTEST, 1.0), two_valued
 
 
 def _shrunk(found: Values, sizes: Values, deviation: float, *, prior: float) -> Values:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.values import MISSING, texts
+from dpcore.schema.values import MISSING, as_text, texts
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -53,7 +53,7 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         raise SchemaError("the table has no rows", remedy="take a table with rows")
     is_date = pd.api.types.is_datetime64_any_dtype(column)
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    codes, values = pd.factorize(column if is_date or is_number else _as_text(column), sort=True)
+    codes, values = pd.factorize(column if is_date or is_number else as_text(column), sort=True)
     labels = np.array(texts(values), dtype=object)
     positions, width = None, 1.0
     if is_date or is_number:
@@ -67,14 +67,6 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         if positions is not None:
             positions = np.append(positions, positions[-1:].sum() + width)
     return Leaves(name=name, codes=codes.astype(np.int64), labels=labels, positions=positions, width=width)
-
-
-def _as_text(column: pd.Series) -> pd.Series:
-    """Cells of any mixture of types as text, so that they can be sorted; gaps stay gaps."""
-    if isinstance(column.dtype, pd.StringDtype):
-        return column
-    codes, values = pd.factorize(column)
-    return pd.Series(np.array([*texts(values), None], dtype=object)[codes], dtype="str")
 
 
 def dense(keys: IntArray, bound: int) -> IntArray:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.accounting.composition import charge_of, compare, optimal_epsilon, rule_of, run_loss, total
 from dpcore.accounting.events import Event
-from dpcore.accounting.ledger import Account, Charge, balance, extra_units
+from dpcore.accounting.ledger import Account, Charge, balance
 from dpcore.accounting.loss import UNIT, rho_of_pure
 
 PARTS = (None, ("sex", "Female"), ("sex", "Male"), ("region", "north"))
@@ -40,7 +40,7 @@ def test_an_accepted_sequence_fits_the_budget(asked: list[tuple[int, tuple[str, 
     accepted = []
     for i, (units, part) in enumerate(asked):
         charge = Charge(units=units, part=part)
-        growth = extra_units(ledger.lines("d"), charge)
+        growth = ledger.standing("d").extra(charge)
         before = balance(account, ledger.lines("d"))
         try:
             ledger.reserve("d", str(i), charge, {})
@@ -50,6 +50,7 @@ def test_an_accepted_sequence_fits_the_budget(asked: list[tuple[int, tuple[str, 
             continue
         accepted.append((units, part))
         assert balance(account, ledger.lines("d")).left == before.left - growth >= 0
+        assert ledger.standing("d").balance == balance(account, ledger.lines("d"))
     assert total(accepted) <= UNIT
     whole = sum(units for units, part in accepted if part is None)
     by_sex = [sum(u for u, part in accepted if part == ("sex", sex)) for sex in ("Female", "Male")]

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TOPS = ("app", "pages", "share", "workbench", "dpcore")
+TOPS = ("app", "server", "pages", "share", "workbench", "dpcore")
 
 
 def modules(*tops: str) -> Iterator[tuple[Path, ast.Module]]:
     """Every module under these folders, parsed."""
     for top in tops:
-        paths = [ROOT / f"{top}.py"] if top == "app" else sorted((ROOT / top).rglob("*.py"))
+        paths = [ROOT / f"{top}.py"] if top in ("app", "server") else sorted((ROOT / top).rglob("*.py"))
         for path in paths:
             yield path, ast.parse(path.read_text(encoding="utf-8"), str(path))
 

@@ -14,6 +14,7 @@ from tests.architecture.house import CORE, OURS, ROOT, imports, name_of
 
 FLOORS = {
     "app": 8,
+    "server": 8,
     "pages": 7,
     "share": 7,
     "workbench": 6,
@@ -63,7 +64,10 @@ def test_imports_go_down_only(path: Path) -> None:
         return  # the package itself only gathers the public names
     for imported in imports(dict(OURS)[path]):
         other = part(imported)
-        if imported.split(".")[0] not in ("app", "pages", "share", "workbench", "dpcore") or other == own:
+        if (
+            imported.split(".")[0] not in ("app", "server", "pages", "share", "workbench", "dpcore")
+            or other == own
+        ):
             continue
         if imported == "dpcore" or other not in FLOORS:  # the public names, as `import dpcore as dp`
             assert FLOORS[own] >= 6, f"{name_of(path)} imports {imported}"

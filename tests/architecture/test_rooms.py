@@ -23,7 +23,7 @@ ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what
     "plan": 3,
     "apply": 4,
 }
-STREAMLIT = {"workbench.session", "workbench.ui.widgets"}
+STREAMLIT = {"workbench.session", "workbench.ui.widgets", "workbench.ui.unexpected"}
 """The modules that may draw beside the `form` and `view` of a page's room; settings read the secrets."""
 SHARE = (
     *(
@@ -67,12 +67,12 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench stands: samples and store, session, ui, page rooms."""
-    return {"samples": 0, "store": 0, "session": 1, "ui": 2}.get(room(module), 3)
+    """Where a module of workbench stands: samples and store, web, session, ui, page rooms."""
+    return {"samples": 0, "store": 0, "web": 1, "session": 2, "ui": 3}.get(room(module), 4)
 
 
 def inside_workbench(module: str, imported: str) -> str | None:
-    """4: store < session < ui < page rooms; samples imports nothing of ours."""
+    """4: store < web < session < ui < page rooms; samples imports nothing of ours."""
     if not module.startswith("workbench.") or imported.split(".")[0] not in ("workbench", "dpcore"):
         return None
     if module == "workbench.samples":
@@ -83,11 +83,16 @@ def inside_workbench(module: str, imported: str) -> str | None:
 
 
 def who_draws(module: str, imported: str) -> str | None:
-    """5: streamlit only in app, pages, session, ui/widgets, `form` and `view`; altair only in `charts`."""
+    """5: streamlit only in app, server, web, pages, session, ui, `form`, `view`; altair only in `charts`."""
     library, last = imported.split(".")[0], module.split(".")[-1]
     if library == "altair":
         return None if last == "charts" else "only charts"
-    if library != "streamlit" or module == "app" or module.startswith("pages.") or module in STREAMLIT:
+    if (
+        library != "streamlit"
+        or module in ("app", "server")
+        or module.startswith(("pages.", "workbench.web."))
+        or module in STREAMLIT
+    ):
         return None
     if module == "workbench.store.settings":  # the secrets, inside the function that reads them
         return None

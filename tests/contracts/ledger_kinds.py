@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import multiprocessing
 import os
 import uuid
@@ -64,8 +65,13 @@ class MemoryKind:
         del self._ledger._releases[DATASET][request_id]
 
     def alter_account(self, units: int) -> None:
-        accounts = self._ledger._accounts
-        accounts[DATASET] = dataclasses.replace(accounts[DATASET], units=units)
+        standing = self._ledger._standings[DATASET]
+        altered = dataclasses.replace(standing.account, units=units)
+        self._ledger._standings[DATASET] = dataclasses.replace(standing, account=altered)
+
+    def alter_totals(self) -> None:
+        standing = self._ledger._standings[DATASET]
+        self._ledger._standings[DATASET] = dataclasses.replace(standing, reserved={})
 
 
 class SqlKind:
@@ -122,7 +128,19 @@ class SqlKind:
         self._run("DELETE FROM ledger_releases WHERE request_id = :id", id=request_id)
 
     def alter_account(self, units: int) -> None:
-        self._run("UPDATE ledger_accounts SET units = :units", units=units)
+        """The row, and the copy of it among the totals."""
+        with self.connection() as connection:
+            text = connection.execute(sa.text("SELECT standing FROM ledger_accounts")).scalar_one()
+        totals = json.loads(text)
+        totals["account"]["units"] = units
+        text = json.dumps(totals, sort_keys=True)
+        self._run("UPDATE ledger_accounts SET units = :units, standing = :text", units=units, text=text)
+
+    def alter_totals(self) -> None:
+        with self.connection() as connection:
+            text = connection.execute(sa.text("SELECT standing FROM ledger_accounts")).scalar_one()
+        text = json.dumps({**json.loads(text), "reserved": []}, sort_keys=True)
+        self._run("UPDATE ledger_accounts SET standing = :text", text=text)
 
 
 Kind = MemoryKind | SqlKind
@@ -171,7 +189,7 @@ def reserve_and_die(settings: Settings) -> None:
 def die_before_commit(settings: Settings) -> None:
     """Die within the transaction that charges."""
     store = Store.open(settings)
-    sa.event.listen(store._engine, "commit", lambda _: os._exit(7))
+    sa.event.listen(store._connections._writer, "commit", lambda _: os._exit(7))
     SqlLedger(store).reserve(DATASET, "dies", Charge(units=600_000), {})
 
 

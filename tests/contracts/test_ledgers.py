@@ -257,11 +257,14 @@ def test_sql_never_updates_or_deletes_a_line(sql_kind: SqlKind) -> None:
     ledger = sql_kind.open()
     statements: list[str] = []
     sa.event.listen(
-        ledger._store._engine, "before_cursor_execute", lambda *event: statements.append(event[2])
+        ledger._store._connections._writer,
+        "before_cursor_execute",
+        lambda *event: statements.append(event[2]),
     )
     ledger.open(account())
     test_lines_are_appended_and_never_changed(ledger)
-    assert {text.split()[0] for text in statements} - {"BEGIN"} == {"SELECT", "INSERT", "UPDATE"}
+    assert {text.split()[0] for text in statements} - {"BEGIN"} == {"SELECT", "INSERT", "UPDATE", "DELETE"}
+    assert {text.split()[2] for text in statements if text.startswith("DELETE")} == {"ledger_running"}
     updated = {text.split(" WHERE ")[0] for text in statements if text.startswith("UPDATE")}
     assert {text.split("=")[0] for text in updated} == {"UPDATE ledger_accounts SET head"}
 
@@ -277,6 +280,7 @@ TAMPERING: dict[str, Callable[[Kind], None]] = {
     "dropped release": lambda kind: kind.drop_release("a"),
     "added release": lambda kind: kind.put_release("b", "release"),
     "altered account": lambda kind: kind.alter_account(2_000_000),
+    "altered totals": lambda kind: kind.alter_totals(),
 }
 
 

@@ -49,7 +49,7 @@ class Server:
 
 
 @contextmanager
-def serving(script: str = "app.py") -> Iterator[Server]:
+def serving(script: str = "server.py") -> Iterator[Server]:
     """Start the app as `make app` does, on a free port of this computer."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

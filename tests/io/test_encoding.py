@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from dpcore.errors import LimitError, ReadError
-from dpcore.io import read_table
+from dpcore.io import ReadOptions, read_table
 
 CHINESE = "姓名,城市,年龄\n王小明,北京,34\n李娜,上海,27\n欧阳靖,广州,51\n"
 GERMAN = "Name;Straße;Größe\nMüller;Am Gänsemarkt;5\nJörg;Übergang;7\nRené;Café;6\n"
@@ -64,16 +64,21 @@ def test_a_guessed_encoding_is_said_to_be_a_guess() -> None:
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-8-sig", "utf-16"])
 def test_a_named_encoding_is_used(encoding: str) -> None:
     """The choice of a person would be ignored, or its byte order mark end up in a column's name."""
-    result = read_table(CHINESE.encode(encoding), "x.csv", encoding=encoding)
+    result = read_table(CHINESE.encode(encoding), "x.csv", options=ReadOptions(encoding=encoding))
     assert result.frame.columns[0] == "姓名"
-    assert read_table(CHINESE.encode("utf-8-sig"), "x.csv", encoding="utf-8").frame.columns[0] == "姓名"
+    assert (
+        read_table(CHINESE.encode("utf-8-sig"), "x.csv", options=ReadOptions(encoding="utf-8")).frame.columns[
+            0
+        ]
+        == "姓名"
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "no such encoding", "zip", "hex", "\0"])
 def test_a_wrong_encoding_is_refused_by_name(encoding: str) -> None:
     """A wrong choice would end in a traceback, or a packed file be unpacked."""
     with pytest.raises(ReadError, match=r"not valid .* text; choose another encoding"):
-        read_table(CHINESE.encode("gb18030") + b"\xff", "x.csv", encoding=encoding)
+        read_table(CHINESE.encode("gb18030") + b"\xff", "x.csv", options=ReadOptions(encoding=encoding))
 
 
 def test_undecodable_bytes_are_refused() -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from tests.pages.tab import Tab
-from workbench.store import settings
+from workbench.store import settings, start
 
 _MAKE = PagesManager.__init__
 
@@ -29,9 +28,9 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     # AppTest forgets before each run that st.navigation was called; see session._through_app
     monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
     settings.read_settings.cache_clear()
-    st.cache_resource.clear()
+    start.forget()
     yield tmp_path
-    st.cache_resource.clear()
+    start.forget()
     settings.read_settings.cache_clear()
 
 

@@ -1,8 +1,63 @@
-"""The Evaluate page: a release held against the original, marked as internal."""
+"""The Evaluate page: a verdict and six figures, tabs, heavy parts when asked, files made elsewhere."""
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.accounting.loss import UNIT
+from workbench.evaluate import heavy, sweep
+
 INTERNAL = "internal: reads the original, do not publish"
+
+
+def people(rows: int, seed: int) -> pd.DataFrame:
+    """Invented people in whose table there is something to learn."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 80, rows)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "weight": rng.normal(70, 9, rows).round(1),
+            "sex": rng.choice(["F", "M"], rows),
+            "rich": np.where(age + rng.normal(0, 8, rows) > 50, "yes", "no"),
+        }
+    )
+
+
+def csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False).encode()
+
+
+@pytest.fixture
+def wide(app):
+    """A tab with a table of 400 people open."""
+    app.at.default_timeout = 120  # scikit-learn is imported on the way
+    return app.open(csv(people(400, 1)))
+
+
+def joint(tab):
+    """A release of the whole small table, with its relations."""
+    return (
+        tab.go("synthesize").press("A whole table").set("radio", "Relations", "tree").release().go("evaluate")
+    )
+
+
+def metric(tab, label: str) -> str:
+    return next(each.value for each in tab.at.metric if each.label.startswith(label))
+
+
+def columns_table(tab) -> pd.DataFrame:
+    """The table of the tab Columns."""
+    return next(each.value for each in tab.at.dataframe if "column" in each.value)
+
+
+def bring(tab, label: str, frame: pd.DataFrame):
+    """Drop a file into the uploader with this label."""
+    uploader = next(each for each in tab.at.file_uploader if each.label.startswith(label))
+    uploader.upload("made.csv", csv(frame), "text/csv").run()
+    return tab
 
 
 def test_without_a_data_set_it_says_what_it_would_do(app):
@@ -18,6 +73,17 @@ def test_without_a_release_it_shows_the_way_to_one(opened):
     assert "There is no release of this data set yet" in opened.text
 
 
+def test_a_verdict_and_at_most_six_figures(opened):
+    """Nobody would know what the release is good for (D13)."""
+    opened.go("synthesize").press("A whole table").set("radio", "Relations", "joint").release().go("evaluate")
+    assert opened.errors == ""
+    assert "Fit for" in opened.text or "Not fit for" in opened.text
+    labels = [each.label for each in opened.at.metric]
+    assert labels[:2] == ["Worst column", "Relations kept"]
+    assert len(labels) == 6
+    assert metric(opened, "Learning") == metric(opened, "Attacks") == "not asked"
+
+
 def test_figures_columns_pairs_and_questions(opened):
     """One of the comparisons would not come up, or not be marked as internal."""
     opened.go("synthesize").press("A whole table").set("radio", "Relations", "joint").release().go("evaluate")
@@ -25,6 +91,8 @@ def test_figures_columns_pairs_and_questions(opened):
         ("Columns", "The column that moved most is"),
         ("Pairs", "The pair that came out worst"),
         ("Questions", "Answer from the release"),
+        ("Learning", "Each split learns from 80 %"),
+        ("Disclosure", "that they find nothing proves nothing"),
     ]:
         opened.set("button_group", "Look at", tab)
         assert opened.errors == ""
@@ -33,14 +101,26 @@ def test_figures_columns_pairs_and_questions(opened):
     assert opened.curator.balance().spent == 500_000_000_000
 
 
+def test_mean_median_and_zeros_stand_in_the_table(wide):
+    """A column whose mean doubled would look fine (D8, D13)."""
+    joint(wide)
+    table = columns_table(wide)
+    assert set(table["column"]) == {"age", "weight", "sex", "rich"}
+    assert " → " in table.set_index("column").loc["age", "mean"]
+    assert table.set_index("column").loc["sex", "median"] == ""
+
+
 def test_one_column_without_order(opened):
     """A release of one column of texts has no pairs and no ranges: the page would break."""
     opened.go("synthesize").set("selectbox", "Column", "sex").release().go("evaluate")
-    assert opened.errors == ""
-    opened.set("button_group", "Look at", "Pairs")
-    assert "no pairs" in opened.text
-    opened.set("button_group", "Look at", "Questions")
-    assert "this release has none" in opened.text
+    for tab, said in (
+        ("Pairs", "no pairs"),
+        ("Questions", "this release has none"),
+        ("Learning", "nothing to learn"),
+    ):
+        opened.set("button_group", "Look at", tab)
+        assert opened.errors == ""
+        assert said in opened.text
 
 
 def test_marginals_and_independent_columns(opened):
@@ -51,6 +131,114 @@ def test_marginals_and_independent_columns(opened):
     opened.go("synthesize").press("Release something else").press("A whole table")
     opened.set("radio", "Relations", "independent").release().go("evaluate")
     assert opened.errors == ""
-    assert len(opened.at.selectbox[0].options) == 2
+    assert len(opened.at.selectbox[0].options) == 3
     opened.set("selectbox", "Release", opened.at.selectbox[0].options[1])
     assert opened.errors == ""
+
+
+def test_learning_runs_when_asked(wide):
+    """A minute of computing would start by itself, or the overview forget what was found."""
+    joint(wide).set("button_group", "Look at", "Learning")
+    assert not [key for key in wide.session.reports if key[0] == "learning"]
+    wide.set("number_input", "Splits", 1).press("Learn")
+    assert wide.errors == ""
+    assert "Learned from the release, tested on the original" in wide.text
+    assert "Learned from the original, tested on the release" in wide.text
+    assert "(" in metric(wide, "Learning")
+
+
+def test_attacks_on_a_release_of_ours(wide):
+    """The recipe would be judged without a control, or its second run be charged."""
+    joint(wide).set("button_group", "Look at", "Disclosure").press("Attack")
+    assert wide.errors == ""
+    assert "No attack works better" in wide.text or "are exposed" in wide.text  # it may err, once in a while
+    assert metric(wide, "Attacks").endswith("of 6")
+    wide.press("Audit the recipe")
+    assert "Canaries prove an epsilon of at least" in wide.text
+    report = next(each for key, each in wide.session.reports.items() if key[0] == "canaries")
+    assert report.canaries == heavy.CANARIES
+    assert wide.curator.balance().spent == 0.5 * UNIT
+
+
+def test_a_file_that_is_a_copy_is_caught(wide):
+    """The quick audit of a file made elsewhere would wave the original through."""
+    wide.go("evaluate")
+    bring(wide, "The synthetic or anonymized table", people(400, 1))
+    assert wide.errors == ""
+    wide.set("button_group", "Look at", "Disclosure").press("Attack")
+    assert "Without a control table there is no verdict" in wide.text
+    assert metric(wide, "Attacks") == "no control"
+    bring(wide, "People of the same kind", people(400, 2)).press("Attack")
+    assert wide.errors == ""
+    assert "People in it are exposed" in wide.text
+    assert metric(wide, "Attacks") == "6 of 6"
+
+
+def test_a_generalized_file_with_columns_of_its_own(wide):
+    """A foreign file would end in an error, or lose columns without a word."""
+    frame = people(300, 3).assign(sex="*", other=1)
+    frame["age"] = [f"{age // 10 * 10}-{age // 10 * 10 + 9}" for age in frame["age"]]
+    wide.go("evaluate")
+    bring(wide, "The synthetic or anonymized table", frame)
+    assert wide.errors == ""
+    assert "Not compared, because most values are none of those declared: sex" in wide.text
+    assert "age" in set(columns_table(wide)["column"])
+
+
+def test_a_file_with_nothing_in_common(wide):
+    """Other headers would end in a traceback."""
+    wide.go("evaluate")
+    bring(wide, "The synthetic or anonymized table", pd.DataFrame({"x": [1, 2], "y": [3, 4]}))
+    assert "in common" in wide.errors
+    assert "What to do" in wide.errors
+
+
+def test_the_anonymized_table_can_be_judged(wide):
+    """Only releases with noise would be compared (D13)."""
+    wide.go("anonymize")
+    wide.press("Make the")
+    wide.go("evaluate").set("selectbox", "Release", "anonymized")
+    assert wide.errors == ""
+    assert "Worst column" in [each.label for each in wide.at.metric]
+
+
+def test_a_figure_can_be_bought_and_shared(wide):
+    """The steward could say nothing about quality in public, or would say it for free."""
+    joint(wide)
+    wide.set("select_slider", "Share of the budget", 1.0)
+    pay = wide.button("Pay epsilon 1")
+    pay.click().run()
+    pay.click().run()
+    assert wide.errors == ""
+    assert "of the rows would have to change on average" in wide.text
+    assert "differentially private · epsilon 1" in wide.text
+    assert wide.curator.balance().spent == 1.5 * UNIT
+    assert len(wide.at.selectbox[0].options) == 2  # it is no release
+    wide.go("ledger")
+    assert wide.errors == ""
+    assert "Marginal error, columns at a time: 1" in set(wide.at.dataframe[0].value["asked"])
+
+
+def test_methods_compared_on_invented_people(app, monkeypatch):
+    """Choosing a method would cost budget, or need the private table."""
+    monkeypatch.setattr(sweep, "ROWS", 300)
+    monkeypatch.setattr(sweep, "SPLITS", 1)
+    app.at.default_timeout = 120
+    app.open().go("evaluate")
+    app.set("multiselect", "Methods", ["independent", "mdav-25"]).set("multiselect", "Epsilons", [0.1, 1.0])
+    app.press("Compare")
+    assert app.errors == ""
+    frame = next(each for key, each in app.session.reports.items() if key[0] == "sweep")
+    assert set(frame["measure"]) >= {"accuracy", "mse", "nmi", "pairs"}
+    assert set(frame["epsilon"]) == {0.1, 1.0}
+    assert {"Independent", "MDAV, k = 25 (no epsilon)", "original, no privacy"} == set(frame["method"])
+    assert app.curator.balance().spent == 0
+
+
+def test_reports_are_of_their_candidate(wide):
+    """After another choice, the figures of the one before would still stand there (D3)."""
+    joint(wide)
+    first = metric(wide, "Worst column")
+    bring(wide.set("selectbox", "Release", "file"), "The synthetic or anonymized table", people(400, 1))
+    assert metric(wide, "Worst column") == "0 %" != first
+    assert heavy.known(("similarity", "nothing")) is None

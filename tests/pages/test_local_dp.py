@@ -17,8 +17,9 @@ PARTS = ("Design a survey", "Answer", "Read the answers")
 
 
 @pytest.fixture
-def page(app):
-    """A tab on the page; no table is open."""
+def page(app, monkeypatch):
+    """A tab on the page, on a server that answers no links; no table is open."""
+    monkeypatch.setattr(surveys.links_work, "is_set", lambda: False)
     return app.go("local_dp")
 
 

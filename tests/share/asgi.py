@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,9 @@ def call(app: Any, method: str, path: str, body: bytes = b"", *, address: str = 
         "raw_path": path.encode(), "root_path": "", "scheme": "http", "query_string": b"",
         "headers": [(b"host", b"survey.test")], "client": (address, 1), "server": ("survey.test", 80),
     }  # fmt: skip
-    asyncio.run(app(scope, receive, send))
+    # in a thread of its own: the browser tests leave a running loop in this one
+    thread = threading.Thread(target=lambda: asyncio.run(app(scope, receive, send)))
+    thread.start()
+    thread.join()
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return Answer(sent[0]["status"], headers, b"".join(each.get("body", b"") for each in sent[1:]))

@@ -1,4 +1,4 @@
-"""Charts of the Evaluate page: two distributions in one, figures on their scales."""
+"""Charts of the Evaluate page: two distributions in one, measures on a scale, scores, attacks, sweeps."""
 
 from __future__ import annotations
 
@@ -7,51 +7,153 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, SYNTHETIC, WARNING, Chart, drawing
+from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips
 from workbench.ui.language import _
+
+_WIDE = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
 
 
 def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) -> Chart:
-    """Two distributions of one column: grey steps for the original, green bars for the release."""
+    """Two distributions of one column: grey ticks for the original, green bars for the release."""
+    names = [_("release (bars)"), _("original (ticks)")]
     frame = pd.DataFrame({"cell": list(labels), "original": original, "release": other})
-    altair, chart = drawing(frame)
+    altair, chart = drawing(frame.assign(bars=names[0], ticks=names[1]))
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
-    bars = chart.mark_bar(color=SYNTHETIC, opacity=0.6).encode(
+    scale = altair.Scale(domain=names, range=[SYNTHETIC, ORIGINAL])
+    bars = chart.mark_bar(opacity=0.6).encode(
         x=x,
         y=altair.Y("release:Q", title=_("share of rows"), axis=altair.Axis(format="%")),
-        tooltip=[
-            "cell",
-            altair.Tooltip("release:Q", format=".2%"),
-            altair.Tooltip("original:Q", format=".2%"),
-        ],
+        color=altair.Color("bars:N", title=None, scale=scale, legend=altair.Legend(orient="top")),
+        tooltip=tips("cell", release=".2%", original=".2%"),
     )
-    ticks = chart.mark_tick(color=ORIGINAL, thickness=3).encode(x=x, y="original:Q")
+    ticks = chart.mark_tick(thickness=3).encode(
+        x=x, y="original:Q", color=altair.Color("ticks:N", title=None, scale=scale)
+    )
     alt = _("Shares of {column}: bars are the release, grey ticks the original.").format(column=column)
-    return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=frame)
+    return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=headed(frame))
 
 
 def scales(figures: pd.DataFrame) -> Chart:
-    """One line a figure: the release as a dot between what chance alone does and independent columns."""
-    names = {"release": SYNTHETIC, "sampling floor": ORIGINAL, "independent columns": WARNING}
-    long = figures.melt("figure", var_name="of", value_name="distance")
+    """One line a measure: the release and another sample, between perfect (0) and independent columns (1)."""
+    names = {"release": SYNTHETIC, "another sample": ORIGINAL}
+    long = figures.melt("figure", value_vars=list(names), var_name="of", value_name="place").dropna()
+    long["shown"] = long["place"].clip(upper=1.5)
     altair, chart = drawing(long)
-    spec = chart.mark_point(size=110, filled=True, opacity=0.9).encode(
-        y=altair.Y("figure:N", sort=list(figures["figure"]), title=None, axis=altair.Axis(labelLimit=220)),
-        x=altair.X("distance:Q", title=_("total variation distance")),
-        color=altair.Color(
-            "of:N",
-            title=None,
-            scale=altair.Scale(domain=list(names), range=list(names.values())),
-            legend=altair.Legend(orient="top", columns=2),
+    y = altair.Y("figure:N", sort=list(figures["figure"]), title=None, axis=altair.Axis(labelLimit=220))
+    points = chart.mark_point(size=110, filled=True, opacity=0.9).encode(
+        y=y,
+        x=altair.X(
+            "shown:Q",
+            title=_("0 is perfect · 1 is what independent columns would score"),
+            scale=altair.Scale(domain=[0, 1.5]),
         ),
+        color=_color(altair, "of", list(names), list(names.values())),
         shape=altair.Shape(
-            "of:N",
-            title=None,
-            scale=altair.Scale(domain=list(names), range=["circle", "triangle-right", "triangle-left"]),
+            "of:N", title=None, scale=altair.Scale(domain=list(names), range=["circle", "triangle-right"])
         ),
-        tooltip=["figure", "of", altair.Tooltip("distance:Q", format=".4f")],
+        tooltip=tips("figure", "of", place=".3f"),
     )
-    alt = _("Distances of the release: ") + "; ".join(
-        f"{line.figure} {line.release:.3f}" for line in figures.itertuples()
+    marks = altair.Chart(pd.DataFrame({"at": [0, 1]})).mark_rule(strokeDash=[4, 4], color=WARNING)
+    alt = _("Between perfect (0) and independent columns (1): ") + "; ".join(
+        f"{line.figure} {line.release:.2f}" for line in figures.itertuples()
     )
-    return Chart(spec=spec.properties(height=110 + 26 * len(figures)), alt=alt, table=figures)
+    return Chart(
+        spec=(marks.encode(x="at:Q") + points).properties(height=80 + 26 * len(figures)),
+        alt=alt,
+        table=headed(figures),
+    )
+
+
+def scores(frame: pd.DataFrame, *, title: str) -> Chart:
+    """Scores of learners with their spread: one line a learner and scenario, four marks on it."""
+    names = list(frame["of"].unique())
+    altair, chart = drawing(frame)
+    y = altair.Y("task:N", sort=None, title=None, axis=altair.Axis(labelLimit=180))
+    x = altair.X("mean:Q", title=title, scale=altair.Scale(zero=False))
+    color = _color(altair, "of", names, [SYNTHETIC, ORIGINAL, WARNING, PRIVATE])
+    points = chart.mark_point(size=100, filled=True, opacity=0.9).encode(
+        y=y,
+        x=x,
+        color=color,
+        shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
+        tooltip=tips(*frame.columns),
+    )
+    spread = chart.mark_rule(opacity=0.6).encode(y=y, x="low:Q", x2="high:Q", color=color)
+    spec = (spread + points).properties(height={"step": 34}, width="container")
+    alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
+        f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == names[0]
+    )
+    return Chart(spec=spec, alt=alt, table=headed(frame))
+
+
+def attacks(frame: pd.DataFrame) -> Chart:
+    """Success of each attack with its interval: on people in the release, on others, and without it."""
+    names = list(frame["of"].unique())
+    altair, chart = drawing(frame)
+    y = altair.Y("attack:N", sort=None, title=None, axis=altair.Axis(labelLimit=320))
+    offset = altair.YOffset("of:N", sort=names)
+    color = _color(altair, "of", names, [WARNING, PRIVATE, ORIGINAL])
+    x = altair.X(
+        "rate:Q",
+        title=_("attempts that succeed"),
+        axis=altair.Axis(format="%"),
+        scale=altair.Scale(domain=[0, 1]),
+    )
+    tooltip = tips("attack", "of", "attempts", rate=".1%", low=".1%", high=".1%")
+    points = chart.mark_point(size=80, filled=True).encode(
+        y=y,
+        yOffset=offset,
+        x=x,
+        color=color,
+        shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
+        tooltip=tooltip,
+    )
+    bars = chart.mark_rule(strokeWidth=2, opacity=0.7).encode(
+        y=y, yOffset=offset, x="low:Q", x2="high:Q", color=color
+    )
+    alt = _("Success of each attack: ") + "; ".join(
+        f"{line.attack}, {line.of}: {line.rate:.1%}" for line in frame.itertuples()
+    )
+    return Chart(spec=(bars + points).properties(height={"step": 16}), alt=alt, table=headed(frame))
+
+
+def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
+    """A measure against epsilon: one line per method or k, one picture per table and scenario.
+
+    Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the book.
+    """
+    names = list(frame["method"].unique())
+    altair, chart = drawing(frame)
+    x = altair.X("epsilon:Q", scale=altair.Scale(type="log"), title=_("epsilon"))
+    color = _color(altair, "method", names, [_WIDE[i % len(_WIDE)] for i in range(len(names))])
+    line = chart.mark_line(point=True).encode(
+        x=x,
+        y=altair.Y("mean:Q", title=measure, scale=altair.Scale(zero=False)),
+        color=color,
+        strokeDash=altair.StrokeDash("method:N", title=None, scale=altair.Scale(domain=names)),
+        shape=altair.Shape("method:N", title=None, scale=altair.Scale(domain=names)),
+        tooltip=tips(*frame.columns),
+    )
+    spread = chart.mark_rule(opacity=0.4).encode(x=x, y="low:Q", y2="high:Q", color=color)
+    tables = list(frame["table"].unique())
+    spec = (
+        (spread + line)
+        .properties(width=max(180, 620 // len(tables)), height=200)
+        .facet(
+            column=altair.Column("table:N", sort=tables, title=None),
+            row=altair.Row("scenario:N", title=None),
+        )
+    )
+    alt = _("{measure} against epsilon for {methods}, on {tables}, in each scenario.").format(
+        measure=measure, methods=", ".join(names), tables=", ".join(tables)
+    )
+    return Chart(spec=spec, alt=alt, table=headed(frame))
+
+
+def _color(altair: Any, field: str, names: Sequence[str], colors: Sequence[str]) -> Any:
+    return altair.Color(
+        f"{field}:N",
+        title=None,
+        scale=altair.Scale(domain=list(names), range=list(colors[: len(names)])),
+        legend=altair.Legend(orient="top", columns=4, labelLimit=0),
+    )

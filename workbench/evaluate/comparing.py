@@ -1,86 +1,131 @@
-"""A release held against the original: figures, columns, pairs, questions. All of it is internal."""
+"""A release held against the original: the quick report, and what is drawn from it. All of it is internal."""
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP
 from dpcore.curator import Curator
-from dpcore.evaluation import (
-    Distribution,
-    Distributions,
-    MarginalError,
-    MarginalErrors,
-    RangeErrors,
-    RangeQueryErrors,
-)
-from dpcore.release import Release
-from dpcore.schema import IntervalColumn
+from dpcore.evaluation import Distribution, Distributions, RangeErrors, RangeQueryErrors, measures
+from dpcore.evaluation.similarity import ColumnSimilarity, Similarity, SimilarityReport
+from dpcore.schema import Date, IntervalColumn
 from workbench import session
+from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import overlay
 from workbench.ui import charts
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
+from workbench.ui.wording import number, percent
 
 
-def errors(curator: Curator, release: Release) -> MarginalError:
-    """Marginal error of a table drawn from the release, over one, two and three columns."""
-    columns = sum(column.name in release.model_columns for column in release.schema.columns)
-    ways = tuple(range(1, min(3, columns) + 1))
-    return session.once(
-        curator,
-        ("errors", release.request_id),
-        lambda: MarginalErrors(other=release.table(seed=0), ways=ways),
-    )
+def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
+    """The quick comparison, computed once a session."""
+    return session.once(curator, ("similarity", candidate.key), lambda: Similarity(release=candidate.table))
 
 
-def columns(curator: Curator, release: Release) -> tuple[Distribution, ...]:
-    """The distribution of every column of the release and of the original."""
-    return session.once(
-        curator, ("columns", release.request_id), lambda: Distributions(other=release.table(seed=0))
-    )
+def distribution(curator: Curator, candidate: Candidate, column: str) -> Distribution:
+    """Both distributions of one column."""
+    found = session.once(curator, ("columns", candidate.key), lambda: Distributions(other=candidate.table))
+    return next(each for each in found if each.column == column)
 
 
-def ranges(curator: Curator, release: Release, column: str, low: Any, high: Any) -> RangeErrors:
-    """Errors of range queries on one column, answered from the release's noisy counts or a drawn table."""
-    held = any(column in clique for clique in release.marginals)
-    source = release if held else release.table(seed=0)
-    epsilon = release.guarantee.loss.get("epsilon")
+def ranges(curator: Curator, candidate: Candidate, column: str, low: Any, high: Any) -> RangeErrors:
+    """Errors of range queries on one column, answered from the release's noisy counts or from its rows."""
+    release = candidate.release
+    measured = release is not None and any(column in clique for clique in release.marginals)
+    epsilon = release.guarantee.loss.get("epsilon") if release else None
     loss = PureDP(epsilon=epsilon) if epsilon and curator.rule == "basic" else None
+    source = release if release and measured else candidate.table
     return session.once(
         curator,
-        ("ranges", release.request_id, column, low, high),
+        ("ranges", candidate.key, column, low, high),
         lambda: RangeQueryErrors(source=source, column=column, named=((low, high),), loss=loss),
     )
 
 
-def figures(error: MarginalError) -> pd.DataFrame:
-    """One line a figure: of the release, of chance alone, and of independent columns."""
-    names = {1: _("single columns"), 2: _("pairs of columns"), 3: _("triples of columns")}
+def titles() -> dict[str, str]:
+    """The measures that have a place between perfect and independent columns, in words."""
+    return {
+        "pairs": _("pairs of columns"),
+        "triples": _("triples of columns"),
+        "relations": _("pairs of columns, in wide cells"),
+        "association": _("how strongly columns go together"),
+        "correlation": _("correlation of numbers"),
+        "queries": _("random questions"),
+        "impossible": _("impossible pairs of values"),
+        "propensity": _("telling the tables apart"),
+    }
+
+
+def placed(found: SimilarityReport) -> pd.DataFrame:
+    """Each measure with its place between perfect (0) and independent columns (1); and that of chance."""
     lines = []
-    for way, floor, independent in zip(error.ways, error.floor, error.independent, strict=True):
-        picks = (
-            ((", " + _("mean"), "mean"), (", " + _("worst"), "worst")) if way.cliques > 1 else (("", "mean"),)
+    for score in found.scores:
+        reach = (score.independent or 0) - score.measure.perfect
+        if score.measure.independent is not None or not reach:
+            continue
+        lines.append(
+            {
+                "figure": titles()[score.measure.key],
+                "release": (score.value - score.measure.perfect) / reach,
+                "another sample": None
+                if score.floor is None
+                else (score.floor - score.measure.perfect) / reach,
+                "value": score.value,
+                "independent columns": score.independent,
+            }
         )
-        for label, pick in picks:
-            lines.append(
-                {
-                    "figure": f"{names[way.way]}{label}",
-                    "release": getattr(way, pick),
-                    "sampling floor": getattr(floor, pick),
-                    "independent columns": getattr(independent, pick),
-                }
-            )
+    return pd.DataFrame(
+        lines, columns=["figure", "release", "another sample", "value", "independent columns"]
+    )
+
+
+def columns_table(curator: Curator, found: SimilarityReport) -> pd.DataFrame:
+    """One line a column: how far it moved, and mean, median, zeros and missing before and after."""
+    lines = []
+    for each in found.columns:
+        days = isinstance(curator.schema.column(each.column), Date)
+        line: dict[str, str] = {
+            _("column"): each.column,
+            _("rows that would have to change"): percent(each.distance),
+            _("by chance alone"): percent(each.floor),
+        }
+        for title, pair in ((_("mean"), each.mean), (_("median"), each.median)):
+            line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
+        for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
+            line[title] = "" if shares is None else " → ".join(percent(share) for share in shares)
+        lines.append(line)
     return pd.DataFrame(lines)
 
 
-def column_chart(distribution: Distribution) -> Chart:
+def moved_zeros(found: SimilarityReport) -> ColumnSimilarity | None:
+    """The column whose share of zeros moved most, where it moved by more than a tenth of the rows."""
+    moved = [each for each in found.columns if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1]
+    return max(moved, key=lambda each: abs(each.zeros[0] - each.zeros[1]), default=None)  # type: ignore[index]
+
+
+def impossible_table(found: SimilarityReport) -> pd.DataFrame:
+    """The pairs of values that the original does not have."""
+    return pd.DataFrame(
+        [
+            {
+                _("this value"): f"{first} = {value}",
+                _("together with"): f"{second} = {other}",
+                _("of the released rows"): percent(share),
+            }
+            for first, value, second, other, share in found.impossible
+        ]
+    )
+
+
+def column_chart(found: Distribution) -> Chart:
     """Both distributions of one column; neighbouring cells are added up where there are many."""
-    labels, original, _variance = charts.fold(distribution.labels, distribution.original, 0.0)
-    _labels, other, _variance = charts.fold(distribution.labels, distribution.other, 0.0)
-    return overlay(labels, original, other, column=distribution.column)
+    labels, original, _variance = charts.fold(found.labels, found.original, 0.0)
+    _labels, other, _variance = charts.fold(found.labels, found.other, 0.0)
+    return overlay(labels, original, other, column=found.column)
 
 
 def range_chart(found: RangeErrors) -> Chart:
@@ -110,28 +155,29 @@ def range_chart(found: RangeErrors) -> Chart:
     )
 
 
-def worst_pair(error: MarginalError) -> str:
-    """The pair of columns that came out worst, in words."""
-    pairs = [way for way in error.ways if way.way == 2]
-    if not pairs:
-        return ""
-    a, b = pairs[0].worst_clique
-    return _("{a} and {b}, {distance:.1%} of the rows would have to change").format(
-        a=a, b=b, distance=pairs[0].worst
-    )
-
-
-def interval_columns(release: Release) -> list[str]:
-    """Columns of the release that have an order of numbers or dates."""
+def interval_columns(curator: Curator, candidate: Candidate) -> list[str]:
+    """Columns of the candidate that have an order of numbers or dates."""
     return [
         column.name
-        for column in release.schema.columns
-        if isinstance(column, IntervalColumn) and column.name in release.model_columns
+        for column in curator.schema.columns
+        if isinstance(column, IntervalColumn) and column.name in candidate.table.frame
     ]
 
 
-def bounds(release: Release, column: str) -> list[Any]:
+def bounds(curator: Curator, column: str) -> list[Any]:
     """Bounds of the cells of an ordered column, for choosing a range."""
-    declared = release.schema.column(column)
+    declared = curator.schema.column(column)
     assert isinstance(declared, IntervalColumn)
     return declared.bounds
+
+
+def score_words(found: SimilarityReport, measure: measures.Measure) -> str:
+    """The figure of one measure as a percentage, or a dash."""
+    score = found.score(measure)
+    return "–" if score is None else percent(score.value)
+
+
+def _value(value: float, *, days: bool) -> str:
+    if days:
+        return (datetime.date(1970, 1, 1) + datetime.timedelta(days=round(value))).isoformat()
+    return number(value)

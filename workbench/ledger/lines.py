@@ -40,6 +40,7 @@ EVALUATIONS = Words(
         "trial": N_("trial of {about}"),
         "proposed roles": N_("proposed roles of the columns"),
         "proposed hierarchies": N_("proposed hierarchies of {about}"),
+        "thin rows": N_("rows in thin regions by {about}"),
         "search size": N_("size of the search over {about}"),
         "frontier": N_("anonymization frontier: {about}"),
     }

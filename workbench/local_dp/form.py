@@ -11,6 +11,7 @@ from workbench.local_dp import charts, design
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import widgets
+from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words, epsilon_verdict, number, plain
 
@@ -67,7 +68,11 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     off, bits, more = st.columns(3)
     half = design.half_width(option.standard_error)
     off.metric(_("Off by"), plus_minus(half), help=_("The share of an answer, in 95 of 100 surveys."))
-    bits.metric(_("Size of a report"), _("{bits} bits").format(bits=f"{option.protocol.report_bits:,}"))
+    bits.metric(
+        _("Size of a report"),
+        _("{bits} bits").format(bits=f"{option.protocol.report_bits:,}"),
+        help=GLOSSARY["report"],
+    )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
     st.write(verdict(option))
     st.caption(f"{reason(options)} {REPORTS[name]}")

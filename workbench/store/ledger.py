@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,22 +11,41 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from dpcore.accounting.ledger import (
     NOTHING,
+    TAIL,
     Account,
     Charge,
     Line,
+    Standing,
     State,
     check_chain,
     check_head,
     check_reserve,
     check_same,
-    check_states,
+    check_sealed,
+    check_tail,
     corrupt,
     digest_of,
     head_of,
     no_account,
     open_content,
+    walk,
 )
-from workbench.store.database import Store, accounts, lines, releases
+from dpcore.errors import LedgerCorrupt, LedgerError
+from workbench.store.alive import Alive
+from workbench.store.database import Store, accounts, lines, releases, running
+from workbench.store.rows import (
+    account_of,
+    account_row,
+    all_lines,
+    check_unused,
+    last_line,
+    numbered_line,
+    release_text,
+    reserved_line,
+)
+
+_KEPT = 50
+"""Ends of paid runs, with their releases, that are kept while the database cannot take them."""
 
 
 class SqlLedger:
@@ -33,17 +53,35 @@ class SqlLedger:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._alive = Alive(store)
+        self._kept: dict[tuple[str, str], tuple[State, dict[str, Any], str | None]] = {}
+        self._known: dict[str, tuple[Line, ...]] = {}
+        self._lock = threading.Lock()
+        self._upgrade()
 
     @property
     def key(self) -> bytes:
         return self._store.key
 
+    def check_answers(self) -> None:
+        """Ask the database for something. Raises: LedgerError."""
+        with self._store.reading() as connection:
+            connection.execute(sa.select(accounts.c.dataset).limit(1)).all()
+
+    def datasets(self) -> list[str]:
+        """All data sets that have an account, or had one that was seen."""
+        with self._store.reading() as connection:
+            found = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
+        return sorted({*found, *self._store.witness.datasets()})
+
     def open(self, account: Account) -> Account:
         stored = self.account(account.dataset)
         if stored is not None:
+            self.verify(account.dataset)
             return check_same(stored, account)
         with self._store.writing() as connection:
             insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+            standing = Standing(account=account)
             connection.execute(
                 insert(accounts)
                 .values(
@@ -54,91 +92,196 @@ class SqlLedger:
                     promise=json.dumps(account.promise),
                     unit=json.dumps(account.unit),
                     head="",
+                    standing=standing.to_json(),
                 )
                 .on_conflict_do_nothing()
             )
-            stored, head = _locked(connection, account.dataset)
-            if not head:  # filed just now, and not by another tab
-                self._append(connection, stored, head, "", "opened", NOTHING, open_content(account))
-        return check_same(stored, account)
+            row = account_row(connection, account.dataset, lock=True)
+            if row is not None and not row.head:  # filed just now, and not by another tab
+                line = self._append(connection, standing, None, "", "opened", NOTHING, open_content(account))
+            else:
+                line = None
+        self._saw(line)
+        return check_same(self._checked_account(account.dataset), account)
 
     def account(self, dataset: str) -> Account | None:
         with self._store.reading() as connection:
-            row = connection.execute(sa.select(accounts).where(accounts.c.dataset == dataset)).one_or_none()
-        return None if row is None else _account(row)
+            if account_row(connection, dataset) is None:
+                self._check_never_seen(dataset)
+                return None
+            return self._checked(connection, dataset)[0].account
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+        mark = self._alive.hold()
         with self._store.writing() as connection:
-            account, head = _locked(connection, dataset)
-            _check_states(connection, dataset, request_id, [])
-            check_reserve(account, _reserved(connection, dataset), charge)
-            self._append(connection, account, head, request_id, "reserved", charge, content)
+            standing, last = self._checked(connection, dataset, lock=True)
+            check_unused(connection, dataset, request_id, [])
+            since = max(0, last.number + 1 - TAIL)
+            check_tail(self.key, all_lines(connection, dataset, since=since))
+            check_reserve(standing, charge)
+            after = standing.after("reserved", charge)
+            line = self._append(connection, after, last, request_id, "reserved", charge, content)
+            connection.execute(sa.insert(running).values(dataset=dataset, request_id=request_id, owner=mark))
+        self._saw(line)
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
         sealed = {**content, "release": digest_of(release)}
-        with self._store.writing() as connection:
-            self._end(connection, dataset, request_id, "committed", sealed)
-            connection.execute(
-                sa.insert(releases).values(dataset=dataset, request_id=request_id, text=release)
-            )
+        try:
+            self._end(dataset, request_id, "committed", sealed, release)
+        except LedgerError as error:
+            if isinstance(error.__cause__, Exception):  # the database, not the request
+                self._keep(dataset, request_id, "committed", sealed, release, error)
+            raise
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        with self._store.writing() as connection:
-            self._end(connection, dataset, request_id, "failed", content)
+        try:
+            self._end(dataset, request_id, "failed", content, None)
+        except LedgerError as error:
+            if isinstance(error.__cause__, Exception):
+                with self._lock:
+                    self._kept.setdefault((dataset, request_id), ("failed", content, None))
+            raise
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
-            account, head = _locked(connection, dataset)
-            _check_states(connection, dataset, request_id, [])
-            self._append(connection, account, head, request_id, "outside", NOTHING, content)
+            standing, last = self._checked(connection, dataset, lock=True)
+            check_unused(connection, dataset, request_id, [])
+            line = self._append(connection, standing, last, request_id, "outside", NOTHING, content)
+        self._saw(line)
+
+    def standing(self, dataset: str) -> Standing:
+        self.store_kept()
+        with self._store.reading() as connection:
+            return self._checked(connection, dataset)[0]
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
+        self.store_kept()
+        known = self._known.get(dataset, ())
         with self._store.reading() as connection:
-            return _lines(connection, dataset)
+            found = all_lines(connection, dataset, since=known[-1].number if known else 0)
+            if known and (not found or found[0] != known[-1]):  # another database was put in its place
+                known, found = (), all_lines(connection, dataset)
+        self._known[dataset] = (*known[:-1], *found) if known else found
+        return self._known[dataset]
 
     def release(self, dataset: str, request_id: str) -> str | None:
-        query = sa.select(releases.c.text).where(
-            releases.c.dataset == dataset, releases.c.request_id == request_id
-        )
+        self.store_kept()
         with self._store.reading() as connection:
-            text: str | None = connection.execute(query).scalar_one_or_none()
-        return text
+            return release_text(connection, dataset, request_id)
 
     def verify(self, dataset: str) -> None:
         of_dataset = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
         with self._store.reading() as connection:
-            row = connection.execute(sa.select(accounts).where(accounts.c.dataset == dataset)).one_or_none()
+            row = account_row(connection, dataset)
             if row is None:
+                self._check_never_seen(dataset)
                 raise no_account()
+            standing, _ = self._checked(connection, dataset)
             stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
-            check_chain(self.key, _account(row), _lines(connection, dataset), stored, row.head)
+            check_chain(self.key, standing, all_lines(connection, dataset), stored, row.head)
 
-    def _end(
+    def store_kept(self) -> None:
+        """Store the ends of paid runs that the database could not take before, if it takes them now."""
+        with self._lock:
+            for (dataset, request_id), (state, content, release) in list(self._kept.items()):
+                try:
+                    self._end(dataset, request_id, state, content, release)
+                except LedgerError as error:
+                    if isinstance(error.__cause__, Exception):
+                        return
+                del self._kept[dataset, request_id]
+
+    def end_dead(self) -> int:
+        """End what was held by processes that are no more as failed; its charges stay. How many ended."""
+        with self._store.writing() as connection:
+            held = connection.execute(sa.select(running)).all()
+            marks = {row.owner for row in held}
+            dead = {mark for mark in marks if not self._alive.is_alive(mark, connection)}
+        ended = 0
+        for row in held:
+            if row.owner in dead:
+                try:
+                    self.fail(row.dataset, row.request_id, {"error": "the program ended before the run did"})
+                    ended += 1
+                except LedgerError:
+                    continue  # ended by another start, or altered: then every use of the account says so
+        return ended
+
+    def accept(self, dataset: str) -> None:
+        """Go on with an older copy that was put back on purpose; a line says how many were forgotten.
+
+        Raises: LedgerCorrupt when the copy is not whole in itself.
+        """
+        seen = self._store.witness.last(dataset)
+        with self._store.reading() as connection:
+            row = account_row(connection, dataset)
+            last = last_line(connection, dataset)
+        if row is None or last is None:
+            self._store.witness.forget(dataset)
+            return
+        self._store.witness.accept(dataset, last.number, last.digest)
+        self.verify(dataset)
+        if seen is not None and seen != (last.number, last.digest):
+            forgotten = max(0, seen[0] - last.number)
+            self.note(
+                dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}
+            )
+
+    def _keep(
         self,
-        connection: sa.Connection,
         dataset: str,
         request_id: str,
         state: State,
         content: dict[str, Any],
+        release: str,
+        error: LedgerError,
     ) -> None:
-        account, head = _locked(connection, dataset)
-        _check_states(connection, dataset, request_id, ["reserved"])
-        self._append(connection, account, head, request_id, state, NOTHING, content)
+        with self._lock:
+            room = len(self._kept) < _KEPT
+            if room:
+                self._kept[dataset, request_id] = (state, content, release)
+        if room:
+            raise LedgerError(
+                "the release was paid and computed, but could not be stored yet: {problem}",
+                remedy="it is kept in memory and stored once the database takes it; do not stop the server",
+                problem=error.problem,
+            ) from error
+        raise LedgerError(
+            "the release was paid and computed, but could not be stored, and too many wait: {problem}",
+            remedy="its charge stays and it is lost; mend the database before the next release",
+            problem=error.problem,
+        ) from error
+
+    def _end(
+        self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
+    ) -> None:
+        with self._store.writing() as connection:
+            standing, last = self._checked(connection, dataset, lock=True)
+            if release is not None and release_text(connection, dataset, request_id) == release:
+                return  # the answer to the first time was lost
+            check_unused(connection, dataset, request_id, ["reserved"])
+            reserved = check_sealed(self.key, reserved_line(connection, dataset, request_id))
+            after = standing.after(state, reserved.charge)
+            line = self._append(connection, after, last, request_id, state, NOTHING, content)
+            if release is not None:
+                connection.execute(
+                    sa.insert(releases).values(dataset=dataset, request_id=request_id, text=release)
+                )
+            done = (running.c.dataset == dataset) & (running.c.request_id == request_id)
+            connection.execute(sa.delete(running).where(done))
+        self._saw(line)
 
     def _append(
         self,
         connection: sa.Connection,
-        account: Account,
-        head: str,
+        standing: Standing,
+        last: Line | None,
         request_id: str,
         state: State,
         charge: Charge,
         content: dict[str, Any],
-    ) -> None:
-        dataset = account.dataset
-        last = _last(connection, dataset)
-        if state != "opened":
-            check_head(self.key, last, head)
+    ) -> Line:
+        dataset = standing.account.dataset
         line = Line.sealed(
             self.key,
             previous=last,
@@ -147,6 +290,7 @@ class SqlLedger:
             state=state,
             charge=charge,
             content=content,
+            standing=standing.digest,
         )
         connection.execute(
             sa.insert(lines).values(
@@ -161,88 +305,72 @@ class SqlLedger:
                 previous=line.previous,
                 digest=line.digest,
                 content=json.dumps(line.content),
+                standing=line.standing,
             )
         )
         connection.execute(
-            sa.update(accounts).where(accounts.c.dataset == dataset).values(head=head_of(self.key, line))
+            sa.update(accounts)
+            .where(accounts.c.dataset == dataset)
+            .values(head=head_of(self.key, line), standing=standing.to_json())
         )
+        return line
 
+    def _saw(self, line: Line | None) -> None:
+        if line is not None:
+            self._store.witness.note(line.dataset, line.number, line.digest)
 
-def _locked(connection: sa.Connection, dataset: str) -> tuple[Account, str]:
-    """The account and its head, locked until the transaction ends (SQLite has locked the whole file)."""
-    query = sa.select(accounts).where(accounts.c.dataset == dataset).with_for_update()
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise no_account()
-    return _account(row), row.head
+    def _checked_account(self, dataset: str) -> Account:
+        with self._store.reading() as connection:
+            return self._checked(connection, dataset)[0].account
 
+    def _checked(
+        self, connection: sa.Connection, dataset: str, *, lock: bool = False
+    ) -> tuple[Standing, Line]:
+        """The standing and the last line, checked against seals and witness in a time that does not grow."""
+        row = account_row(connection, dataset, lock=lock)
+        if row is None:
+            self._check_never_seen(dataset)
+            raise no_account()
+        standing, last = Standing.from_json(row.standing), last_line(connection, dataset)
+        check_head(self.key, last, row.head, standing)
+        assert last is not None
+        if account_of(row) != standing.account:
+            raise corrupt("the account was altered after it was opened")
+        seen = self._store.witness.last(dataset)
+        if seen is not None:
+            there = last if seen[0] == last.number else numbered_line(connection, dataset, seen[0])
+            if there is None or there.digest != seen[1]:
+                raise LedgerCorrupt(
+                    "this ledger is older than what was seen of it, as if an older copy had been put back",
+                    remedy="put the newest copy back; or, to forget what was spent since, run `make accept`",
+                )
+        return standing, last
 
-def _account(row: Any) -> Account:
-    try:
-        promise, unit = json.loads(row.promise), json.loads(row.unit)
-    except ValueError as error:
-        raise corrupt("the account was altered after it was opened") from error
-    return Account(
-        dataset=row.dataset,
-        rule=row.rule,
-        units=row.units,
-        threshold_units=row.threshold_units,
-        promise=promise,
-        unit=unit,
-    )
+    def _check_never_seen(self, dataset: str) -> None:
+        if self._store.witness.last(dataset) is not None:
+            raise LedgerCorrupt(
+                "the account of this data set was there, and is gone from the ledger",
+                remedy="restore the ledger; or, to forget what was spent, run `make accept`",
+            )
 
-
-def _check_states(connection: sa.Connection, dataset: str, request_id: str, expected: list[State]) -> None:
-    query = sa.select(lines.c.state).where(lines.c.dataset == dataset, lines.c.request_id == request_id)
-    check_states(request_id, connection.execute(query).scalars().all(), expected)
-
-
-def _reserved(connection: sa.Connection, dataset: str) -> list[Charge]:
-    """What was charged so far, added up by part."""
-    query = (
-        sa.select(lines.c.part, sa.func.sum(lines.c.units), sa.func.sum(lines.c.threshold_units))
-        .where(lines.c.dataset == dataset, lines.c.state == "reserved")
-        .group_by(lines.c.part)
-    )
-    return [
-        Charge(units=int(units), threshold_units=int(threshold_units), part=_part(part))
-        for part, units, threshold_units in connection.execute(query).all()
-    ]
-
-
-def _last(connection: sa.Connection, dataset: str) -> Line | None:
-    query = sa.select(lines).where(lines.c.dataset == dataset).order_by(lines.c.number.desc()).limit(1)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _line(row)
-
-
-def _lines(connection: sa.Connection, dataset: str) -> tuple[Line, ...]:
-    query = sa.select(lines).where(lines.c.dataset == dataset).order_by(lines.c.number)
-    # all rows first: a cursor left open by an error would keep SQLite at an old state
-    return tuple(_line(row) for row in connection.execute(query).all())
-
-
-def _line(row: Any) -> Line:
-    try:
-        charge = Charge(units=row.units, threshold_units=row.threshold_units, part=_part(row.part))
-        content = json.loads(row.content)
-    except ValueError as error:
-        raise corrupt("line {number} of the ledger was altered", number=row.number) from error
-    return Line(
-        dataset=row.dataset,
-        number=row.number,
-        request_id=row.request_id,
-        state=row.state,
-        charge=charge,
-        content=content,
-        at=row.at,
-        previous=row.previous,
-        digest=row.digest,
-    )
-
-
-def _part(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    column, category = json.loads(text)
-    return column, category
+    def _upgrade(self) -> None:
+        """Bring accounts of version 1 to standings that are sealed; those that were altered stay shut."""
+        with self._store.reading() as connection:
+            old = (
+                connection.execute(sa.select(accounts.c.dataset).where(accounts.c.standing == ""))
+                .scalars()
+                .all()
+            )
+        for dataset in old:
+            with self._store.writing() as connection:
+                row, last = account_row(connection, dataset, lock=True), last_line(connection, dataset)
+                of_dataset = sa.select(releases.c.request_id, releases.c.text).where(
+                    releases.c.dataset == dataset
+                )
+                stored = {each.request_id: each.text for each in connection.execute(of_dataset).all()}
+                try:
+                    now = walk(self.key, account_of(row), all_lines(connection, dataset), stored, row.head)
+                except LedgerCorrupt:
+                    continue
+                content = {"kind": "totals sealed"}
+                self._append(connection, now, last, "version 2", "outside", NOTHING, content)

@@ -11,7 +11,11 @@ from pathlib import Path
 from dpcore.errors import ParameterError
 from dpcore.io.checks import DEFAULT_LIMITS, Limits
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LEVELS = ("debug", "info", "warning", "error")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,9 @@ class Settings:
         key: secret of the ledger, 32 bytes; None for the one in a file of `data_dir`.
         lock_timeout: seconds that a spend waits for others before it gives up.
         limits: the largest table that is read.
+        hosts: names by which the server may be asked for, without ports; "*" for any.
+        metrics: whether Streamlit's metrics address is open.
+        log_level: "debug", "info", "warning" or "error".
     """
 
     data_dir: Path = CHECKOUT / "var"
@@ -31,6 +38,9 @@ class Settings:
     key: bytes | None = field(default=None, repr=False)
     lock_timeout: float = 30.0
     limits: Limits = DEFAULT_LIMITS
+    hosts: tuple[str, ...] = LOOPBACK
+    metrics: bool = False
+    log_level: str = "info"
 
     def __post_init__(self) -> None:
         url = self.database_url or f"sqlite:///{self.data_dir / 'workbench.sqlite'}"
@@ -45,13 +55,20 @@ class Settings:
         object.__setattr__(self, "database_url", url)
         if self.key is not None and len(self.key) != 32:
             raise ParameterError("WORKBENCH_KEY must have 64 hexadecimal digits", remedy=_MAKE_KEY)
+        if self.log_level not in LEVELS:
+            raise ParameterError(
+                "WORKBENCH_LOG must be one of {levels}", remedy="write info", levels=", ".join(LEVELS)
+            )
 
 
 _MAKE_KEY = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 def settings_from(values: Mapping[str, str]) -> Settings:
-    """Settings from WORKBENCH_DATA_DIR, DATABASE_URL and WORKBENCH_KEY; each may be missing or empty.
+    """Settings from environment variables, each of which may be missing or empty.
+
+    WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
+    of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
@@ -64,6 +81,12 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         data_dir=Path(folder).expanduser().absolute() if folder else Settings.data_dir,
         database_url=values.get("DATABASE_URL", ""),
         key=key or None,
+        hosts=(
+            *LOOPBACK,
+            *(name.strip().lower() for name in values.get("WORKBENCH_HOSTS", "").split(",") if name),
+        ),
+        metrics=values.get("WORKBENCH_METRICS") == "1",
+        log_level=values.get("WORKBENCH_LOG", "").lower() or "info",
     )
 
 

@@ -13,7 +13,7 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
-from workbench.synthesize import recipes
+from workbench.synthesize import learning, recipes
 from workbench.synthesize.charts import pair_grid
 from workbench.ui import widgets
 from workbench.ui.language import _
@@ -23,7 +23,7 @@ from workbench.ui.wording import plain
 def choose_kind() -> str:
     """The card that is chosen."""
     chosen: str = session.widget("kind", "histogram")
-    for column, kind in zip(st.columns(3), recipes.KINDS, strict=True):
+    for column, kind in zip(st.columns(len(recipes.KINDS)), recipes.KINDS, strict=True):
         with column.container(border=True, height="stretch"):
             st.button(
                 _(kind.title),
@@ -47,6 +47,10 @@ def choose_recipe(curator: Curator, kind: str) -> Recipe | None:
         return recipes.histogram_recipe(column)
     if kind == "marginals":
         return _marginals(names, table)
+    if kind == "learning":
+        return learning.choose_learning(curator, names, table)
+    if kind == "statistics":
+        return learning.choose_statistics(curator, names, table)
     return _table(curator, names, table)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from dpcore.release import Release
+from dpcore.release import Model, Release
 from dpcore.synthesis import SyntheticModel
 from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
@@ -71,7 +71,7 @@ def _noise(release: Release, model: SyntheticModel) -> None:
     show_noise(model)
 
 
-def choose_rows(release: Release, model: SyntheticModel) -> SyntheticModel:
+def choose_rows(release: Release, model: Model) -> Model:
     """The model of all rows, or of those with one value of a column."""
     left, right = st.columns(2)
     name = left.selectbox(

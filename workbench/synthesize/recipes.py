@@ -44,6 +44,18 @@ KINDS = (
         icon=":material/table_rows:",
         text=N_("Synthetic rows that follow noisy counts. No row belongs to a person."),
     ),
+    Kind(
+        key="learning",
+        title=N_("A table for learning"),
+        icon=":material/model_training:",
+        text=N_("Numbers with a label, class by class, to train and test models on (Gaussian)."),
+    ),
+    Kind(
+        key="statistics",
+        title=N_("Mean and median"),
+        icon=":material/functions:",
+        text=N_("Mean, spread and quantiles of one column, with intervals."),
+    ),
 )
 
 

@@ -13,11 +13,12 @@ from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import FoundCategories, Recipe, SyntheticModel
+from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
+from dpcore.tables.rows import PublicTable
 from workbench import session
-from workbench.synthesize import model_view, recipes
+from workbench.synthesize import learning, model_view, recipes, record
 from workbench.ui import charts, releases, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, guarantee_words, number, plain
@@ -104,10 +105,16 @@ def show(curator: Curator, request_id: str) -> None:
             st.switch_page("pages/evaluate.py")
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
+    elif isinstance(release.model, Figures):
+        learning.show_figures(curator, release, release.model)
     else:
         _tables(release)
+    if isinstance(release.model, GaussianModel):
+        learning.show_classes(release, release.model)
     if release.model.columns:
-        _rows(release)
+        table = _rows(release)
+        if table is not None:
+            record.show(curator, release, table)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
@@ -185,15 +192,18 @@ def _marginal(release: Release, marginal: Marginal) -> None:
     widgets.show_chart(chart, key="marginal")
 
 
-def _rows(release: Release) -> None:
+def _rows(release: Release) -> PublicTable | None:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
-    if isinstance(release.model, SyntheticModel):
-        release = dataclasses.replace(release, model=model_view.choose_rows(release, release.model))
+    release = dataclasses.replace(release, model=model_view.choose_rows(release, release.model))
     suggested = max(0, round(release.model.total))
     rows = st.number_input(
         _("Rows"), 0, 1_000_000, min(suggested, 1_000_000), key=f"rows-{release.request_id}-{suggested}"
     )
-    table = release.table(int(rows), seed=0)
+    try:
+        table = release.table(int(rows), seed=0)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return None
     st.dataframe(table.frame.head(200), hide_index=True)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
@@ -235,3 +245,4 @@ def _rows(release: Release) -> None:
             on_click="ignore",
             icon=":material/data_object:",
         )
+    return table

@@ -53,15 +53,26 @@ GLOSSARY = Words(
         ),
         "information loss": N_("How much was generalized or suppressed: 0 is nothing, 1 is everything."),
         "post-processing": N_("Whatever is computed from a release alone. It costs nothing."),
+        "report": N_("What leaves a person in place of the true answer: it was changed at random."),
         "basic composition": N_("Epsilons add up. Best for few, larger releases."),
         "zCDP": N_(
             "Losses add up in rho. Best for many small releases and for synthetic tables of many columns."
         ),
         "local model": N_("People change their own answers at random before anything leaves them."),
         "protocol": N_("The law by which an answer becomes a report, and reports become estimates."),
-        "report": N_("What leaves a person in place of the true answer."),
         "support": N_("A report supports the answers that it speaks for; protocols differ in which."),
         "frequency estimate": N_("How common an answer is, computed from reports."),
         "invitation": N_("A link for one person that takes one report."),
+        "control": N_(
+            "People of the same kind as those in a release, who are not in it: "
+            "what works on them too is no leak."
+        ),
+        "baseline": N_("What an attacker reaches without the release."),
+        "canary": N_(
+            "An invented person, planted with chance one half: guessing who was in bounds epsilon from below."
+        ),
+        "relations kept": N_(
+            "How much of what pairs of columns tell, beyond single columns, is in a release."
+        ),
     }
 )

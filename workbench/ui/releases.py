@@ -37,9 +37,19 @@ def describe(recipe: dict[str, object]) -> str:
         return _("Histogram of {column}").format(column=recipe["column"])
     if kind == "categories":
         return _("Categories of {column}").format(column=recipe["column"])
+    if kind == "statistics":
+        return _("Mean and quantiles of {column}").format(column=recipe["column"])
+    if kind == "closeness":
+        return _("Test of drawn rows over {columns}").format(columns=", ".join(recipe["columns"]))  # type: ignore[arg-type]
+    if kind == "gaussian":
+        return _("Table for learning {column}").format(column=recipe["label"])
     if kind == "marginals":
         cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
         return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
+    if kind == "marginal error":
+        return _("Marginal error, columns at a time: {way}").format(way=recipe["way"])
+    if kind == "accuracy":
+        return _("Accuracy of {column}, learned from a release").format(column=recipe["target"])
     named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
     columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
     if kind == "some columns":

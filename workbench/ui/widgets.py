@@ -10,11 +10,11 @@ from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
-from dpcore.release import Release
+from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import samples, session
-from workbench.ui import charts, widgets
+from workbench.ui import charts, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -111,17 +111,15 @@ def _ways_to_a_table(would_do: str) -> None:
 
 
 def error_box(error: Exception) -> None:
-    """What happened and why, and what to do."""
+    """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
+    if not isinstance(error, DpcoreError):
+        unexpected.box(error)
+        return
     problem, remedy = error_words(error)
     text = plain(problem, at_most=600)
     if remedy:
         text += f"  \n**{_('What to do:')}** {plain(remedy, at_most=600)}"
     st.error(text, icon=":material/error:")
-    if not isinstance(error, DpcoreError):
-        # The type alone goes to the server's log: a message could carry values.
-        import logging
-
-        logging.getLogger("workbench").error("unexpected %s", type(error).__name__)
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
@@ -131,7 +129,7 @@ def show_chart(chart: Chart, *, key: str) -> None:
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 
 
-def private_badge(release: Release) -> None:
+def private_badge(release: Release | PrivateReport) -> None:
     """The badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
@@ -228,4 +226,4 @@ def show_noise(model: SyntheticModel) -> None:
         )
     )
     chart = charts.heatmap(found.columns, found.pairs, title=_("error by noise"))
-    widgets.show_chart(chart, key="noise")
+    show_chart(chart, key="noise")

@@ -162,17 +162,10 @@ def guarantee_words(guarantee: Guarantee) -> list[str]:
     return sentences
 
 
-def error_words(error: Exception) -> tuple[str, str]:
-    """(what happened and why, what to do) for an error box; never a value from the table."""
-    if isinstance(error, DpcoreError):
-        problem, remedy = problem_and_remedy(error)
-        return _sentence(problem), _sentence(remedy)
-    return (
-        _("Something went wrong here that the program did not foresee ({kind}).").format(
-            kind=type(error).__name__
-        ),
-        _("Nothing was lost. Try again; if it happens again, report it with what you did."),
-    )
+def error_words(error: DpcoreError) -> tuple[str, str]:
+    """(what happened and why, what to do) for an error box."""
+    problem, remedy = problem_and_remedy(error)
+    return _sentence(problem), _sentence(remedy)
 
 
 def _sentence(text: str) -> str:

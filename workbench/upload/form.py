@@ -90,6 +90,10 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
             "low": st.column_config.TextColumn(_("low")),
             "high": st.column_config.TextColumn(_("high")),
             "step": st.column_config.TextColumn(_("step or cuts")),
+            "special": st.column_config.TextColumn(
+                _("numbers with a cell of their own"),
+                help=_("Such as a 0 that most people have. Drawn rows keep it exactly."),
+            ),
             "categories": st.column_config.TextColumn(_("categories, with | between"), width="medium"),
             "other": st.column_config.CheckboxColumn(_("cell for other")),
             "missing": st.column_config.CheckboxColumn(_("cell for missing")),

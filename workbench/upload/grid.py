@@ -80,6 +80,7 @@ def _line(column: Column) -> dict[str, Any]:
         "low": "",
         "high": "",
         "step": "",
+        "special": "",
         "categories": "",
         "other": False,
         "missing": column.missing,
@@ -91,6 +92,7 @@ def _line(column: Column) -> dict[str, Any]:
         line |= {"low": _text(column.low), "high": _text(column.high)}
     if isinstance(column, (Integer, Real)):
         line["step"] = ", ".join(map(_text, column.cuts)) if column.cuts else _text(column.bin_width)
+        line["special"] = ", ".join(map(_text, column.special))
     if isinstance(column, Date):
         line["step"] = column.step
     if isinstance(column, Categorical):
@@ -107,6 +109,7 @@ def _left_out(column: Excluded) -> dict[str, Any]:
         "low": "",
         "high": "",
         "step": "",
+        "special": "",
         "categories": "",
         "other": False,
         "missing": False,
@@ -137,18 +140,12 @@ def _column(line: dict[str, Any]) -> Column:
         return Boolean(**base, false_label=labels[0], true_label=labels[1])
     if kind == "date":
         return Date(**base, low=_need(line, "low"), high=_need(line, "high"), step=step or "month")
-    low, high = _number(line, "low"), _number(line, "high")
+    base |= {"low": _number(line, "low"), "high": _number(line, "high"), "special": _numbers(line, "special")}
     if "," in step:
-        cuts = tuple(_as_number(line, "step", cut) for cut in step.split(",") if cut.strip())
-        return (
-            Integer(**base, low=low, high=high, cuts=cuts)
-            if kind == "integer"
-            else Real(**base, low=low, high=high, cuts=cuts)
-        )
+        cuts = _numbers(line, "step")
+        return Integer(**base, cuts=cuts) if kind == "integer" else Real(**base, cuts=cuts)
     width = _as_number(line, "step", step or "1")
-    if kind == "integer":
-        return Integer(**base, low=low, high=high, bin_width=width)
-    return Real(**base, low=low, high=high, bin_width=float(width))
+    return Integer(**base, bin_width=width) if kind == "integer" else Real(**base, bin_width=float(width))
 
 
 def _marked(column: Column, suggested: Column | None, *, known: bool) -> Column:
@@ -160,6 +157,8 @@ def _marked(column: Column, suggested: Column | None, *, known: bool) -> Column:
 
 
 def _kept(column: Column, suggested: Column, fact: str) -> bool:
+    if fact in ("other", "missing", "missing_tokens"):
+        return True  # changed for what the check against the table showed
     now, before = getattr(column, fact, None), getattr(suggested, fact)
     if isinstance(now, tuple):
         return bool(set(map(str, now)) & set(map(str, before)))
@@ -201,6 +200,11 @@ def _need(line: dict[str, Any], fact: str) -> str:
 
 def _number(line: dict[str, Any], fact: str) -> Any:
     return _as_number(line, fact, _need(line, fact))
+
+
+def _numbers(line: dict[str, Any], fact: str) -> tuple[Any, ...]:
+    """Numbers with commas between."""
+    return tuple(_as_number(line, fact, part) for part in str(line[fact] or "").split(",") if part.strip())
 
 
 def _as_number(line: dict[str, Any], fact: str, text: str) -> Any:

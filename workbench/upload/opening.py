@@ -53,6 +53,8 @@ def take_upload() -> None:
         _draft(file.name, read.frame, None, read.notes)
     except DpcoreError as error:
         held.notice = error
+    finally:
+        session.drop_uploads()
 
 
 def take_wanted_sample() -> None:

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
-from dpcore.schema.values import MISSING, SUPPRESSED, texts
+from dpcore.schema.values import MISSING, SUPPRESSED, canonical, plain, texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +84,10 @@ class Hierarchy:
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
         """The leaf of every row: int64 positions in `values`, -1 where a value has no path."""
-        position = {value: leaf for leaf, value in enumerate(self.values)}
-        rows, unique = pd.factorize(series, use_na_sentinel=True)
-        leaves = [position.get(text, -1) for text in texts(unique)]
-        return np.array([*leaves, position.get(MISSING, -1)], dtype=np.int64)[rows]
+        position = {value: leaf for leaf, value in enumerate(texts(self.values))}
+        column = canonical(series)
+        leaves = [position.get(plain(value), -1) for value in column.values]
+        return column.put(np.array(leaves, dtype=np.int64), position.get(MISSING, -1))
 
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:

@@ -23,7 +23,7 @@ from dpcore.release import Release
 from dpcore.schema.schema import Schema
 
 LEVEL = 0.95
-"""Chance that the true epsilon is at least the bound."""
+"""Chance that the true epsilon is at least the bound, unless another one is asked for."""
 
 _GUESSED = (1.0, 0.5, 0.1)
 """Shares of the canaries that are guessed at, the clearest ones; each share gets its part of the error."""
@@ -36,7 +36,7 @@ class CanaryReport:
     """What one run proves.
 
     Attributes:
-        epsilon: lower bound on the loss, in 95 of 100 runs below the true one; 0 proves nothing.
+        epsilon: lower bound on the loss; 0 proves nothing.
         delta: at which it holds.
         canaries: people who were planted with chance one half each.
         guesses: right guesses among those that gave the bound; its baseline is a coin, one half.
@@ -57,6 +57,7 @@ def canary_audit(
     *,
     canaries: int = 1000,
     delta: float = 0.0,
+    level: float = LEVEL,
     seed: int = _SEED,
 ) -> CanaryReport:
     """Plant canaries in `base`, run once, and guess which of them were in the table.
@@ -69,6 +70,7 @@ def canary_audit(
         run: from a table to what would be published; it is called once.
         base: public or invented rows, at least one.
         canaries: 20 or more. More prove more: at epsilon 1 a thousand prove about 0.7, a hundred thousand 1.
+        level: chance that the true epsilon is at least the bound.
         seed: of the canaries, not of the run.
     Raises: ParameterError; errors of `run`.
     """
@@ -86,11 +88,16 @@ def canary_audit(
         if isinstance(released, Release) and released.marginals
         else _by_distance(_rows(released), planted, schema, rng)
     )
-    return bound(scores, inside, delta=delta, rng=rng)
+    return bound(scores, inside, delta=delta, level=level, rng=rng)
 
 
 def bound(
-    scores: Floats, inside: npt.NDArray[np.bool_], *, delta: float = 0.0, rng: np.random.Generator
+    scores: Floats,
+    inside: npt.NDArray[np.bool_],
+    *,
+    delta: float = 0.0,
+    level: float = LEVEL,
+    rng: np.random.Generator,
 ) -> CanaryReport:
     """The best bound that the clearest guesses give: high scores say "in", low ones "out".
 
@@ -102,7 +109,7 @@ def bound(
         each = max(1, round(share * len(scores) / 2))
         right = int(inside[order[-each:]].sum() + (~inside[order[:each]]).sum())
         rate = Rate(successes=right, attempts=2 * each)
-        epsilon = epsilon_bound(len(scores), rate, delta=delta, error=(1 - LEVEL) / len(_GUESSED))
+        epsilon = epsilon_bound(len(scores), rate, delta=delta, error=(1 - level) / len(_GUESSED))
         if epsilon > best.epsilon or not best.guesses.attempts:
             best = CanaryReport(epsilon=epsilon, delta=delta, canaries=len(scores), guesses=rate)
     return best

@@ -119,13 +119,13 @@ class Attacks(Evaluation[Disclosure]):
         secret, attempts: as in `disclosure`.
     """
 
+    kind = "attacks"
+
     release: PublicTable
     control: pd.DataFrame | None = field(default=None, repr=False)
     secret: str | None = None
     attempts: int = 500
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    kind = "attacks"
 
     def compute(self, original: Microdata, schema: Schema) -> Disclosure:
         """The answer."""
@@ -150,12 +150,12 @@ class HeldOut(Evaluation[Disclosure]):
         make: from the rows of half of the people to a released table.
     """
 
+    kind = "attacks with half held out"
+
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
     attempts: int = 500
     on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    kind = "attacks with half held out"
 
     def compute(self, original: Microdata, schema: Schema) -> Disclosure:
         """The answer. Raises: what `make` raises; ParameterError for fewer than 20 people."""

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import processes
-from workbench.store.database import Store, _explain, about, accounts
+from workbench.store.database import Store, about, accounts
+from workbench.store.failures import explain
 from workbench.store.settings import Settings
 
 
@@ -92,8 +93,8 @@ def test_a_given_key_is_not_written(settings: Settings) -> None:
 def test_a_newer_version_is_refused(settings: Settings) -> None:
     """An old program would misread, and spend from, a newer ledger."""
     with Store.open(settings).writing() as connection:
-        connection.execute(sa.update(about).values(version=2))
-    _refuses(settings, "version 2 and this program knows up to version 1; start the newer version")
+        connection.execute(sa.update(about).values(version=3))
+    _refuses(settings, "version 3 and this program knows up to version 2; start the newer version")
 
 
 def test_a_file_that_is_no_database_is_refused(settings: Settings) -> None:
@@ -128,7 +129,7 @@ def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
 def test_system_errors_are_explained(code: int, words: str) -> None:
     """A person would read an error number instead of what to do."""
     with pytest.raises(LedgerError, match=words):
-        raise LedgerError(_explain(OSError(code, "text"))[0])
+        raise LedgerError(explain(OSError(code, "text"))[0])
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_server_errors_are_explained_by_their_code(sqlstate: str, words: str) ->
     cause = type("Error", (sqlite3.Error,), {"sqlstate": sqlstate})("Datenbank kaputt")
     error = sa.exc.OperationalError("SELECT 1", {}, cause)
     with pytest.raises(LedgerError, match=words):
-        raise LedgerError(_explain(error)[0])
+        raise LedgerError(explain(error)[0])
 
 
 def _open_and_tell(settings: Settings, start: object, results: object) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,16 +14,24 @@ import sqlalchemy as sa
 
 import dpcore.local as dl
 from dpcore.errors import ParameterError
+from tests.contracts.ledger_kinds import postgres_kind, sqlite_kind
 from workbench.store.database import Store
-from workbench.store.settings import Settings
 from workbench.store.surveys import Surveys, digest_of, invitations, reports
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(Settings(data_dir=tmp_path))
-    yield opened
-    opened.close()
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            kind = stack.enter_context(sqlite_kind(tmp_path))
+        else:
+            url = os.environ.get("DATABASE_URL", "")
+            if not url:
+                pytest.skip("no PostgreSQL server in DATABASE_URL")
+            kind = stack.enter_context(postgres_kind(tmp_path, url))
+        opened = Store.open(kind.settings)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import DisclosureError
-from workbench.evaluate.charts import overlay, scales
+from workbench.evaluate.charts import against_epsilon, attacks, overlay, scales, scores
 from workbench.synthesize.charts import expected
 from workbench.ui import charts
 
@@ -27,8 +27,10 @@ def frame(rows: int) -> pd.DataFrame:
 def made(name: str = "age") -> dict[str, charts.Chart]:
     """One chart of each kind, about a column called `name`."""
     figures = pd.DataFrame(
-        {"figure": ["pairs"], "release": [0.1], "sampling floor": [0.05], "independent columns": [0.2]}
+        {"figure": ["pairs"], "release": [0.1], "another sample": [0.05], "independent columns": [0.2]}
     )
+    rates = {"rate": 0.1, "low": 0.05, "high": 0.2, "attempts": 500}
+    swept = {"table": "t", "method": "m", "scenario": "s", "mean": 0.5, "low": 0.4, "high": 0.6, "epsilon": 1}
     return {
         "counts": charts.counts(LABELS, VALUES, 3.0, column=name),
         "overlay": overlay(LABELS, VALUES, VALUES, column=name),
@@ -39,6 +41,12 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
             frame(3), x="x", y="y", series="s", x_title="x", y_title="y", alt=f"Lines of {name}"
         ),
         "scales": scales(figures),
+        "scores": scores(
+            pd.DataFrame({"task": ["trees"], "of": ["release"], "mean": 0.8, "low": 0.7, "high": 0.9}),
+            title=f"accuracy of {name}",
+        ),
+        "attacks": attacks(pd.DataFrame([{"attack": "inference", "of": "control", **rates}])),
+        "against_epsilon": against_epsilon(pd.DataFrame([swept]), measure=f"accuracy of {name}"),
     }
 
 
@@ -141,5 +149,5 @@ def test_error_bars_where_there_is_noise():
 
 def test_meaning_does_not_rest_on_color_alone():
     """Lines would be the same to whoever sees no colors."""
-    for kind in ("lines", "scales"):
-        assert "shape" in made()[kind].spec.to_dict()["encoding"]
+    for kind in ("lines", "scales", "scores", "attacks", "against_epsilon"):
+        assert '"shape"' in json.dumps(made()[kind].spec.to_dict())

@@ -1,0 +1,181 @@
+"""Columns of texts to columns of numbers, dates and texts: each distinct text is looked at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from dpcore.io.locales import Reading, as_dates, as_numbers
+from dpcore.io.options import DECIMALS, ReadOptions, Understood
+from dpcore.schema.suggest import MISSING_TOKENS
+from dpcore.schema.values import READ_AS_TEXT
+
+_INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_LONG = r"-?[0-9]{16,}"
+NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_PLAIN = re.compile(NUMBER)
+_LOOK = 30
+"""Distinct texts of a column that must fit before all of them are looked at."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Typed:
+    """The table, and what was understood on the way."""
+
+    frame: pd.DataFrame = field(repr=False)
+    understood: tuple[Understood, ...]
+    undecided: tuple[str, ...]
+    decimal: str | None
+
+
+class _Texts:
+    """A column by its distinct texts."""
+
+    def __init__(self, column: Any) -> None:
+        import pyarrow.compute as pc
+
+        coded = column.dictionary_encode()
+        self.arrow = coded.dictionary
+        self.indices = pc.if_else(pc.equal(self.arrow, "").take(coded.indices), None, coded.indices)
+        self.plain = self._all_match(NUMBER)
+        self._distinct: list[str] | None = None
+
+    @property
+    def distinct(self) -> list[str]:
+        """Texts that are neither empty nor a common mark for missing."""
+        if self._distinct is None:
+            self._distinct = [text for text in self.arrow.to_pylist() if text.strip() not in MISSING_TOKENS]
+        return self._distinct
+
+    def look(self) -> list[str]:
+        """Some of them."""
+        few = self.arrow.slice(0, 4 * _LOOK).to_pylist()
+        return [text for text in few if text.strip() not in MISSING_TOKENS][:_LOOK]
+
+    def _all_match(self, pattern: str) -> bool:
+        import pyarrow.compute as pc
+
+        if not all(_PLAIN.fullmatch(text) for text in self.arrow.slice(0, _LOOK).to_pylist() if text):
+            return False
+        matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
+        return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
+
+    def replaced(self, reading: Reading) -> None:
+        """Take the reading's texts for the distinct ones; marks for missing stay."""
+        import pyarrow as pa
+
+        now = dict(zip(self.distinct, reading.texts, strict=True))
+        self.arrow = pa.array([now.get(text, text) for text in self.arrow.to_pylist()], pa.string())
+        self.plain = self._all_match(NUMBER)
+
+    def values(self) -> Any:
+        """An Arrow column: whole numbers, numbers or texts."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.plain:
+            return self.arrow.take(self.indices)
+        present = pc.if_else(pc.equal(self.arrow, ""), None, self.arrow)
+        complete = self.indices.null_count == 0
+        if pc.all(pc.match_substring_regex(present, rf"\A{_INTEGER}\z")).as_py():
+            # Longer ones would lose digits, and two ids become one: 64 bits hold 18 digits, a float holds 15.
+            if pc.max(pc.utf8_length(pc.utf8_ltrim(present, "-"))).as_py() > (18 if complete else 15):
+                return self.arrow.take(self.indices)
+            return present.cast(pa.int64()).take(self.indices)
+        numbers = present.cast(pa.float64())
+        finite = pc.all(pc.is_finite(numbers)).as_py()
+        # 12.1 and 12.10 may be two ids, and long ones lose digits: such columns stay texts.
+        apart = pc.count_distinct(numbers).as_py() == pc.count_distinct(present).as_py()
+        long = pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
+        return (numbers if finite and apart and not long else self.arrow).take(self.indices)
+
+
+def type_columns(
+    names: Sequence[str], columns: Sequence[Any], separator: str | None, options: ReadOptions
+) -> Typed:
+    """Numbers where every text is one, ISO texts where every text is a date, texts elsewhere.
+
+    The sign before the decimals is that of the options, or what some column leaves no doubt about, or a comma
+    where semicolons part the cells.
+    """
+    import pyarrow as pa
+
+    texts = {name: _Texts(column) for name, column in zip(names, columns, strict=True)}
+    rest = {name: column for name, column in texts.items() if column.look()}
+    decimal = options.decimal or _decimal(rest.values(), separator)
+    understood: list[Understood] = []
+    undecided: list[str] = []
+    dates: list[str] = []
+    for name, column in rest.items():
+        reading = _as_numbers(column, decimal, asked=options.decimal is not None)
+        if reading is not None:
+            understood.append(_understood(name, "number", column, reading))
+            column.replaced(reading)
+        elif not column.plain and any(as_dates(column.look(), order) for order in (True, False)):
+            dates.append(name)
+    day_first = options.day_first if options.day_first is not None else _day_first(rest, dates)
+    for name in dates:
+        column = rest[name]
+        reading = as_dates(column.distinct, day_first)
+        if reading is not None and reading.texts:
+            understood.append(_understood(name, "date", column, reading))
+            column.replaced(reading)
+        elif reading is not None:
+            undecided.append(name)
+    table = pa.table([column.values() for column in texts.values()], names=list(names))
+    frame = table.to_pandas()
+    frame.attrs[READ_AS_TEXT] = True
+    return Typed(
+        frame=frame,
+        understood=tuple(understood),
+        undecided=tuple(undecided),
+        decimal=decimal,
+    )
+
+
+def _decimal(columns: Any, separator: str | None) -> str:
+    for column in columns:
+        fitting = [(sign, as_numbers(column.look(), sign)) for sign in DECIMALS]
+        decided = [sign for sign, reading in fitting if reading is not None and reading.decided]
+        if len(decided) == 1 and as_numbers(column.distinct, decided[0]) is not None:
+            return decided[0]
+    return (
+        "," if separator == ";" and not any(column.plain for column in columns if _has_point(column)) else "."
+    )
+
+
+def _has_point(column: _Texts) -> bool:
+    return any("." in text for text in column.look())
+
+
+def _as_numbers(column: _Texts, decimal: str, *, asked: bool) -> Reading | None:
+    """How a column's numbers are to be rewritten; None where they are plain ones, or not numbers."""
+    other = "," if decimal == "." else "."
+    for sign in (decimal,) if asked else (decimal, other):
+        if sign == "." and column.plain:
+            return None
+        if as_numbers(column.look(), sign) is None:
+            continue
+        reading = as_numbers(column.distinct, sign)
+        if reading is not None:
+            return None if reading.texts == column.distinct else reading
+    return None
+
+
+def _day_first(columns: dict[str, _Texts], dates: Sequence[str]) -> bool | None:
+    """The order of day and month that some column leaves no doubt about."""
+    for name in dates:
+        for order in (True, False):
+            reading = as_dates(columns[name].distinct, order)
+            if reading is not None and reading.decided:
+                return reading.pattern.startswith("dd")
+    return None
+
+
+def _understood(name: str, kind: Any, column: _Texts, reading: Reading) -> Understood:
+    pairs = tuple(zip(column.distinct, reading.texts, strict=True))
+    return Understood(column=name, kind=kind, pattern=reading.pattern, examples=pairs[:3])

@@ -1,0 +1,126 @@
+"""Where the table begins in a text file: its separator, title lines above it, its header."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+from dpcore.io.options import SEPARATORS, ReadOptions
+
+_NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
+_CHARACTERS, _ROWS = 100_000, 100
+MOST_TITLES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How the lines of a file are to be taken.
+
+    Attributes:
+        separator: None for one column.
+        skip: lines above the header.
+        header: whether there is one.
+    """
+
+    separator: str | None
+    skip: int
+    header: bool
+
+
+def layout(text: str, options: ReadOptions) -> Layout:
+    """What the options leave open, by the first rows."""
+    skip = options.skip
+    separator = options.separator
+    if skip is None:
+        skip = _titles(text, (separator,) if separator else SEPARATORS)
+    head = _after(text[:_CHARACTERS], skip)
+    if separator is None:
+        separator = _separator(head)
+    header = options.header
+    if header is None:
+        header = not _is_data(_rows(head, separator or ","))
+    return Layout(separator=separator, skip=skip, header=header)
+
+
+def _after(text: str, lines: int) -> str:
+    return text[position(text, lines) :]
+
+
+def position(text: str, lines: int) -> int:
+    """Where the line after so many lines begins."""
+    ends = re.finditer(r"\r\n?|\n", text)
+    last = next(islice(ends, lines - 1, None), None) if lines else None
+    return 0 if not lines else last.end() if last else len(text)
+
+
+def _rows(text: str, separator: str) -> list[list[str]]:
+    """The first rows that parse; blank lines are empty lists."""
+    rows: list[list[str]] = []
+    sample = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    with contextlib.suppress(csv.Error):
+        rows.extend(islice(sample, _ROWS))
+    return rows
+
+
+def _separator(text: str) -> str | None:
+    """The separator of the header with which most of the first rows have as many fields as the header.
+
+    None when there is no separator in the header: one column.
+    """
+    best, best_fit = None, (0.0, 1)
+    for separator in SEPARATORS:
+        widths = [len(row) for row in _rows(text, separator) if row]
+        fit = (sum(width == widths[0] for width in widths) / len(widths), widths[0]) if widths else (0.0, 1)
+        if fit[1] > 1 and fit > best_fit:
+            best, best_fit = separator, fit
+    return best
+
+
+def _titles(text: str, separators: tuple[str, ...]) -> int:
+    """Lines above the table: each with one text at most, above a table whose rows have three fields or more.
+
+    A table of two columns counts only below a blank line, since a list of texts may hold a separator each.
+    """
+    head = text[:_CHARACTERS]
+    for separator in separators:
+        for lines in range(MOST_TITLES):
+            row = _rows_of_line(_after(head, lines), separator)
+            if sum(bool(cell.strip()) for cell in row) > 1:
+                break
+        else:
+            continue
+        below = [len(each) for each in _rows(_after(head, lines), separator) if each]
+        blank = lines > 0 and not any(_rows_of_line(_after(head, lines - 1), separator))
+        if lines and len(below) > 1 and len(set(below)) == 1 and below[0] >= (2 if blank else 3):
+            return lines
+    return 0
+
+
+def _rows_of_line(text: str, separator: str) -> list[str]:
+    line = re.split(r"[\r\n]", text, maxsplit=1)[0]
+    return next(iter(_rows(line, separator)), [])
+
+
+def _is_data(rows: list[list[str]]) -> bool:
+    """Whether the first row is one of the table: numbers above numbers, and texts that come again below."""
+    rows = [row for row in rows if row]
+    if len(rows) < 3 or len({len(row) for row in rows[:-1]}) != 1:
+        return False
+    first, *columns = rows[0], *zip(*rows[1:-1], strict=True)
+    numeric = [all(_NUMBER.fullmatch(cell) for cell in column if cell) and any(column) for column in columns]
+    numbers = [cell for cell in first if _NUMBER.fullmatch(cell)]
+    above = [cell for cell, is_number in zip(first, numeric, strict=True) if is_number]
+    if not above or not all(_NUMBER.fullmatch(cell) for cell in above):
+        return False
+    texts = [
+        (cell, column)
+        for cell, column, number in zip(first, columns, numeric, strict=True)
+        if cell and not number
+    ]
+    if texts:
+        return any(cell in column for cell, column in texts)
+    return len(set(numbers)) < len(numbers) or any(not cell.isdigit() for cell in numbers)

@@ -1,0 +1,154 @@
+"""The rows of a text file as columns of texts, parsed by Arrow; what is no table is refused first.
+
+Arrow reads a few things more kindly than this program may: an open quotation mark, text after a closed one,
+lines without end. So these are looked for before, in one linear pass.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dpcore.errors import LimitError, ReadError
+from dpcore.io.checks import Limits, check_cell_length, check_rows
+
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
+
+
+def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
+    """The cells of the first row that is not blank, and where the rows after it begin."""
+    taken = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal taken
+        for match in _LINE.finditer(text):
+            taken = match.end()
+            yield match.group()
+
+    try:
+        row = next(
+            filter(None, csv.reader(lines(), delimiter=separator, skipinitialspace=True, strict=True)), []
+        )
+    except csv.Error as error:
+        raise _refusal(limits, too_long="field limit" in str(error)) from None
+    return row, taken
+
+
+def read_columns(text: str, separator: str, names: list[str], limits: Limits) -> list[Any]:
+    """Arrow arrays of texts, one for each name and none without rows.
+
+    Blanks after separators are cut off, blank lines left out.
+
+    Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of another width.
+    """
+    _check_lines(text, separator, limits)
+    if '"' in text:
+        blanks = ' "' in text and re.search(rf'(?:^|[{re.escape(separator)}\r\n]) +"', text)
+        text = _quoted_alike(text, separator, limits) if blanks else text
+        _check_quotes(text, separator, limits)
+    blank = text.startswith(" ") or any(f"{before} " in text for before in (separator, "\n", "\r"))
+    columns = _parse(text, separator, len(names))
+    if not columns:
+        return []
+    import pyarrow.compute as pc
+
+    check_rows(len(columns[0]), limits=limits)
+
+    if blank:
+        columns = [pc.utf8_ltrim(column, " ") for column in columns]
+    for name, column in zip(names, columns, strict=True):
+        if (pc.max(pc.binary_length(column)).as_py() or 0) > limits.cell_length:
+            check_cell_length(pc.max(pc.utf8_length(column)).as_py(), name, limits=limits)
+    return columns
+
+
+def _parse(text: str, separator: str, width: int) -> list[Any]:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    wrong: list[bool] = []
+
+    def invalid(row: Any) -> str:
+        if width > 1 and row.text.strip(" ") in ("", '""'):
+            return "skip"
+        wrong.append(row.actual_columns > row.expected_columns)
+        return "error"
+
+    data = text.encode("utf-8")
+    if not data.strip(b"\r\n"):
+        return []
+    places = [str(place) for place in range(width)]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(column_names=places, block_size=len(data) + 1),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator, newlines_in_values=True, invalid_row_handler=invalid
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        if not wrong:
+            raise ReadError(
+                "the file is no table of cells and lines", remedy="export it again as CSV in UTF-8"
+            ) from None
+        raise ReadError(
+            "some rows have more fields than the {expected:,} expected from the header"
+            if wrong[0]
+            else "some rows have fewer fields than the {expected:,} expected from the header",
+            remedy="put quotation marks around cells that hold the separator, complete short rows, "
+            "and see that the first line is the header",
+            expected=width,
+        ) from None
+    return [column.combine_chunks() for column in table.columns]
+
+
+def _check_lines(text: str, separator: str, limits: Limits) -> None:
+    """Refuse a line of millions of separators."""
+    longest = limits.columns * (limits.cell_length + len(separator))
+    if len(text) > longest and any(match.end() - match.start() > longest for match in _LINE.finditer(text)):
+        raise LimitError(
+            "a line is longer than all its columns together may be",
+            remedy="see whether the lines of the file end in line breaks",
+        )
+
+
+def _check_quotes(text: str, separator: str, limits: Limits) -> None:
+    """Refuse a quoted cell that does not end, or goes on behind its end. Possessive, so linear."""
+    sep = re.escape(separator)
+    cell = rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{sep}\r\n][^{sep}\r\n]*+)?+'
+    found = re.match(rf"{cell}(?:[{sep}\r\n]{cell})*+", text)
+    stopped = found.end() if found else 0
+    if stopped < len(text):
+        raise _refusal(limits, too_long=text[stopped] == '"' and len(text) - stopped > limits.cell_length)
+
+
+def _quoted_alike(text: str, separator: str, limits: Limits) -> str:
+    """The same rows with every cell in quotation marks, for files with blanks before them."""
+    out = io.StringIO()
+    lines = (match.group() for match in _LINE.finditer(text))
+    try:
+        csv.writer(out, delimiter=separator, quoting=csv.QUOTE_ALL).writerows(
+            filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True))
+        )
+    except csv.Error as error:
+        raise _refusal(limits, too_long="field limit" in str(error)) from None
+    return out.getvalue()
+
+
+def _refusal(limits: Limits, *, too_long: bool) -> LimitError | ReadError:
+    if too_long:
+        return LimitError(
+            "a cell has more than {limit:,} characters",
+            remedy="see whether a quotation mark is not closed, or leave out columns of long free text",
+            limit=limits.cell_length,
+        )
+    return ReadError(
+        "the quotation marks do not pair up",
+        remedy='close every quoted cell, and write a quotation mark inside it twice ("")',
+    )

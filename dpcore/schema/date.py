@@ -1,0 +1,110 @@
+"""Columns of days. Their cells are days, weeks, months, quarters or years."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.schema.column import Codes, Outside, check_cells
+from dpcore.schema.interval import IntervalColumn, check_bounds
+from dpcore.schema.values import as_text
+
+_ZONE = r"(?<=[:T ]\d\d)([.]\d+)?(Z| ?[+-]\d\d(:?\d\d)?)$"
+"""A time zone at the end of a time of day: the day is taken as it is written."""
+_NANOSECONDS = r"([.][0-9]{6})[0-9]+$"
+"""One such value would make pandas read the whole column as nanoseconds, which reach from 1677 to 2262."""
+_FREQUENCIES = {"day": "D", "week": "W-SUN", "month": "M", "quarter": "Q", "year": "Y"}
+_STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Date(IntervalColumn):
+    """Days from `low` to `high` (ISO texts such as "1990-01-31", both included), in cells of one `step`.
+
+    Attributes:
+        step: "day", "week", "month", "quarter" or "year"; cells start at whole steps, weeks on Mondays.
+    """
+
+    kind: ClassVar[str] = "date"
+
+    low: str
+    high: str
+    step: str = "month"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for label in ("low", "high"):
+            try:
+                day = datetime.date.fromisoformat(str(getattr(self, label))[:10])
+            except ValueError:
+                raise ParameterError(
+                    "{label} of column {name!r} must be a date such as 1990-01-31",
+                    remedy="write year-month-day",
+                    label=label,
+                    name=self.name,
+                ) from None
+            object.__setattr__(self, label, day.isoformat())
+        check_bounds(self.name, _days(self.low), _days(self.high), (), equal_bounds=True)
+        if self.step not in _STEP_DAYS:
+            raise ParameterError(
+                "step ({step}) of column {name!r} must be one of {step_days}",
+                remedy="choose one of them",
+                step=self.step,
+                name=self.name,
+                step_days=", ".join(_STEP_DAYS),
+            )
+        check_cells(self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step])
+
+    @cached_property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """Bounds in days since 1970-01-01."""
+        low, high = pd.Period(self.low, "D"), pd.Period(self.high, "D")
+        steps = pd.period_range(low, high, freq=_FREQUENCIES[self.step])
+        starts = steps.asfreq("D", how="START").astype("int64")
+        return np.array([low.ordinal, *starts[1:], high.ordinal + 1], dtype=np.float64)
+
+    @property
+    def _high(self) -> float:
+        return float(_days(self.high))
+
+    def _text(self, bound: float) -> str:
+        return str(np.datetime64(int(bound), "D"))
+
+    def _value_labels(self) -> tuple[str, ...]:
+        digits = {"year": 4, "month": 7}.get(self.step, 10)
+        return tuple(self._text(start)[:digits] for start in self.edges[:-1])
+
+    @property
+    def bounds(self) -> list[float | str]:
+        return [self._text(edge) for edge in self.edges]
+
+    def cell_of(self, bound: float | str) -> int:
+        return super().cell_of(_days(bound) if isinstance(bound, str) else bound)
+
+    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+        missing = self._missing(values)
+        if pd.api.types.is_datetime64_any_dtype(values.dtype):
+            stamps = values
+        else:
+            local = as_text(values).str.replace(_ZONE, "", regex=True)
+            local = local.str.replace(_NANOSECONDS, r"\1", regex=True)
+            stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
+        if getattr(stamps.dt, "tz", None) is not None:
+            stamps = stamps.dt.tz_localize(None)
+        days = stamps.to_numpy(dtype="datetime64[D]")
+        return self._codes(np.where(np.isnat(days), np.nan, days.astype(np.float64)), missing)
+
+    def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
+        days = self._whole_values(codes, present, rng).astype("datetime64[D]")
+        return pd.Series(days.astype("datetime64[s]")).where(present)
+
+
+def _days(text: str) -> int:
+    return int(np.datetime64(text, "D").astype(np.int64))

@@ -1,0 +1,37 @@
+"""The server: the pages of app.py, with a guard before them and addresses of our own beside them."""
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.routing import Route
+from streamlit import config
+
+from dpcore.errors import DpcoreError
+from share import answers
+from workbench.store import start
+from workbench.store.settings import read_settings
+from workbench.web import guard, headers, health, lifetime, requests
+
+settings = read_settings()
+# Streamlit hands a session only to whom it began with; the guard writes this header and nobody else can.
+config.set_option("server.allowedHosts", list(settings.hosts))
+config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
+
+
+def routes() -> list[Route]:
+    """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
+    try:
+        return [*health.HEALTH, *answers.routes(start.surveys())]
+    except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
+        return health.HEALTH
+
+
+app = st.App(
+    "app.py",
+    routes=routes(),
+    middleware=[
+        Middleware(requests.RequestLog),
+        Middleware(headers.SecurityHeaders),
+        Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics),
+    ],
+    lifespan=lifetime.lifespan,
+)

@@ -1,0 +1,185 @@
+"""Numbers and dates of many countries, title lines, no header: read as they are meant, or asked about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.errors import ParameterError
+from dpcore.io import ReadOptions, ReadResult, read_table
+
+GERMAN = (
+    "Kunde;Umsatz;Größe;Geburt;Anteil\n"
+    "Ada;3.461,21;172,5;06.04.2002;12,5 %\n"
+    "Bo;12,00;180,0;31.12.1999;3 %\n"
+    "Cy;1.000.000,5;165,25;01.01.1950;100 %\n"
+)
+
+
+def read(text: str, **options: object) -> ReadResult:
+    return read_table(text.encode("utf-8"), "table.csv", options=ReadOptions(**options))  # type: ignore[arg-type]
+
+
+def column(cells: list[str], separator: str = ";", **options: object) -> pd.Series:
+    lines = "".join(f"{cell}{separator}a\n" for cell in cells)
+    return read(f"x{separator}y\n{lines}", **options).frame["x"]
+
+
+def test_a_german_table_is_read_as_it_is_meant() -> None:
+    """PEOPLE.md, D4: decimal commas and dates with points would be texts, and be left out as names."""
+    result = read(GERMAN)
+    assert result.frame["Umsatz"].tolist() == [3461.21, 12.0, 1_000_000.5]
+    assert result.frame["Größe"].tolist() == [172.5, 180.0, 165.25]
+    assert result.frame["Geburt"].tolist() == ["2002-04-06", "1999-12-31", "1950-01-01"]
+    assert result.frame["Anteil"].tolist() == [12.5, 3.0, 100.0]
+    assert [(each.column, each.kind, each.pattern) for each in result.understood] == [
+        ("Umsatz", "number", "1.234,5"),
+        ("Größe", "number", "1,5"),
+        ("Anteil", "number", "1,5 %"),
+        ("Geburt", "date", "dd.mm.yyyy"),
+    ]
+    assert result.understood[0].examples[0] == ("3.461,21", "3461.21")
+    assert "3.461" not in repr(result)
+    assert read(GERMAN, **{"decimal": result.options.decimal}).frame.equals(result.frame)
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1 234,5", "12,25"], [1234.5, 12.25]),
+        (["1\u00a0234,5", "12,25"], [1234.5, 12.25]),
+        (["1'234.50", "12.25"], [1234.5, 12.25]),
+        (["1,234.50", "12.25"], [1234.5, 12.25]),
+        (["$1,234.50", "$3"], [1234.5, 3]),
+        (["1.234,50 €", "3,00 €"], [1234.5, 3]),
+        (["€ 3", "€ 4"], [3, 4]),
+        (["12%", "3.5%"], [12, 3.5]),
+        (["-1.234,5", "−2,5"], [-1234.5, -2.5]),
+        (["¥1,234,567", "¥3"], [1234567, 3]),
+    ],
+)
+def test_numbers_of_many_countries(cells: list[str], numbers: list[float]) -> None:
+    """An amount would be a text, or off by a thousand."""
+    found = column(cells, "|")
+    assert found.tolist() == numbers
+    assert pd.api.types.is_numeric_dtype(found.dtype)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.234.5", "2"],
+        ["01.234,5", "2,5"],
+        ["1.234,5", "1234,5"],  # two ids might become one
+        ["3 €", "4 $"],
+        ["192.168.0.1", "10.0.0.1"],
+        ["06.04", "x"],
+        ["+49 30 1234", "1"],
+        ["12.34.5678 x", "1"],
+        ["31.02.2002", "01.01.2002"],
+        ["06.04.02", "07.04.02"],  # which century?
+    ],
+)
+def test_what_may_be_something_else_stays_a_text(cells: list[str]) -> None:
+    """A code, an address or a date that is none would turn into a number or another day."""
+    assert column(cells, "|").tolist() == cells
+
+
+def test_an_ambiguous_point_follows_the_rest_of_the_file() -> None:
+    """1.234 would be 1.234 in a file whose other numbers have decimal commas."""
+    mixed = "a;b\n1.234;2,5\n5.678;3,5\n"
+    assert read(mixed).frame["a"].tolist() == [1234, 5678]
+    assert read("a,b\n1.234,2\n5.678,3\n").frame["a"].tolist() == [1.234, 5.678]
+    assert read("a;b\n1.234;2\n", decimal=",").frame["a"].tolist() == [1234]
+    assert read("a;b\n1.234;2\n", decimal=".").frame["a"].tolist() == [1.234]
+
+
+def test_marks_for_missing_do_not_hide_numbers() -> None:
+    """One "-" would make a column of amounts a text."""
+    assert column(["3.461,21", "-", "12,5"]).tolist() == ["3461.21", "-", "12.5"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "days"),
+    [
+        (["2002年4月6日", "1999年12月31日"], ["2002-04-06", "1999-12-31"]),
+        (["2002/4/6", "1999/12/31"], ["2002-04-06", "1999-12-31"]),
+        (["31/12/1999", "06/04/2002"], ["1999-12-31", "2002-04-06"]),
+        (["12/31/1999", "06/04/2002"], ["1999-12-31", "2002-06-04"]),
+        (["12/31/1999 3:05 PM", "06/04/2002 12:00 AM"], ["1999-12-31 15:05:00", "2002-06-04 00:00:00"]),
+        (["6.4.2002 07:30", "31.12.1999 23:59"], ["2002-04-06 07:30:00", "1999-12-31 23:59:00"]),
+    ],
+)
+def test_dates_of_many_countries(cells: list[str], days: list[str]) -> None:
+    """A birth date would be a text that names people, or be another day."""
+    assert column(cells, "|").tolist() == days
+
+
+def test_the_order_of_day_and_month_is_asked_for_where_both_fit() -> None:
+    """06/04/2002 would silently be in June, or in April."""
+    text = "born,x\n06/04/2002,1\n01/02/2003,2\n"
+    asked = read(text)
+    assert asked.undecided == ("born",)
+    assert asked.frame["born"].tolist() == ["06/04/2002", "01/02/2003"]
+    assert read(text, day_first=True).frame["born"].tolist() == ["2002-04-06", "2003-02-01"]
+    assert read(text, day_first=False).frame["born"].tolist() == ["2002-06-04", "2003-01-02"]
+    assert read(text, day_first=False).undecided == ()
+    beside = read("born,seen\n06/04/2002,31/12/2003\n01/02/2003,01/01/2004\n")
+    assert beside.frame["born"].tolist() == ["2002-04-06", "2003-02-01"]  # another column decides
+
+
+def test_e7_a_file_without_a_header_keeps_its_first_row() -> None:
+    """SEEDS E7, B14: the first person of adult.data would become the column names."""
+    lines = "39, State-gov, 77516, <=50K\n50, Private, 83311, <=50K\n38, State-gov, 215646, >50K\n"
+    noticed = read(lines * 3)
+    assert len(noticed.frame) == 9
+    assert list(noticed.frame) == ["column_1", "column_2", "column_3", "column_4"]
+    assert any("no header line" in note for note in noticed.notes)
+    named = read(lines, header=False, names=("age", "workclass", "fnlwgt", "income"))
+    assert named.frame["age"].tolist() == [39, 50, 38]
+    assert list(named.frame["workclass"]) == ["State-gov", "Private", "State-gov"]
+    assert len(read(lines * 3, header=True).frame) == 8
+    years = "name,2019,2020\nAda,1,2\nBo,3,4\nAda,5,6\nCy,1,1\n"
+    assert list(read(years).frame) == ["name", "2019", "2020"]
+
+
+def test_e7_adult_data_as_the_listing_reads_it(shared: Path) -> None:
+    """SEEDS E7: 32,561 rows without a header, with ", " between the cells."""
+    body = (shared / "data" / "adult.csv").read_text().split("\n", 1)[1]
+    result = read(body.replace(",", ", "))
+    assert result.frame.shape == (32_561, 15)
+    assert result.options.header is False
+    assert result.frame["column_1"].iloc[0] == 39
+    assert int((result.frame == "?").sum().sum()) == 1_836 + 1_843 + 583
+
+
+def test_title_lines_above_the_table_are_left_out() -> None:
+    """PEOPLE.md, D30: a file with a title would be read as rows of rubbish."""
+    text = "Customers of 2024\n\nname,age,city\nAda,3,Bonn\nBo,4,Kiel\n"
+    result = read(text)
+    assert list(result.frame) == ["name", "age", "city"]
+    assert result.options.skip == 2
+    assert any("2 lines above the table" in note for note in result.notes)
+    assert list(read("Report;;\nname;age;city\nAda;3;Bonn\nBo;4;Kiel\n").frame) == ["name", "age", "city"]
+    assert list(read('x\n"Doe, John"\n"Roe, Jane"\n').frame) == ["x"]  # a list of names has no title
+    assert list(read(text, skip=3, header=False, names=("n", "a", "c")).frame["a"]) == [3, 4]
+
+
+def test_long_whole_numbers_stay_exact() -> None:
+    """The last digits of an account number would be lost, and two people be one."""
+    numbers = ["123456789012345678", "123456789012345679", "999999999999999999"]
+    assert column(numbers).map(str).tolist() == numbers
+    assert column([*numbers, ""]).dropna().tolist() == numbers
+    assert column(["1.234.567.890.123.456,5", "2,5"]).dtype == np.float64
+    grouped = column(["1.234.567.890.123.456", "2.345.678.901.234.567"], decimal=",")
+    assert grouped.tolist() == [1234567890123456, 2345678901234567]
+
+
+def test_options_are_checked() -> None:
+    """A separator that no reader knows would end in a traceback."""
+    for options in ({"separator": "x"}, {"decimal": "'"}, {"skip": -1}):
+        with pytest.raises(ParameterError):
+            ReadOptions(**options)  # type: ignore[arg-type]

@@ -1,0 +1,131 @@
+"""Rare rows on demand from every kind of release (SEEDS E10), and releases of two holders as one (E11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.synthesis import Recipe, load_model, pool
+from tests.synthesis.standin import total_variation
+
+UNIT = dp.PrivacyUnit(max_rows=1)
+SCHEMA = dp.Schema(
+    columns=(
+        dp.Integer("age", low=0, high=9),
+        dp.Categorical("sex", categories=("F", "M")),
+        dp.Real("size", low=0, high=1, bin_width=0.05),
+    ),
+    unit=UNIT,
+)
+LOUD = dp.PureDP(epsilon=10**6)
+RECIPES: dict[str, Recipe] = {
+    "joint": dp.Joint(columns=("age", "sex")),
+    "chain": dp.Marginals(cliques=(("age", "sex"), ("sex", "size"))),
+    "independent": dp.Independent(columns=("age", "sex")),
+    "tree": dp.Tree(),
+    "adaptive": dp.Adaptive(),
+    "gaussian": dp.Gaussian(label="sex", features=("age", "size")),
+    "some columns": dp.SomeColumns(columns=("age", "sex"), recipe=dp.Tree()),
+}
+
+
+def table(rows: int = 5_000, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    male = rng.random(rows) < 0.3
+    age = np.clip(rng.normal(4 + 2 * male, 1.5, rows), 0, 9).astype(int)
+    return pd.DataFrame({"age": age, "sex": np.where(male, "M", "F"), "size": rng.beta(2, 5, rows)})
+
+
+def released(recipe: Recipe, frame: pd.DataFrame | None = None, loss: dp.PureDP = LOUD) -> dp.Release:
+    frame = table() if frame is None else frame
+    curator = dp.Curator.open(frame, SCHEMA, budget=loss, ledger=dp.MemoryLedger())
+    return curator.run(recipe, loss)
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_conditional_drawing_follows_the_model(kind: str) -> None:
+    """E10: rows asked for by their cells must have them, and be like the model's own rows of these cells."""
+    release = released(RECIPES[kind])
+    asked = release.given({"sex": 1, "age": [6, 7, 8]})
+    rows = asked.sample(20_000, seed=1)
+    assert len(rows) == 20_000
+    assert set(rows["sex"]) == {"M"}
+    assert set(rows["age"]) <= {6, 7, 8}
+    whole = release.sample(300_000, seed=2)
+    same = whole[(whole["sex"] == "M") & whole["age"].isin([6, 7, 8])]
+    counts = [each["age"].value_counts().reindex([6, 7, 8], fill_value=0).to_numpy() for each in (rows, same)]
+    assert total_variation(*counts) < 0.03
+    assert asked.model.total == pytest.approx(release.model.total * len(same) / len(whole), rel=0.15)
+    again = dp.Release.from_json(asked.to_json(), load_model=load_model)
+    assert again.sample(50, seed=3).equals(asked.sample(50, seed=3))
+    assert set(asked.given({"age": 7}).sample(100)["age"]) == {7}
+
+
+def test_impossible_and_unknown_conditions() -> None:
+    """What the model never draws, or has no column for, gets a sentence instead of an endless search."""
+    release = released(RECIPES["joint"], table()[lambda frame: frame["sex"] == "F"].reset_index(drop=True))
+    with pytest.raises(dp.InfeasibleError, match="rows"):
+        release.given({"sex": 1}).sample(10)
+    with pytest.raises(dp.ParameterError, match="not in the schema"):
+        release.given({"size": 3})
+    for cells in ({"age": 10}, {"age": -1}, {"age": []}):
+        with pytest.raises(dp.ParameterError, match="cells"):
+            release.given(cells)
+    with pytest.raises(dp.ParameterError, match="not in the schema"):
+        release.given({"height": 1})
+
+
+@pytest.mark.parametrize("kind", ["joint", "tree", "gaussian"])
+def test_two_holders_are_pooled_by_their_sizes(kind: str) -> None:
+    """E11: a row must come from each as often as its noisy number of rows says; the schema stays."""
+    first, second = table(3_000), table(1_000, 2)
+    second["age"] = 9 - second["age"]
+    releases = [released(RECIPES[kind], each) for each in (first, second)]
+    drawn = pool(releases).sample(40_000, seed=1)
+    assert pool(releases).total == pytest.approx(4_000, abs=5)
+    single = [release.sample(40_000, seed=2) for release in releases]
+    ages = [
+        each["age"].value_counts(normalize=True).reindex(range(10), fill_value=0) for each in (drawn, *single)
+    ]
+    assert np.abs(ages[0] - 0.75 * ages[1] - 0.25 * ages[2]).sum() < 0.04
+    assert list(drawn.columns) == list(releases[0].sample(1).columns)
+    assert not (drawn.head(4_000)["age"].mean() - drawn["age"].mean()) > 0.3  # in no order
+
+
+def test_guarantees_stand_side_by_side() -> None:
+    """E11: losses are added only where people are said to be the same, and not for nobody knows whom."""
+    one, two = (
+        released(RECIPES["joint"], table(500, seed), dp.PureDP(epsilon=e)) for seed, e in ((1, 1), (2, "0.5"))
+    )
+    assert [each.loss["epsilon"] for each in pool([one, two]).guarantees] == ["1", "1/2"]
+    assert pool([one, two]).loss is None
+    assert pool([one, two], people="different").loss == {"epsilon": "1"}
+    assert pool([one, two], people="the same").loss == {"epsilon": "3/2"}
+
+
+def narrower(frame: pd.DataFrame) -> dp.Release:
+    schema = dp.Schema(columns=(dp.Integer("age", low=0, high=8), SCHEMA.columns[1]), unit=UNIT)
+    curator = dp.Curator.open(frame, schema, budget=LOUD, ledger=dp.MemoryLedger())
+    return curator.run(RECIPES["joint"], LOUD)
+
+
+@pytest.mark.parametrize("other", [narrower, lambda frame: released(dp.Histogram("age"), frame)])
+def test_different_schemas_are_not_one_table(other: Callable[[pd.DataFrame], Any]) -> None:
+    """E11: cells with other bounds, or other columns, cannot be put under each other."""
+    with pytest.raises(dp.SchemaError):
+        pool([released(RECIPES["joint"]), other(table(50))])
+
+
+def test_pooling_needs_two_releases() -> None:
+    """One release, or one twice, is no pool."""
+    release = released(RECIPES["joint"])
+    for releases in ([release], [release, release], []):
+        with pytest.raises(dp.ParameterError):
+            pool(releases)
+    with pytest.raises(dp.ParameterError, match="rows"):
+        pool([release, released(RECIPES["joint"], table(9))]).sample(-1)

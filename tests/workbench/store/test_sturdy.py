@@ -1,0 +1,352 @@
+"""What was done behind the ledger's back is noticed before it is spent on, and what was paid is not lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from dpcore.accounting.ledger import Charge
+from dpcore.errors import BudgetExceeded, DpcoreError, LedgerCorrupt, LedgerError
+from tests.contracts.ledger_kinds import (
+    DATASET,
+    SqlKind,
+    account,
+    postgres_kind,
+    reserve_and_die,
+    run_process,
+    sqlite_kind,
+)
+from workbench.store import __main__ as deeds
+from workbench.store.database import Store
+from workbench.store.ledger import SqlLedger
+
+POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
+
+
+@pytest.fixture(params=["sqlite", POSTGRES])
+def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
+    url = os.environ.get("DATABASE_URL", "")
+    if request.param == "sqlite":
+        with sqlite_kind(tmp_path / "var") as made:
+            yield made
+    elif url.startswith("postgres"):
+        with postgres_kind(tmp_path / "var", url) as made:
+            yield made
+    else:
+        pytest.skip("DATABASE_URL names no PostgreSQL server")
+
+
+def _spend(ledger: SqlLedger, name: str, units: int = 100_000) -> None:
+    ledger.reserve(DATASET, name, Charge(units=units), {})
+    ledger.commit(DATASET, name, {}, "release")
+
+
+def _spent(kind: SqlKind) -> SqlLedger:
+    ledger = kind.open()
+    ledger.open(account())
+    for number in range(3):
+        _spend(ledger, f"r{number}")
+    return ledger
+
+
+TAMPERING = {
+    "a charge lowered": "UPDATE ledger_lines SET units = 1 WHERE number = 1",
+    "the totals lowered": "UPDATE ledger_accounts SET standing = replace(standing, '300000', '1')",
+    "the budget raised": "UPDATE ledger_accounts SET units = 100000000",
+    "the budget raised in the totals": (
+        "UPDATE ledger_accounts SET standing = replace(standing, '1000000', '9000000')"
+    ),
+    "a line dropped": "DELETE FROM ledger_lines WHERE number = 2",
+    "the last line dropped": "DELETE FROM ledger_lines WHERE number = 6",
+    "the totals no JSON": "UPDATE ledger_accounts SET standing = '{'",
+    "the account dropped": "DELETE FROM ledger_accounts",
+    "all of it dropped": "DELETE FROM ledger_lines",
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERING)
+def test_a_tampered_ledger_takes_no_spend(kind: SqlKind, tampering: str) -> None:
+    """One SQL statement would give budget back, until somebody pressed Verify."""
+    ledger = _spent(kind)
+    if "account" in tampering:
+        kind._run("DELETE FROM ledger_releases", "DELETE FROM ledger_lines")
+    kind._run(TAMPERING[tampering])
+    for each in (ledger, kind.open()):
+        with pytest.raises(LedgerCorrupt):
+            _spend(each, "more", 1)
+        with pytest.raises(LedgerCorrupt):
+            each.open(account())
+    assert kind.open().datasets() == [DATASET]
+
+
+def test_every_flipped_bit_is_noticed_or_harmless(tmp_path: Path) -> None:
+    """A flipped bit would change a total, and spending go on from it."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        _spent(kind)
+        kind.close()
+        file = kind.settings.data_dir / "workbench.sqlite"
+        with sqlite3.connect(file) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        whole = file.read_bytes()
+        left = 700_000
+        for place in range(0, len(whole), max(1, len(whole) // 60)):
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+            shutil.rmtree(kind.settings.data_dir / "running", ignore_errors=True)
+            try:
+                with pytest.raises(BudgetExceeded):
+                    kind.open().reserve(DATASET, f"over-{place}", Charge(units=left + 1), {})
+            except DpcoreError:
+                continue  # noticed
+            finally:
+                kind.close()
+                kind._stores.clear()
+
+
+def test_a_spend_takes_the_same_work_at_any_length(tmp_path: Path) -> None:
+    """A balance would read every line: 318 ms at 20,000, several times a page."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        ledger = kind.open()
+        ledger.open(account())
+        rows: list[int] = []
+
+        def count(dialect: object, statement: str, *_: object) -> None:
+            rows.append(statement.count("?"))
+
+        works = []
+        for length in (100, 400):
+            while ledger._store.witness.last(DATASET)[0] < length:  # type: ignore[index]
+                ledger.note(DATASET, f"n{ledger._store.witness.last(DATASET)[0]}", {})  # type: ignore[index]
+            connection = ledger._store._connections._writer.raw_connection().driver_connection
+            assert connection is not None
+            steps = 0
+
+            def step() -> int:
+                nonlocal steps
+                steps += 1
+                return 0
+
+            for each in (ledger._store._connections._writer, ledger._store._connections._reader):
+                raw = each.raw_connection()
+                raw.driver_connection.set_progress_handler(step, 1)  # type: ignore[union-attr]
+                raw.close()
+            ledger.reserve(DATASET, f"r{length}", Charge(units=1), {})
+            _ = ledger.standing(DATASET).balance
+            works.append(steps)
+        assert works[1] < works[0] * 1.2, works
+
+
+def test_a_missing_database_is_no_new_ledger(tmp_path: Path) -> None:
+    """Deleting one file would give every table its whole budget again, without a word."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        _spent(kind)
+        for path in kind.settings.data_dir.glob("workbench.sqlite*"):
+            path.unlink()
+        with pytest.raises(LedgerError, match="database is gone, but its key"):
+            kind.open()
+        (kind.settings.data_dir / "ledger.key").unlink()
+        with pytest.raises(LedgerError, match="database is gone"):
+            kind.open()
+        shutil.rmtree(kind.settings.data_dir / "seen")
+        assert kind.open().datasets() == []
+
+
+def test_a_start_that_was_broken_off_can_be_made_again(tmp_path: Path) -> None:
+    """A kill between key and tables would look like a lost database for ever."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        data = kind.settings.data_dir
+        data.mkdir()
+        (data / "ledger.key.new").write_text("ab" * 32)
+        kind.open()
+        assert (data / "ledger.key").read_text() != "ab" * 32
+        (data / "ledger.key").rename(data / "ledger.key.new")  # killed after the tables, before the name
+        kind.open()
+        assert (data / "ledger.key").exists()
+
+
+def test_a_file_replaced_under_a_running_server_is_noticed(tmp_path: Path) -> None:
+    """The server would go on with the unlinked file, and its spends be gone for everybody else."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        ledger = _spent(kind)
+        file = kind.settings.data_dir / "workbench.sqlite"
+        shutil.copy(file, file.with_suffix(".copy"))
+        file.with_suffix(".copy").replace(file)
+        for deed in (lambda: _spend(ledger, "more"), lambda: ledger.lines(DATASET)):
+            with pytest.raises(LedgerError, match="replaced or removed"):
+                deed()
+
+
+def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path: Path) -> None:
+    """Putting back yesterday's copy would give back what was spent since; a backup would be empty."""
+    ledger = _spent(kind)
+    try:
+        deeds.backup(kind.settings, tmp_path / "kept")  # while the server runs
+    except LedgerError as error:
+        pytest.skip(f"no client of PostgreSQL of this version: {error}")
+    _spend(ledger, "after")
+    assert deeds.restore(kind.settings, tmp_path / "kept") == [DATASET]
+    for each in (ledger, kind.open()):  # the running server notices too
+        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+            _spend(each, "again", 1)
+        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+            each.open(account())
+    deeds.accept(kind.settings)
+    assert deeds.check(kind.settings) == []
+    assert ledger.lines(DATASET)[-1].content == {"kind": "older copy accepted", "forgotten": 2}
+    _spend(ledger, "again")
+    assert ledger.standing(DATASET).balance.left == 600_000
+
+
+def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
+    """A backup that lost nothing would need to be accepted."""
+    ledger = _spent(kind)
+    try:
+        deeds.backup(kind.settings, tmp_path / "kept")
+    except LedgerError as error:
+        pytest.skip(f"no client of PostgreSQL of this version: {error}")
+    assert deeds.restore(kind.settings, tmp_path / "kept") == []
+    _spend(ledger, "more")
+    assert ledger.release(DATASET, "r0") == "release"
+
+
+def test_charges_of_dead_processes_end_as_failed(kind: SqlKind) -> None:
+    """144 charges of killed writers stayed held for ever; those of living ones must not be ended."""
+    ledger = kind.open()
+    ledger.open(account())
+    ledger.reserve(DATASET, "mine", Charge(units=100_000), {})
+    assert run_process(reserve_and_die, kind.settings) == 7
+    assert ledger.standing(DATASET).balance.held == 700_000
+    assert kind.open().end_dead() == 1
+    now = ledger.standing(DATASET).balance
+    assert (now.spent, now.held) == (600_000, 100_000)
+    last = ledger.lines(DATASET)[-1]
+    assert (last.request_id, last.state) == ("dies", "failed")
+    ledger.commit(DATASET, "mine", {}, "release")
+    assert kind.open().end_dead() == 0
+
+
+def test_a_paid_release_is_kept_until_it_can_be_stored(
+    kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is down at the wrong moment, and what was paid for is thrown away."""
+    ledger = kind.open()
+    ledger.open(account())
+    for name in ("good", "bad"):
+        ledger.reserve(DATASET, name, Charge(units=1), {})
+    with monkeypatch.context() as down:
+        fails = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
+        down.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(fails))
+        with pytest.raises(
+            LedgerError, match=r"paid and computed, but could not be stored yet: .* kept in memory"
+        ):
+            ledger.commit(DATASET, "good", {"events": []}, "the release")
+        with pytest.raises(LedgerError, match="cannot be reached"):
+            ledger.fail(DATASET, "bad", {})
+        assert ledger.release(DATASET, "good") is None
+    assert ledger.release(DATASET, "good") == "the release"
+    assert {line.state for line in ledger.lines(DATASET)[3:]} == {"committed", "failed"}
+    ledger.verify(DATASET)
+
+
+def test_a_commit_whose_answer_was_lost_is_no_second_one(kind: SqlKind) -> None:
+    """The connection is cut after the commit: storing again would be refused, and look like a loss."""
+    ledger = _spent(kind)
+    ledger.commit(DATASET, "r0", {}, "release")
+    assert len(ledger.lines(DATASET)) == 7
+
+
+def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
+    """30 spenders that wait for a lock made a mere read wait for 9.5 s."""
+    ledger = kind.open(lock_timeout=3.0)
+    ledger.open(account())
+    is_sqlite = kind.settings.database_url.startswith("sqlite")
+    refused: list[str] = []
+
+    def spend(number: int) -> None:
+        try:
+            _spend(ledger, f"w{number}", 1)
+        except LedgerError as error:
+            refused.append(str(error))
+
+    with kind.connection() as other:
+        other.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "SELECT 1 FROM ledger_accounts FOR UPDATE")
+        writers = [threading.Thread(target=spend, args=(number,)) for number in range(30)]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.5)
+        started = time.monotonic()
+        assert ledger.standing(DATASET).balance.left == 1_000_000
+        assert len(ledger.lines(DATASET)) == 1
+        waited = time.monotonic() - started
+        assert any(writer.is_alive() for writer in writers)
+    for writer in writers:
+        writer.join()
+    assert waited < 1.0
+
+
+@pytest.mark.postgres
+def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network that hangs without a reset would hang a page for 75 s."""
+    if kind.settings.database_url.startswith("sqlite"):
+        pytest.skip("a file does not hang")
+    from workbench.store import connections
+
+    monkeypatch.setattr(connections, "READ_TIMEOUT", 0.5)
+    store = Store.open(kind.settings)
+    started = time.monotonic()
+    with pytest.raises(LedgerError, match="cannot be reached"), store.reading() as connection:
+        # without its own limit, as if the server had stopped
+        connection.exec_driver_sql("SET statement_timeout = 0; SELECT pg_sleep(20)")
+    assert time.monotonic() - started < 10
+    with store.reading() as connection:
+        assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
+
+
+def test_a_ledger_of_version_1_is_brought_forward(tmp_path: Path) -> None:
+    """Ledgers of before would be refused, or their totals be taken unsealed."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        _as_version_1(kind)
+        ledger = kind.open()
+        assert ledger.standing(DATASET).balance.spent == 300_000
+        assert ledger.lines(DATASET)[-1].content == {"kind": "totals sealed"}
+        ledger.verify(DATASET)
+        _spend(ledger, "more", 700_000)
+    with sqlite_kind(tmp_path / "altered") as kind:
+        _as_version_1(kind)
+        kind._run("UPDATE ledger_lines SET units = 1 WHERE number = 1")
+        with pytest.raises(LedgerCorrupt):
+            _spend(kind.open(), "more", 1)
+
+
+def _as_version_1(kind: SqlKind) -> None:
+    """What version 1 would have left: no standings, lines sealed without them."""
+    import dataclasses
+
+    from dpcore.accounting.ledger import head_of
+
+    ledger = _spent(kind)
+    previous = ""
+    for line in ledger.lines(DATASET):
+        old = dataclasses.replace(line, standing="", previous=previous, digest="")
+        old = dataclasses.replace(old, digest=old.seal(ledger.key))
+        previous = old.digest
+        kind._run(
+            "UPDATE ledger_lines SET previous = :p, digest = :d WHERE number = :n",
+            p=old.previous, d=old.digest, n=line.number,
+        )  # fmt: skip
+    kind._run(
+        "UPDATE ledger_accounts SET head = :head",
+        "ALTER TABLE ledger_accounts DROP COLUMN standing",
+        "ALTER TABLE ledger_lines DROP COLUMN standing",
+        "DROP TABLE ledger_running",
+        "UPDATE workbench SET version = 1",
+        head=head_of(ledger.key, old),
+    )
+    shutil.rmtree(kind.settings.data_dir / "seen")

@@ -1,0 +1,199 @@
+"""What takes longer and runs when it is asked for: learning, attacks, canaries. All of it is internal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+
+from dpcore.curator import Curator
+from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit
+from dpcore.evaluation.learning import Efficacy, Score
+from dpcore.evaluation.measures import Scored
+from dpcore.evaluation.similarity import Propensity
+from dpcore.schema import Boolean, Categorical
+from workbench import session
+from workbench.evaluate import again
+from workbench.evaluate.candidates import Candidate
+from workbench.ui.language import _
+
+CANARIES = 1_000
+OnProgress = Callable[[str, float], None]
+Key = tuple[Any, ...]
+
+
+def known(key: Key) -> Any:
+    """The content of a report that was computed in this session; None before."""
+    report = session.session().reports.get(key)
+    return getattr(report, "content", report)
+
+
+def targets(curator: Curator, candidate: Candidate) -> list[str]:
+    """Columns that can be predicted, those with classes first; the last of them is the likeliest label."""
+    names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
+    kinds = {name: curator.schema.column(name) for name in names}
+    classes = [name for name in names if isinstance(kinds[name], (Categorical, Boolean))]
+    return classes[::-1] + [name for name in names if name not in classes]
+
+
+def learning_key(candidate: Candidate, target: str, tasks: Sequence[str], splits: int) -> Key:
+    """Under which the scores are kept."""
+    return ("learning", candidate.key, target, tuple(tasks), splits)
+
+
+def learn(curator: Curator, candidate: Candidate, key: Key, on_progress: OnProgress) -> tuple[Score, ...]:
+    """Scores of models that learned from the candidate and from the original."""
+    _name, _key, target, tasks, splits = key
+    return session.once(
+        curator,
+        key,
+        lambda: Efficacy(
+            release=candidate.table, target=target, tasks=tasks, splits=splits, on_progress=on_progress
+        ),
+    )
+
+
+def task_titles() -> dict[str, str]:
+    """The learners, in words."""
+    return {
+        "logistic": _("logistic regression"),
+        "linear": _("linear regression"),
+        "k-means": _("groups (k-means)"),
+        "trees": _("boosted trees"),
+        "svm": _("support vector machine"),
+    }
+
+
+def measure_titles() -> dict[str, str]:
+    """The measures of learning, in words."""
+    return {
+        "accuracy": _("accuracy, share of right answers"),
+        "f1": _("F1, mean over the classes"),
+        "mse": _("mean squared error, of a target from -1 to 1"),
+        "r2": _("R², share of the variance explained"),
+        "nmi": _("agreement of the groups (NMI)"),
+    }
+
+
+def scores_table(found: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
+    """One line a learner and what it is compared with."""
+    of = {
+        "release": _("release"),
+        "original": _("original, no privacy"),
+        "majority": _("one answer for all"),
+        "shuffled": _("shuffled labels"),
+    }
+    return pd.DataFrame(
+        [
+            {
+                "task": task_titles()[each.task],
+                "of": of[each.of],
+                "mean": each.mean,
+                "low": each.mean - each.spread,
+                "high": each.mean + each.spread,
+                "runs": each.runs,
+            }
+            for each in found
+            if each.measure == measure and each.scenario == scenario
+        ]
+    )
+
+
+def attacks_key(candidate: Candidate, secret: str | None, control: str) -> Key:
+    """Under which the attacks are kept; `control` names where the control is from."""
+    return ("attacks", candidate.key, secret, control)
+
+
+def attack(
+    curator: Curator, candidate: Candidate, key: Key, control: pd.DataFrame | None, on_progress: OnProgress
+) -> Disclosure:
+    """Attack the rows as they are, with the control table that somebody brought, if any."""
+    return session.once(
+        curator,
+        key,
+        lambda: Attacks(
+            release=type(candidate.table)(candidate.rows),
+            control=control,
+            secret=key[2],
+            on_progress=on_progress,
+        ),
+    )
+
+
+def attack_again(
+    curator: Curator,
+    key: Key,
+    make: Callable[[pd.DataFrame], Any],
+    on_progress: OnProgress,
+) -> Disclosure:
+    """Attack what the recipe makes from half of the people; the other half is the control."""
+    return session.once(
+        curator,
+        key,
+        lambda: HeldOut(make=lambda half: make(half).sample(seed=0), secret=key[2], on_progress=on_progress),
+    )
+
+
+def attack_titles() -> dict[str, str]:
+    """The attacks, in words."""
+    return {
+        "exact copies": _("a released row is somebody's row"),
+        "closest record": _("a released row is closer to people in it"),
+        "singling out by one column": _("a question about one column finds one person"),
+        "singling out by several columns": _("a question about three columns finds one person"),
+        "linkability": _("two lists of the same people are joined"),
+        "inference": _("an unknown value is guessed"),
+    }
+
+
+def attacks_table(found: Disclosure) -> pd.DataFrame:
+    """One line an attack and group of people, with the interval of its rate."""
+    lines = []
+    for each in found.attacks:
+        for name, rate in (
+            (_("people in the release"), each.rate),
+            (_("other people (control)"), each.control),
+            (_("without the release (baseline)"), each.baseline),
+        ):
+            if rate is not None:
+                low, high = rate.interval()
+                lines.append(
+                    {
+                        "attack": attack_titles()[each.attack],
+                        "of": name,
+                        "rate": rate.value,
+                        "low": low,
+                        "high": high,
+                        "attempts": rate.attempts,
+                    }
+                )
+    return pd.DataFrame(lines)
+
+
+def tell_apart(curator: Curator, candidate: Candidate, on_progress: OnProgress) -> Scored:
+    """Whether a classifier can tell the candidate from the original."""
+    return session.once(
+        curator,
+        ("propensity", candidate.key),
+        lambda: Propensity(release=candidate.table, on_progress=on_progress),
+    )
+
+
+def canaries_key(candidate: Candidate) -> Key:
+    """Under which the audit with canaries is kept."""
+    return ("canaries", candidate.key)
+
+
+def audit_with_canaries(candidate: Candidate) -> CanaryReport:
+    """One run of the candidate's recipe on rows drawn from it, with canaries. Reads nothing private."""
+    release, key = candidate.release, canaries_key(candidate)
+    assert release is not None
+    schema = again.without_people(release.schema)
+    make = again.maker(release, schema)
+    assert make is not None
+    delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
+    found = canary_audit(make, candidate.rows, schema, canaries=CANARIES, delta=delta)
+    session.session().reports[key] = found
+    return found

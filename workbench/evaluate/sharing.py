@@ -1,0 +1,70 @@
+"""Figures about a release that are charged, and may be shared."""
+
+from __future__ import annotations
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.question import PrivateEvaluation
+from dpcore.release import PrivateReport
+from dpcore.schema import Boolean, Categorical
+from workbench import session
+from workbench.evaluate.candidates import Candidate
+from workbench.ui.language import _
+from workbench.ui.releases import describe
+from workbench.ui.wording import percent, plain
+
+
+def offers(curator: Curator, candidate: Candidate) -> dict[str, PrivateEvaluation]:
+    """What can be bought about this release."""
+    names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
+    found: dict[str, PrivateEvaluation] = {
+        _("distance of single columns"): PrivateMarginalError(release=candidate.table, way=1)
+    }
+    if len(names) > 1:
+        found[_("distance of pairs of columns")] = PrivateMarginalError(release=candidate.table, way=2)
+        for name in names:
+            if isinstance(curator.schema.column(name), (Categorical, Boolean)):
+                title = _("accuracy of {column}, learned from the release").format(column=name)
+                found[title] = PrivateAccuracy(release=candidate.table, target=name)
+    return found
+
+
+def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss) -> None:
+    """Ask, and pay. A second click is the same question at the same loss, whose stored answer is free."""
+    try:
+        curator.evaluate_privately(evaluation, loss)
+    except DpcoreError as error:
+        session.session().notice = error
+
+
+def reports(curator: Curator) -> list[PrivateReport]:
+    """What was bought so far for this data set, newest first."""
+    lines = curator.lines()
+    done = {line.request_id for line in lines if line.state == "committed"}
+    bought = [
+        line.request_id
+        for line in reversed(lines)
+        if line.state == "reserved" and "report" in line.content and line.request_id in done
+    ]
+    return [curator.report(request_id) for request_id in bought]
+
+
+def title(report: PrivateReport) -> str:
+    """What was asked, in a few words."""
+    return describe({"kind": report.kind, "target": report.content.get("target"), "way": report.about[0]})
+
+
+def words(report: PrivateReport) -> str:
+    """The answer in a sentence."""
+    content = {
+        name: percent(value) if isinstance(value, float) else value for name, value in report.content.items()
+    }
+    if "accuracy" in content:
+        return _("{accuracy}, between {low} and {high}; one answer for all has {majority}.").format(**content)
+    content["columns"] = " × ".join(plain(name) for name in content["columns"])
+    return _(
+        "{mean} of the rows would have to change on average, {worst} in the worst place ({columns}); "
+        "each ± {half_width}."
+    ).format(**content)

@@ -1,0 +1,213 @@
+"""Methods against epsilon on invented or public tables, to choose before spending. Nothing is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpcore.accounting.loss import PureDP
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import ParameterError
+from dpcore.evaluation.learning import Split, learn, random_splits
+from dpcore.evaluation.marginal_error import marginal_error
+from dpcore.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    Integer,
+    IntervalColumn,
+    PrivacyUnit,
+    Schema,
+    suggest_schema,
+)
+from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
+from workbench import samples
+from workbench.evaluate import again
+from workbench.ui.language import _
+
+EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
+DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
+KS = (25, 50, 100)
+ROWS = 3_000
+"""Of a table that take part, so that a sweep takes minutes at most."""
+SPLITS = 2
+OnProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Invented:
+    """A table that may be read without a charge, and the column to learn."""
+
+    title: str
+    frame: pd.DataFrame
+    schema: Schema
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way to a private table: for an epsilon, or for a k."""
+
+    title: str
+    recipe: Callable[[Schema, str], Recipe] | None = None
+    k: int = 0
+
+
+def methods() -> dict[str, Method]:
+    """The recipes at hand, and microaggregation, which has no epsilon."""
+    found = {
+        "gaussian": Method(title=_("Gaussian by class"), recipe=_gaussian),
+        "adaptive": Method(title=_("Adaptive"), recipe=lambda schema, target: Adaptive()),
+        "tree": Method(title=_("Tree"), recipe=lambda schema, target: Tree()),
+        "independent": Method(
+            title=_("Independent"), recipe=lambda schema, target: Independent(columns=schema.domain.names)
+        ),
+    }
+    for k in KS:
+        found[f"mdav-{k}"] = Method(title=_("MDAV, k = {k} (no epsilon)").format(k=k), k=k)
+    return found
+
+
+def tables() -> dict[str, Callable[[], Invented]]:
+    """The invented samples, with what can be learned from them."""
+    return {
+        sample.key: (lambda sample=sample: invented(sample.title, sample.build()))  # type: ignore[misc]
+        for sample in samples.SAMPLES
+    }
+
+
+def invented(title: str, frame: pd.DataFrame, target: str | None = None) -> Invented:
+    """A public table, with its schema as it is suggested: its facts are public, for nobody is in it.
+
+    Args: target: None for the last column with two to ten classes.
+
+    Raises: ParameterError when there is no such column.
+    """
+    frame = frame.iloc[np.random.default_rng(0).permutation(len(frame))[:ROWS]].reset_index(drop=True)
+    columns = [_labels(column, frame[column.name]) for column in suggest_schema(frame).columns]
+    schema = Schema(columns=tuple(columns), unit=PrivacyUnit(max_rows=1))
+    classes = [
+        column.name
+        for column in schema.columns
+        if isinstance(column, (Categorical, Boolean)) and 2 <= column.values_size <= 10
+    ]
+    if not classes:
+        raise ParameterError(
+            "the table has no column of two to ten classes", remedy="bring one with a label to learn"
+        )
+    return Invented(title=title, frame=frame, schema=schema, target=target or classes[-1])
+
+
+def sweep(
+    chosen: Sequence[Invented], names: Sequence[str], epsilons: Sequence[float], on_progress: OnProgress
+) -> pd.DataFrame:
+    """One line per table, method, epsilon, scenario and measure, with mean and spread over the splits.
+
+    "original" stands for no privacy; methods without an epsilon have the same figures at every epsilon.
+    """
+    known, lines = methods(), []
+    jobs = [(table, name) for table in chosen for name in names]
+    for number, (table, name) in enumerate(jobs):
+        method = known[name]
+        on_progress(f"{table.title}: {method.title}", number / len(jobs))
+        runs = epsilons if method.recipe else epsilons[:1]
+        for place, epsilon in enumerate(runs):
+            on_progress(f"{table.title}: {method.title}", (number + place / len(runs)) / len(jobs))
+            figures = _figures(table, method, epsilon)
+            first = name == names[0] and epsilon == epsilons[0]
+            for at in [epsilon] if method.recipe else epsilons:
+                lines += [{**each, "epsilon": at} for each in figures if each["method"] == method.title]
+            if first:
+                others = [each for each in figures if each["method"] != method.title]
+                lines += [{**each, "epsilon": at} for each in others for at in epsilons]
+    return pd.DataFrame(lines)
+
+
+def _labels(column: Column, values: pd.Series) -> Column:
+    """A column of two whole numbers, such as -1 and 1, holds labels."""
+    found = sorted(values.dropna().unique().tolist()) if isinstance(column, Integer) else []
+    if len(found) != 2:
+        return column
+    return Categorical(column.name, categories=tuple(map(int, found)), missing=column.missing)
+
+
+def _figures(table: Invented, method: Method, epsilon: float) -> list[dict[str, object]]:
+    splits, errors = [], []
+    for split in random_splits(table.frame, table.frame, times=SPLITS):
+        train = split.train.reset_index(drop=True)
+        release = _release(table, method, epsilon, train)
+        splits.append(Split(train=train, test=split.test, release=release))
+        errors.append(marginal_error(train, release, table.schema, (2,), max_cliques=100).ways[0].mean)
+    tasks = ("logistic", "linear", "k-means")
+    lines: list[dict[str, object]] = [
+        {
+            "table": table.title,
+            "method": {"release": method.title, "original": _("original, no privacy")}[each.of],
+            "scenario": _("1: learn from the original, test on the release")
+            if each.scenario == 1
+            else _("2: learn from the release, test on the original"),
+            "measure": each.measure,
+            "mean": each.mean,
+            "low": each.mean - each.spread,
+            "high": each.mean + each.spread,
+        }
+        for each in learn(splits, table.schema, table.target, tasks=tasks)
+        if each.of in ("release", "original")
+    ]
+    spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
+    mean = float(np.mean(errors))
+    lines.append(
+        {
+            "table": table.title,
+            "method": method.title,
+            "scenario": _("distance of all pairs of columns"),
+            "measure": "pairs",
+            "mean": mean,
+            "low": mean - spread,
+            "high": mean + spread,
+        }
+    )
+    return lines
+
+
+def _release(table: Invented, method: Method, epsilon: float, train: pd.DataFrame) -> pd.DataFrame:
+    if method.recipe is None:
+        return _microaggregated(table.schema, method.k, train)
+    recipe = method.recipe(table.schema, table.target)
+    return again.run(recipe, PureDP(epsilon=repr(epsilon)), table.schema, train).sample(len(train), seed=0)
+
+
+def _gaussian(schema: Schema, target: str) -> Recipe:
+    """By class of the target; columns without an order, or with missing values, by their cells."""
+    others = [column for column in schema.columns if column.name != target]
+    numbers = [column.name for column in others if isinstance(column, IntervalColumn) and not column.missing]
+    cells = [column.name for column in others if column.name not in numbers]
+    return Gaussian.of(schema, label=target, one_hot=cells)
+
+
+def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
+    """MDAV on the complete columns of numbers; the others stay as they are, as in the book."""
+    numbers = [
+        column.name
+        for column in schema.columns
+        if isinstance(column, IntervalColumn)
+        and pd.api.types.is_numeric_dtype(train[column.name])
+        and train[column.name].notna().all()
+    ]
+    if not numbers:
+        raise ParameterError(
+            "microaggregation needs columns of numbers", remedy="take another method or another table"
+        )
+    names = [name for name in schema.domain.names if name in train]
+    plan = Plan(
+        roles={name: "quasi-identifier" if name in numbers else "insensitive" for name in names},
+        hierarchies={},
+        models=(KAnonymity(k=k),),
+        method="microaggregation",
+    )
+    return apply(train[names], plan)

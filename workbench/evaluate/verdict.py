@@ -1,0 +1,96 @@
+"""One sentence that a person may act on: what the release is good for, and what would make it better."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dpcore.evaluation import measures
+from dpcore.evaluation.similarity import SimilarityReport
+from workbench.evaluate.comparing import moved_zeros
+from workbench.ui.language import _
+from workbench.ui.wording import percent, plain
+
+COLUMN_OFF = 0.1
+"""Share of rows that would have to change in the worst column, from which figures about it mislead."""
+KEPT, LOST = 0.8, 0.4
+"""Share of what pairs of columns tell: enough from the first on, too little below the second."""
+NOTHING_TO_KEEP = 0.02
+"""Distance of independent columns beyond chance, below which the original has no relations to speak of."""
+
+Level = Literal["good", "mixed", "poor"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What it is good for, what it is not, and what to do."""
+
+    level: Level
+    sentence: str
+    actions: tuple[str, ...]
+
+
+def kept_relations(found: SimilarityReport) -> float | None:
+    """Share, 0 to 1, of what pairs of columns tell beyond single ones, that is kept; None without any.
+
+    Distances that chance would bring between two samples are no loss.
+    """
+    pairs = found.score(measures.RELATIONS)
+    if pairs is None or pairs.independent is None or pairs.floor is None:
+        return None
+    chance = (
+        math.sqrt(2) * pairs.floor
+    )  # two samples differ by that much more than a sample and its bootstrap
+    if pairs.independent - chance < NOTHING_TO_KEEP:
+        return None
+    lost = (pairs.value - chance) / (pairs.independent - chance)
+    return min(1.0, max(0.0, 1 - lost))
+
+
+def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
+    """Judge the quick report.
+
+    Args: ours: whether the release came from a recipe, whose budget can be changed.
+    """
+    worst, kept = found.columns[0], kept_relations(found)
+    off = worst.distance > max(COLUMN_OFF, 2 * worst.floor)
+    pairs = found.score(measures.RELATIONS)
+    more = _("Release it again with a larger share of the budget, or with fewer columns.")
+    actions = []
+    if off:
+        actions.append(
+            _("Do not use figures about {column}: {share} of its rows would have to change.").format(
+                column=plain(worst.column), share=percent(worst.distance)
+            )
+        )
+    zeros = moved_zeros(found)
+    if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
+        actions.append(
+            _("Do not use the mean of {column}: {before} of the original is 0 and {after} of this.").format(
+                column=plain(zeros.column), before=percent(zeros.zeros[0]), after=percent(zeros.zeros[1])
+            )
+        )
+    if pairs is not None and pairs.no_better_than_independent and kept is not None:
+        sentence = _("Not fit for questions about two columns: columns drawn one by one would do as well.")
+        return Verdict(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
+    if off and (kept is None or kept < KEPT):
+        sentence = _("Fit for few questions: at least one column came out wrong.")
+        return Verdict(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
+    if kept is None:
+        good = _("Fit for counting one column at a time.")
+        if pairs is not None:
+            good = _(
+                "Fit for counting. The columns of the original have next to nothing to do with each other."
+            )
+        return Verdict(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
+    if kept >= KEPT:
+        sentence = _("Fit for counting and for how columns go together: {kept} of that is kept.")
+    elif kept >= LOST:
+        sentence = _("Fit for single columns. Of how columns go together, {kept} is kept: take care.")
+    else:
+        sentence = _("Fit for single columns only: of how columns go together, {kept} is kept.")
+    if kept < KEPT and ours:
+        actions.append(more)
+    level: Level = "poor" if kept < LOST else "mixed" if actions else "good"
+    return Verdict(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))

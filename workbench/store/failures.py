@@ -1,0 +1,72 @@
+"""What the database or the disk says, as one sentence with a way on."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from dpcore.errors import LedgerError
+
+_log = logging.getLogger("workbench.store")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what the database or the disk says into one sentence with a way on."""
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as error:
+        problem, remedy = explain(error)
+        _log.error("%s (%s %s)", problem, type(error).__name__, _code(error))
+        raise LedgerError(problem, remedy=remedy) from error
+
+
+_BUSY = "another spend holds the ledger for too long; nothing was written", "try again in a moment"
+_FULL = "the disk that holds the ledger is full; nothing was written", "free some space, then try again"
+_FORBIDDEN = (
+    "the ledger's files cannot be opened for writing; nothing was written",
+    "give this program the right to write in the data directory",
+)
+_BROKEN = "the ledger's database refused; nothing was written", "see the log of the server"
+_LOST = (
+    "the ledger's database cannot be reached; a charge that it took before it was lost stays",
+    "check that the database runs and that DATABASE_URL is right, then look into the ledger",
+)
+_SIGNS = {
+    "SQLITE_BUSY": _BUSY,
+    "SQLITE_FULL": _FULL,
+    "SQLITE_READONLY": _FORBIDDEN,
+    "SQLITE_CANTOPEN": _FORBIDDEN,
+    "55P03": _BUSY,  # lock_not_available
+    "53100": _FULL,  # disk_full
+    "08": _LOST,  # connection exceptions
+    "57P": _LOST,  # the server stops
+    "25P03": _LOST,  # idle_in_transaction_session_timeout
+    "ENOSPC": _FULL,
+    "EDQUOT": _FULL,
+    "EACCES": _FORBIDDEN,
+    "EPERM": _FORBIDDEN,
+    "EROFS": _FORBIDDEN,
+}
+
+
+def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
+    """By the codes of SQLite, PostgreSQL and the system: their sentences differ with the language."""
+    code = _code(error)
+    if not code and isinstance(error, OperationalError | InterfaceError):
+        return _LOST
+    if isinstance(error, PoolTimeout):
+        return _BUSY
+    return next((words for sign, words in _SIGNS.items() if code.startswith(sign)), _BROKEN)
+
+
+def _code(error: SQLAlchemyError | OSError) -> str:
+    if isinstance(error, OSError):
+        return errno.errorcode.get(error.errno or 0, "")
+    cause = getattr(error, "orig", None)
+    return getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None) or ""

@@ -1,0 +1,98 @@
+"""Rows of the ledger's tables to values, each of which may have been altered by others."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sqlalchemy as sa
+
+from dpcore.accounting.ledger import Account, Charge, Line, State, check_states, corrupt
+from workbench.store.database import accounts, lines, releases
+
+
+def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
+    """The account's row, locked until the transaction ends if wanted (SQLite has locked the whole file)."""
+    query = sa.select(accounts).where(accounts.c.dataset == dataset)
+    return connection.execute(query.with_for_update() if lock else query).one_or_none()
+
+
+def account_of(row: Any) -> Account:
+    try:
+        promise, unit = json.loads(row.promise), json.loads(row.unit)
+    except (ValueError, TypeError) as error:
+        raise corrupt("the account was altered after it was opened") from error
+    return Account(
+        dataset=row.dataset,
+        rule=row.rule,
+        units=row.units,
+        threshold_units=row.threshold_units,
+        promise=promise,
+        unit=unit,
+    )
+
+
+def check_unused(connection: sa.Connection, dataset: str, request_id: str, expected: list[State]) -> None:
+    query = sa.select(lines.c.state).where(lines.c.dataset == dataset, lines.c.request_id == request_id)
+    check_states(request_id, connection.execute(query).scalars().all(), expected)
+
+
+def reserved_line(connection: sa.Connection, dataset: str, request_id: str) -> Line:
+    query = sa.select(lines).where(
+        lines.c.dataset == dataset, lines.c.request_id == request_id, lines.c.state == "reserved"
+    )
+    return line_of(connection.execute(query).one())
+
+
+def release_text(connection: sa.Connection, dataset: str, request_id: str) -> str | None:
+    query = sa.select(releases.c.text).where(
+        releases.c.dataset == dataset, releases.c.request_id == request_id
+    )
+    text: str | None = connection.execute(query).scalar_one_or_none()
+    return text
+
+
+def last_line(connection: sa.Connection, dataset: str) -> Line | None:
+    query = sa.select(lines).where(lines.c.dataset == dataset).order_by(lines.c.number.desc()).limit(1)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else line_of(row)
+
+
+def numbered_line(connection: sa.Connection, dataset: str, number: int) -> Line | None:
+    query = sa.select(lines).where(lines.c.dataset == dataset, lines.c.number == number)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else line_of(row)
+
+
+def all_lines(connection: sa.Connection, dataset: str, since: int = 0) -> tuple[Line, ...]:
+    wanted = (lines.c.dataset == dataset) & (lines.c.number >= since)
+    query = sa.select(lines).where(wanted).order_by(lines.c.number)
+    # all rows first: a cursor left open by an error would keep SQLite at an old state
+    return tuple(line_of(row) for row in connection.execute(query).all())
+
+
+def line_of(row: Any) -> Line:
+    try:
+        charge = Charge(units=row.units, threshold_units=row.threshold_units, part=part_of(row.part))
+        content = json.loads(row.content)
+    except (ValueError, TypeError) as error:
+        raise corrupt("line {number} of the ledger was altered", number=row.number) from error
+    return Line(
+        dataset=row.dataset,
+        number=row.number,
+        request_id=row.request_id,
+        state=row.state,
+        charge=charge,
+        content=content,
+        at=row.at,
+        standing=row.standing,
+        previous=row.previous,
+        digest=row.digest,
+    )
+
+
+def part_of(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    column, category = json.loads(text)
+    return column, category

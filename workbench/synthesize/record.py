@@ -1,0 +1,102 @@
+"""The way from the table to drawn rows as one record: every step, its charge and its result."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.accounting.composition import run_loss
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from dpcore.synthesis import Step, closeness_step, model_steps, sample_steps
+from dpcore.synthesis.pipeline import MAX_ATTEMPTS
+from dpcore.tables.rows import PublicTable
+from workbench import session
+from workbench.ui import widgets
+from workbench.ui.language import N_, Words, _
+
+STEPS = Words(
+    {
+        "preprocess": N_("Prepare: values put within public bounds"),
+        "model": N_("Learn a model"),
+        "sample": N_("Draw rows"),
+        "privacy test": N_("Test the drawn rows"),
+    }
+)
+RESULTS = Words(
+    {
+        "columns": N_("columns"),
+        "bounds": N_("bounds"),
+        "rows": N_("rows"),
+        "repeated rows": N_("rows that repeat another"),
+        "smallest distance": N_("smallest distance of two rows"),
+        "copies of public records": N_("copies of public records"),
+        "passed": N_("passed"),
+        "distance": N_("rows that differ from the table"),
+        "half width": N_("off by"),
+    }
+)
+
+
+def show(curator: Curator, release: Release, table: PublicTable) -> None:
+    """The record of this release and its drawn rows, and a test against the table, charged each time."""
+    key = f"tests-{release.request_id}"
+    tests: list[Step] = session.widget(key) or []
+    with st.expander(_("All steps as one record")):
+        steps = [*model_steps(release), *sample_steps(table.frame), *tests]
+        st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
+        st.caption(
+            _(
+                "The model keeps its promise whatever a test says. Removing rows that lie apart before "
+                "learning would leak; here the public bounds hold them in."
+            )
+        )
+        _test(curator, release, table, tests, key)
+
+
+def _test(curator: Curator, release: Release, table: PublicTable, tests: list[Step], key: str) -> None:
+    columns = st.multiselect(
+        _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
+    )
+    largest = max(0.01, min(10.0, widgets.epsilon_left(curator)))
+    epsilon = widgets.epsilon_picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
+    left = MAX_ATTEMPTS - len(tests)
+    if st.button(
+        _("Test against the table for epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
+        disabled=not columns or left < 1 or release.part is not None,
+        key=f"{key}-run",
+    ):
+        try:
+            step = closeness_step(
+                curator,
+                release,
+                table.frame,
+                columns,
+                run_loss(widgets.loss_of(curator, epsilon), curator.rule),
+            )
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        session.set_widget(key, [*tests, step])
+        st.rerun()
+    st.caption(
+        _(
+            "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."
+        ).format(limit=MAX_ATTEMPTS, left=left)
+    )
+
+
+def _line(step: Step) -> dict[str, str]:
+    words = [f"{RESULTS[name]}: {_value(value)}" for name, value in step.result.items()]
+    return {
+        _("step"): STEPS[step.name],
+        _("charge"): step.loss or _("none"),
+        _("result"): "; ".join(words),
+    }
+
+
+def _value(value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return value if isinstance(value, str) else f"{value:,.4g}"

@@ -1,0 +1,69 @@
+"""The one place where an exception that nobody foresaw ends: a sentence with an id, and a line in the log.
+
+Streamlit would log its words and lines of code, which may hold values of the table, and show an error page
+of its own. `install` puts this in its place, for pages, callbacks and fragments alike, under every way of
+starting. Runs in threads of ours hand their exceptions to `error_box`, which comes here too.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import traceback
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime import fragment
+from streamlit.runtime.scriptrunner import exec_code
+
+from workbench.ui.language import _
+
+_HOUSE = Path(__file__).resolve().parents[2]
+_log = logging.getLogger("workbench.unexpected")
+
+
+def install() -> None:
+    """Take the place of Streamlit's own handling. Once a process is enough; more do no harm."""
+    for module in (exec_code, fragment):
+        module.handle_user_script_exception = _handle  # type: ignore[attr-defined]
+
+
+def note(error: BaseException) -> str:
+    """Log where an exception was raised, and of which type, but not what it says; the id of its line."""
+    number = secrets.token_hex(4)
+    _log.error("%s: %s at %s", number, type(error).__name__, _places(error))
+    return number
+
+
+def box(error: BaseException) -> None:
+    """Tell the person that this went wrong, and how to go on."""
+    st.error(
+        _(
+            "Something went wrong here that should not have. It is in the log of the server as {id}, without "
+            "any value of your table.  \n**What to do:** Go on with another step or page; open tables "
+            "and paid releases are kept. If it comes again, report it with that id."
+        ).format(id=f"`{note(error)}`"),
+        icon=":material/error:",
+    )
+
+
+def _handle(error: Exception, _: Any = None) -> None:
+    try:
+        box(error)
+    except Exception as second:  # the page is no longer there
+        note(second)
+
+
+def _places(error: BaseException) -> str:
+    """Modules and lines of ours on the way to the exception, and the last one of others."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [
+        frame
+        for frame in frames
+        if Path(frame.filename).is_relative_to(_HOUSE) and ".venv" not in frame.filename
+    ]
+    last = frames[-1:] if frames and frames[-1] not in ours else []
+    return " < ".join(
+        f"{Path(frame.filename).stem}:{frame.lineno}" for frame in reversed([*ours[-6:], *last])
+    )

@@ -1,0 +1,31 @@
+"""What happens when the server starts and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from workbench.store import start
+from workbench.store.settings import read_settings
+from workbench.web import logs, tabs
+
+_log = logging.getLogger("workbench.web")
+_SECONDS = 5.0
+
+
+@contextlib.asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[None]:
+    """Check everything that the pages need, and say in the log what is wrong; the pages say it too."""
+    logs.set_up(read_settings().log_level)
+    _log.info("the server starts")
+    checking = asyncio.create_task(asyncio.to_thread(start.check_all))
+    forgetting = asyncio.create_task(tabs.forget_regularly(_SECONDS))
+    try:
+        yield
+    finally:
+        forgetting.cancel()
+        await checking
+        _log.info("the server stops")

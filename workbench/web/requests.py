@@ -1,0 +1,53 @@
+"""The log of requests: method, address without ids, tokens or questions, status, bytes and milliseconds."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_log = logging.getLogger("workbench.requests")
+_QUIET = re.compile(r"/static/|/_stcore/health|/healthz|/readyz")
+_LONG = re.compile(r"(?<=/)[A-Za-z0-9_.=-]{20,}(?=/|$)")
+_ODD = re.compile(r"[^\x21-\x7e]")
+
+
+def shown_path(path: str) -> str:
+    """An address as the log shows it: every part that may be an id or a token becomes "-"."""
+    return _ODD.sub("?", _LONG.sub("-", path[:200]))
+
+
+class RequestLog:
+    """Middleware that writes one line a request."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        started, status, size = time.monotonic(), 0, 0
+
+        async def counted(message: Message) -> None:
+            nonlocal status, size
+            events = {"websocket.accept": 101, "websocket.close": status or 403}
+            status = events.get(message["type"]) or int(message.get("status", status))
+            size += len(message.get("body") or message.get("bytes") or b"")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, counted)
+        finally:
+            level = logging.DEBUG if _QUIET.search(scope["path"]) and status < 400 else logging.INFO
+            _log.log(
+                level,
+                "%s %s %d %d bytes %d ms",
+                scope.get("method", "WEBSOCKET"),
+                shown_path(scope["path"]),
+                status,
+                size,
+                (time.monotonic() - started) * 1000,
+            )

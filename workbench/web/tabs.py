@@ -1,0 +1,77 @@
+"""What Streamlit knows of open tabs: whose they are, and what they offer. Its inner names are used here only.
+
+A tab that was closed is forgotten by Streamlit only when another one ends, so `forget_closed` is called by
+a clock. All of this is tested against the pinned version in tests/workbench/web.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+from typing import Any
+
+from streamlit import runtime
+
+
+def is_tab_of(session_id: str, visitor: str) -> bool:
+    """Whether a live session belongs to this browser."""
+    if not visitor or not runtime.exists():
+        return False
+    found = runtime.get_instance()._session_mgr.get_session_info(session_id)
+    return found is not None and found.session._user_info.get("visitor") == visitor
+
+
+def is_offered(file_id: str, visitor: str) -> bool:
+    """Whether a page that this browser has open offers the file for download."""
+    if not visitor or not runtime.exists():
+        return False
+    offered = runtime.get_instance().media_file_mgr._files_by_session_and_coord
+    return any(
+        file_id in dict(files).values() and is_tab_of(session_id, visitor)
+        for session_id, files in list(offered.items())
+    )
+
+
+def stored_bytes(session_id: str) -> int:
+    """How much a tab has sent that no page has read yet."""
+    uploads: Any = runtime.get_instance().uploaded_file_mgr
+    files = uploads.file_storage.get(session_id, {})
+    return sum(len(file.data) for file in list(files.values()))
+
+
+def forget_uploads(session_id: str) -> None:
+    """Drop the bytes of all files that a tab has sent."""
+    if runtime.exists():
+        runtime.get_instance().uploaded_file_mgr.remove_session_files(session_id)
+
+
+def forget_closed() -> int:
+    """End sessions whose time is over, and give their memory back; how many ended."""
+    sessions: Any = runtime.get_instance()._session_mgr
+    ended = sessions._session_storage._cache.expire()
+    count = len(ended)
+    while ended:
+        ended.pop()[1].session.shutdown()
+    if count:
+        give_back_memory()
+    return count
+
+
+def give_back_memory() -> None:
+    """Free what is unreachable, and hand free pages to the system: rows would stay readable in them."""
+    gc.collect()
+    try:
+        import pyarrow as pa
+
+        pa.default_memory_pool().release_unused()
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    except (OSError, AttributeError):  # another C library
+        return
+
+
+async def forget_regularly(seconds: float) -> None:
+    """`forget_closed`, again and again."""
+    while True:
+        await asyncio.sleep(seconds)
+        forget_closed()
