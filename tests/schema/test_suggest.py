@@ -104,7 +104,8 @@ def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
     assert all(column.reason for column in (*schema.columns, *schema.excluded))
     text = schema.to_json()
     assert "reason" not in text
-    assert "case_no" not in text and "diagnosis" not in text
+    assert "case_no" not in text
+    assert "diagnosis" not in text
 
 
 def test_every_kind() -> None:
