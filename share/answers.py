@@ -91,14 +91,14 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     def guarded(endpoint: Any) -> Any:
         async def answer(request: Request) -> Response:
             if not limiter.allows(request.client.host if request.client else ""):
-                response: Response = JSONResponse({}, 429)
+                response: Response = HTMLResponse(busy_page(), 429)
             else:
                 try:
                     response = await endpoint(request)
                 except ParameterError:
                     response = JSONResponse({}, 400)
                 except LedgerError:
-                    response = HTMLResponse(gone_page(), 503)
+                    response = HTMLResponse(busy_page(), 503)
             response.headers.update(HEADERS)
             return response
 
@@ -185,12 +185,22 @@ def answer_page(question: Question) -> str:
 def gone_page() -> str:
     """The page of every link that does not work, whatever the reason."""
     return _filled(
-        "gone.html",
+        "notice.html",
         title=_("This link does not work"),
         why=_(
             "It was answered already, has expired, was closed, or never existed. Ask whoever sent it for a "
             "new one."
         ),
+        trusted={},
+    )
+
+
+def busy_page() -> str:
+    """The page of a link that cannot be looked up just now."""
+    return _filled(
+        "notice.html",
+        title=_("Try again in a minute"),
+        why=_("The server is too busy, or too many people in your network ask it. The link stays as it is."),
         trusted={},
     )
 
