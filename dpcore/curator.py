@@ -16,23 +16,23 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
+from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss, total_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict
 from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, units_down
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
-from dpcore.engines.frame import FrameEngine, fingerprint, part_code
-from dpcore.errors import BudgetError, DisclosureError, ParameterError
+from dpcore.engines.frame import FrameEngine
+from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
-from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.measurer import Measurer, Rehearsal
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, PrivateReport, Release
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import OnProgress, Recipe, silent
-from dpcore.synthesis.categories import Categories
 from dpcore.synthesis.quote import Quote, smallest_loss
+from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
 
 Part = tuple[str, str]
@@ -59,7 +59,13 @@ class Curator:
 
     @classmethod
     def open(
-        cls, frame: pd.DataFrame, schema: Schema, *, budget: AnyLoss, ledger: Ledger, name: str = "table"
+        cls,
+        table: pd.DataFrame | Engine,
+        schema: Schema,
+        *,
+        budget: AnyLoss,
+        ledger: Ledger,
+        name: str = "table",
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
@@ -67,14 +73,20 @@ class Curator:
         was spent on it before. A budget of PureDP opens a ledger of pure epsilon, any other one of rho.
 
         Args:
-            frame: the private rows; forget it afterwards.
+            table: the private rows, to be forgotten afterwards; or an engine that holds them behind this
+                schema under the ledger's key.
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file.
         """
-        engine = FrameEngine(frame, schema, key=ledger.key)
-        account = ledger.open(account_for(engine.fingerprint(ledger.key), schema, budget))
+        engine = FrameEngine(table, schema, key=ledger.key) if isinstance(table, pd.DataFrame) else table
+        if engine.domain != schema.domain or not schema.columns:
+            raise SchemaError(
+                "the table was declared with other columns than the schema, or none",
+                remedy="declare the same columns for both",
+            )
+        account = ledger.open(account_for(engine.fingerprint, schema, budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
 
     @staticmethod
@@ -145,7 +157,8 @@ class Curator:
             loss: what to spend, all of it.
             where: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the deed, so that a repeated click is the same deed.
-        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; none of them charges.
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; none of them charges, because a
+            dry run on no rows meets them first.
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
@@ -157,7 +170,8 @@ class Curator:
         if stored is not None:
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
-        delta = recipe.threshold_delta if isinstance(recipe, Categories) else Fraction(0)
+        delta = recipe.threshold_delta
+        recipe.fit(self._rehearsal(spend, part, delta), silent)
         charge = Charge(
             units=charge_of(spend, self.rule),
             threshold_units=math.ceil(delta * 10**18),
@@ -173,9 +187,7 @@ class Curator:
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=schema,
-                guarantee=_guarantee(
-                    schema, _loss_dict(loss) | ({"threshold_delta": str(delta)} if delta else {})
-                ),
+                guarantee=self._guarantee(schema, loss, delta, recipe.stands_on),
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -195,15 +207,18 @@ class Curator:
     def anonymize(self, plan: Plan) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
 
+        Where the schema names people by an id column, the plan counts people, whatever it said.
+
         Rows come in the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan.
         """
+        plan = plan.counting(self.schema.unit.id_column)
         text = plan.to_json()
         digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
         self._ledger.note(
             self.account.dataset,
             uuid.uuid4().hex,
-            {"anonymized": digest, "about": [plan.method, *map(str, plan.models)]},
+            {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
         )
         rows = apply(self._engine.rows().frame, plan)
         rows = rows.sort_values(
@@ -214,7 +229,11 @@ class Curator:
         return AnonymizedTable(
             table=PublicTable(rows),
             plan=text,
-            guarantee=Guarantee(kind="syntactic", unit="rows", models=tuple(map(str, plan.models))),
+            guarantee=Guarantee(
+                kind="syntactic",
+                unit="people" if plan.person else "rows",
+                models=tuple(map(str, plan.models)),
+            ),
         )
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
@@ -244,6 +263,7 @@ class Curator:
         if stored is not None:
             return self.report(stored)
         request_id = request_id or uuid.uuid4().hex
+        evaluation.measure(self._rehearsal(spend), self.schema)
         measurer = self._measurer(spend)
 
         def report() -> PrivateReport:
@@ -252,7 +272,7 @@ class Curator:
                 kind=evaluation.kind,
                 about=evaluation.about,
                 content=evaluation.measure(measurer, self.schema),
-                guarantee=_guarantee(self.schema, _loss_dict(loss)),
+                guarantee=self._guarantee(self._read(measurer), loss),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
@@ -280,6 +300,28 @@ class Curator:
             sums=functools.partial(self._engine.sums, part=part),
             delta=delta,
             assigned=None if part else self._engine.assigned,
+        )
+
+    def _rehearsal(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
+        """What a dry run gets: it reads nothing, and refuses all that public facts can refuse."""
+        unit = self.schema.unit
+        return Rehearsal(domain=self.schema.domain, loss=spend, rows=unit.max_rows, part=part, delta=delta)
+
+    def _guarantee(
+        self,
+        schema: Schema,
+        loss: AnyLoss,
+        delta: Fraction = Fraction(0),
+        stands_on: tuple[Loss, ...] = (),
+    ) -> Guarantee:
+        """The promise for all that a release holds: its own loss, and those of the releases it stands on."""
+        together = total_loss([run_loss(loss, self.rule), *stands_on]) if stands_on else loss
+        return Guarantee(
+            kind="differential privacy",
+            loss=_loss_dict(together) | ({"threshold_delta": str(delta)} if delta else {}),
+            stands_on=tuple(map(_loss_dict, stands_on)),
+            unit=str(schema.unit),
+            from_data=schema.from_data,
         )
 
     def _paid(
@@ -310,7 +352,7 @@ class Curator:
                 "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
             )
         ((column, category),) = where.items()
-        part_code(self.schema, column, category)
+        self.schema.part_code(column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
                 "the cells of column {column!r} were taken from the data, so its parts are not public",
@@ -348,18 +390,19 @@ class Curator:
         if part is None:
             return None
         cells = self.schema.column(part[0]).to_dict()
-        text = json.dumps({name: cells[name] for name in cells if name != "reason"}, sort_keys=True)
+        text = json.dumps(cells, sort_keys=True)
         return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
 
     def _published(self, measurer: Measurer, model: Model) -> Schema:
         """The schema of what was read or is drawn; what is declared of other columns stays here."""
+        return self._read(measurer, *model.columns)
+
+    def _read(self, measurer: Measurer, *drawn: str) -> Schema:
         names = {name for event in measurer.events for clique in event.reads for name in clique}
-        names.update(model.columns, [measurer.part[0]] if measurer.part else [])
+        names.update(drawn, [measurer.part[0]] if measurer.part else [])
         columns = [column for column in self.schema.columns if column.name in names]
         return Schema(
-            columns=tuple(
-                dataclasses.replace(column, reason="") for column in columns or self.schema.columns[:1]
-            ),
+            columns=tuple(dataclasses.replace(column, reason="") for column in columns),
             unit=self.schema.unit,
         )
 
@@ -373,12 +416,6 @@ def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
         threshold_units=int(budget.threshold_delta * 10**18) if isinstance(budget, ApproxDP) else 0,
         promise=_loss_dict(budget),
         unit=schema.unit.to_dict(),
-    )
-
-
-def _guarantee(schema: Schema, loss: dict[str, str]) -> Guarantee:
-    return Guarantee(
-        kind="differential privacy", loss=loss, unit=str(schema.unit), from_data=schema.from_data
     )
 
 

@@ -52,7 +52,8 @@ class Guarantee:
 
     Attributes:
         kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which has no epsilon.
-        loss: the stated loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
+        loss: the whole loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
+        stands_on: the losses of earlier releases that are in `loss`, because their numbers are carried on.
         unit: who is protected, in words, with the neighbouring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
         models: the syntactic models that hold, in words.
@@ -63,11 +64,13 @@ class Guarantee:
     unit: str = ""
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
+    stands_on: tuple[Mapping[str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "loss": dict(self.loss),
+            "stands_on": [dict(loss) for loss in self.stands_on],
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
             "models": list(self.models),
@@ -79,6 +82,7 @@ class Guarantee:
         return cls(
             kind=fields["kind"],
             loss=fields["loss"],
+            stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
             models=tuple(fields["models"]),

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from workbench import session
 from workbench.learn import view
 from workbench.ui.language import _
 
+session.session()  # by way of app.py, as every page
 st.title(_("What privacy loss means, in nine pictures"))
 st.write(
     _(

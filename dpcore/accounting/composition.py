@@ -51,6 +51,14 @@ def run_loss(loss: AnyLoss, rule: Rule) -> Loss:
     return loss
 
 
+def total_loss(losses: Sequence[Loss]) -> Loss:
+    """What several releases cost together: the sum of epsilons, or of rhos where one has no epsilon."""
+    if all(isinstance(loss, PureDP) for loss in losses):
+        return PureDP(epsilon=sum((loss.amount for loss in losses), Fraction(0)))
+    rhos = (loss.rho if isinstance(loss, ZCDP) else rho_of_pure(loss.epsilon) for loss in losses)
+    return ZCDP(rho=sum(rhos, Fraction(0)))
+
+
 def charge_of(loss: Loss, rule: Rule) -> int:
     """Units of 1e-12 that the ledger charges for `loss`: of epsilon (basic) or rho (zCDP), rounded up."""
     if rule == "zcdp" and isinstance(loss, PureDP):

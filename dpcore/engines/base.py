@@ -45,14 +45,18 @@ class Engine(Protocol):
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
         """Exact number of rows of every text of a declared column, missing ones left out. Private."""
 
-    def assigned(self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int) -> Counts:
+    def assigned(
+        self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int, reads: Clique
+    ) -> Counts:
         """Exact number of rows that a public rule puts into each of so many cells. Private.
 
-        The rule must put a row where it belongs whatever the other rows are.
+        It is given the columns that it `reads` alone, and must put a row where it belongs whatever the
+        other rows are.
         """
 
-    def fingerprint(self, key: bytes) -> str:
-        """A keyed digest of the content of the whole table, whatever the order of its rows and columns."""
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
 
     def rows(self) -> Microdata:
         """The rows, for work outside differential privacy."""

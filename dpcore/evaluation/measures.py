@@ -42,6 +42,9 @@ PAIRS = Measure(key="pairs", low=0, high=1, higher_is_better=False, perfect=0, i
 TRIPLES = Measure(key="triples", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
 """The same of the triples."""
 
+RELATIONS = Measure(key="relations", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+"""Mean total variation distance of the pairs, of columns with an order in at most 20 wide cells."""
+
 ASSOCIATION = Measure(key="association", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
 """Mean difference of Cramér's V over the pairs of columns."""
 
@@ -65,6 +68,7 @@ MEASURES = (
     QUANTILES,
     PAIRS,
     TRIPLES,
+    RELATIONS,
     ASSOCIATION,
     CORRELATION,
     QUERIES,

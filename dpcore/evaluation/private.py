@@ -5,7 +5,6 @@ What a release says is public, so only the comparison with the original costs so
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import check_cells
+from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
 
 MAX_CLIQUES = 100
@@ -178,9 +178,8 @@ class PrivateAccuracy(PrivateEvaluation):
 
 def _of(release: PublicTable) -> dict[str, Any]:
     """Which table was asked about: its columns, and a digest of its rows, so that no other passes for it."""
-    rows = pd.util.hash_pandas_object(release.frame, index=False).to_numpy()
     columns = [str(name) for name in release.frame.columns]
-    return {"columns": columns, "table": hashlib.sha256(rows.tobytes()).hexdigest()}
+    return {"columns": columns, "table": fingerprint(release.frame, b"public")}
 
 
 def _reach(deviation: float) -> float:

@@ -219,5 +219,5 @@ def _with_cells(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
     texts = texts_in(column, values)
     readable = texts.isin(labels_of(column)).to_numpy(dtype=bool)
     if column.missing:
-        readable |= texts.isna().to_numpy(dtype=bool)
+        readable = readable | texts.isna().to_numpy(dtype=bool)
     return texts, readable

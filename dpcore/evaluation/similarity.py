@@ -112,9 +112,10 @@ def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) ->
                     worst=marginals.ways[place].worst_clique,
                 )
             )
-    association, correlation = _associations(cells), _correlations(cells)
+    (association, relations), correlation = _associations(cells), _correlations(cells)
     impossible, share = _impossible(cells)
     if len(names) > 1:
+        scores.append(_matrix_score(measures.RELATIONS, relations, names))
         scores.append(_matrix_score(measures.ASSOCIATION, association, names))
         scores.append(Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1]))
         if np.isfinite(correlation["release"]).any():
@@ -270,15 +271,19 @@ def _matrix_score(measure: measures.Measure, tables: dict[str, Floats], names: S
     )
 
 
-def _associations(cells: Cells) -> dict[str, Floats]:
+def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Of every pair of columns, over coarse cells: Cramér's V, and the distance from the original."""
     size = len(cells.names)
-    tables = {}
-    for table in cells.codes:
-        values = np.eye(size)
-        for i, j in itertools.combinations(range(size), 2):
-            values[i, j] = values[j, i] = _cramers_v(cells.coarse_counts(table, i, j))
-        tables[table] = values
-    return tables
+    association = {table: np.eye(size) for table in cells.codes}
+    distance = {table: np.zeros((size, size)) for table in cells.codes}
+    for i, j in itertools.combinations(range(size), 2):
+        own = cells.coarse_counts("original", i, j)
+        for table in cells.codes:
+            counts = cells.coarse_counts(table, i, j)
+            association[table][[i, j], [j, i]] = _cramers_v(counts)
+            apart = np.abs(counts / counts.sum() - own / own.sum()).sum() / 2
+            distance[table][[i, j], [j, i]] = apart
+    return association, distance
 
 
 def _cramers_v(counts: npt.NDArray[np.int64]) -> float:

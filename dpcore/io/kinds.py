@@ -12,8 +12,10 @@ import pandas as pd
 from dpcore.io.locales import Reading, as_dates, as_numbers
 from dpcore.io.options import DECIMALS, ReadOptions, Understood
 from dpcore.schema.suggest import MISSING_TOKENS
+from dpcore.schema.values import READ_AS_TEXT
 
-_INTEGER = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_LONG = r"-?[0-9]{16,}"
 NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(NUMBER)
 _LOOK = 30
@@ -86,7 +88,10 @@ class _Texts:
             return present.cast(pa.int64()).take(self.indices)
         numbers = present.cast(pa.float64())
         finite = pc.all(pc.is_finite(numbers)).as_py()
-        return (numbers if finite else self.arrow).take(self.indices)
+        # 12.1 and 12.10 may be two ids, and long ones lose digits: such columns stay texts.
+        apart = pc.count_distinct(numbers).as_py() == pc.count_distinct(present).as_py()
+        long = pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
+        return (numbers if finite and apart and not long else self.arrow).take(self.indices)
 
 
 def type_columns(
@@ -122,8 +127,10 @@ def type_columns(
         elif reading is not None:
             undecided.append(name)
     table = pa.table([column.values() for column in texts.values()], names=list(names))
+    frame = table.to_pandas()
+    frame.attrs[READ_AS_TEXT] = True
     return Typed(
-        frame=table.to_pandas(),
+        frame=frame,
         understood=tuple(understood),
         undecided=tuple(undecided),
         decimal=decimal,

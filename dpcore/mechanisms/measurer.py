@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -24,6 +25,7 @@ from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
     laplace_scale,
+    noise_of,
     noise_scale,
     noise_variance,
     selection_scale,
@@ -61,6 +63,14 @@ class SumsOf(Protocol):
     def __call__(self, by: Clique, entries: Sequence[Entry]) -> Integers: ...
 
 
+@dataclass(kw_only=True)
+class Purse:
+    """What is left to spend; all views of one measurer share it."""
+
+    loss: Fraction
+    delta: Fraction
+
+
 class Measurer:
     """Measures and selects under one reserved loss.
 
@@ -83,7 +93,7 @@ class Measurer:
         texts: Callable[[str], dict[str, int]] | None = None,
         sums: SumsOf | None = None,
         delta: Fraction = Fraction(0),
-        assigned: Callable[[Assign, int], Counts] | None = None,
+        assigned: Callable[[Assign, int, Clique], Counts] | None = None,
     ) -> None:
         self._counts = counts
         self._groups: dict[str, Groups] = {}
@@ -91,8 +101,7 @@ class Measurer:
         self._assigned = assigned
         self._sums = sums
         self.part = part
-        self._left = [loss.amount]  # in lists, because coarser views spend from the same
-        self._delta_left = [delta]
+        self._purse = Purse(loss=loss.amount, delta=delta)
         self.domain = domain
         self.loss = loss
         self.rows = rows
@@ -127,7 +136,7 @@ class Measurer:
     @property
     def noise(self) -> Noise:
         """The law of the noise that the loss buys."""
-        return "laplace" if isinstance(self.loss, PureDP) else "gaussian"
+        return noise_of(self.loss)
 
     def measure(
         self, cliques: Sequence[Clique], loss: Loss, weights: Sequence[Fraction | float] | None = None
@@ -227,9 +236,15 @@ class Measurer:
         change it by at most `rows`. Costs `loss`.
 
         Args:
-            order: above 0 and below 1; 1/2 for the median.
+            order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the median.
             cells: how many cells are in the order of values; rows in later ones are left out.
         """
+        if not 0 < order < 1 or order.denominator > 1000:
+            raise ParameterError(
+                "the order of a quantile ({order}) must be between 0 and 1, with a denominator up to 1,000",
+                remedy="use an order such as 1/2",
+                order=str(order),
+            )
         scale = selection_scale(rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
@@ -251,6 +266,7 @@ class Measurer:
         """
         if self._texts is None:
             raise ParameterError("this measurer reads no texts", remedy="run the recipe through a curator")
+        self.domain.size(column)  # refuses a column that is not in this view
         epsilon = loss.epsilon if isinstance(loss, PureDP) else _epsilon_below(loss.rho)
         scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
         event = Event(
@@ -261,14 +277,14 @@ class Measurer:
             delta=delta,
             part=self.part,
         )
-        if delta > self._delta_left[0]:
+        if delta > self._purse.delta:
             raise BudgetExceeded(
                 "the run reserved less than a delta of {delta:g} for naming categories",
                 remedy="reserve more, or name with less",
                 delta=float(delta),
             )
         self._spend(loss, [event])
-        self._delta_left[0] -= delta
+        self._purse.delta -= delta
         return thresholded_counts(self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta)
 
     def assigned(self, assign: Assign, cells: int, reads: Clique, loss: Loss) -> Marginal:
@@ -279,13 +295,14 @@ class Measurer:
         Args:
             assign: from rows to the cell of each, from 0; must look at each row for itself, and follow from
                 public or already noisy facts alone.
-            reads: the columns that it looks at, for the record.
+            reads: the columns that it looks at; it is given no others.
         """
         if self._assigned is None:
             raise ParameterError("this measurer applies no rules", remedy="ask through a curator")
+        reads = self.domain.clique(reads)
         scale = noise_scale(rows=self.rows, queries=1, loss=loss)
         self._spend(loss, [self._event(self._additive, (reads,), scale)])
-        exact = self._assigned(assign, cells)
+        exact = self._assigned(assign, cells, reads)
         return Marginal(
             clique=exact.clique,
             values=self._draw(exact.values, scale).astype(np.float64),
@@ -302,14 +319,15 @@ class Measurer:
 
     def _levels(self, name: str, levels: Integers) -> Integers:
         """Levels of the declared cells; refuses those by which a row could count for more than one."""
-        if np.shape(levels) != (self.domain.size(name),) or np.abs(levels).max() > GRID:
+        whole = np.asarray(levels)
+        size = (self.domain.size(name),)
+        if whole.dtype != np.int64 or whole.shape != size or whole.min() < -GRID or whole.max() > GRID:
             raise ParameterError(
                 "the levels of column {column!r} must be one per cell, from -{grid} to {grid}",
                 remedy="make them by tables.sums.levels",
                 column=name,
                 grid=GRID,
             )
-        whole = np.asarray(levels, dtype=np.int64)
         return whole[self._groups[name]] if name in self._groups else whole
 
     def _lines(self, by: Clique, sums: Integers) -> Integers:
@@ -335,14 +353,14 @@ class Measurer:
                 own=self.loss.name,
                 asked=loss.name,
             )
-        if loss.amount > self._left[0]:
+        if loss.amount > self._purse.loss:
             raise BudgetExceeded(
                 "the run reserved {name} {amount:g} and asks for more",
                 remedy="reserve more, or measure less",
                 name=self.loss.name,
                 amount=float(self.loss.amount),
             )
-        self._left[0] -= loss.amount
+        self._purse.loss -= loss.amount
         self.events.extend(events)
 
     def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
@@ -373,6 +391,43 @@ class Measurer:
             ],
             dtype=np.int64,
         )
+
+
+class Rehearsal(Measurer):
+    """A measurer of a table without rows, and without noise: for a dry run that costs nothing.
+
+    It spends, checks and refuses as a real one does, so that what public facts alone can refuse is refused
+    before anything is charged.
+    """
+
+    def __init__(
+        self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
+    ) -> None:
+        def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
+            sizes = dict(zip(domain.names, domain.sizes, strict=True))
+            sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
+            shapes = [tuple(sizes[name] for name in clique) for clique in cliques]
+            return [
+                Counts(clique=clique, values=np.zeros(shape, dtype=np.int64))
+                for clique, shape in zip(cliques, shapes, strict=True)
+            ]
+
+        super().__init__(
+            counts,
+            domain=domain,
+            loss=loss,
+            rows=rows,
+            part=part,
+            texts=lambda column: {},
+            sums=lambda by, entries: np.zeros((domain.cells(by), len(entries)), dtype=np.int64),
+            delta=delta,
+            assigned=None
+            if part
+            else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
+        )
+
+    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
+        return values
 
 
 def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:

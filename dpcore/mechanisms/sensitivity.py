@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.mechanisms.max_norm import max_norm_scale, max_norm_variance
+from dpcore.tables.counts import Noise
 from dpcore.tables.sums import GRID
 
 
@@ -29,6 +30,11 @@ def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
     while Fraction(scale) ** 2 < square:
         scale = math.nextafter(scale, math.inf)
     return scale
+
+
+def noise_of(loss: Loss) -> Noise:
+    """The law of the additive noise that `loss` buys."""
+    return "laplace" if isinstance(loss, PureDP) else "gaussian"
 
 
 def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:

@@ -9,7 +9,6 @@ where declared.
 from __future__ import annotations
 
 import dataclasses
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.values import _DECIMAL, _WHOLE, MISSING_LABEL, OTHER_LABEL, as_text, texts_of
+from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, number_in, texts_of
 
 Codes = npt.NDArray[np.int64]
 
@@ -50,7 +49,7 @@ class Column(ABC):
         missing: whether there is a cell for missing values.
         missing_tokens: texts that stand for missing, such as "?".
         from_data: names of the facts that were taken from the data and not known from outside.
-        reason: why this declaration was suggested, for people; empty when a person wrote it.
+        reason: why this declaration was suggested, for its owner's eyes; it leaves with nothing.
     """
 
     kind: ClassVar[str]
@@ -59,7 +58,7 @@ class Column(ABC):
     missing: bool = False
     missing_tokens: tuple[str, ...] = ()
     from_data: tuple[str, ...] = ()
-    reason: str = ""
+    reason: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -80,7 +79,7 @@ class Column(ABC):
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """One text a cell, for people."""
-        return self._value_labels() + ((MISSING_LABEL,) if self.missing else ())
+        return self._value_labels() + ((MISSING,) if self.missing else ())
 
     def encode(self, values: pd.Series) -> Codes:
         """Cell numbers of a whole column, int64, one a row.
@@ -106,11 +105,11 @@ class Column(ABC):
         return self._decode(np.where(present, codes, 0), present, rng)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; `kind` first, defaults left out."""
+        """Plain data; `kind` first, defaults left out, and the reason, which may tell of the data."""
         fields: dict[str, Any] = {"kind": self.kind}
         for each in dataclasses.fields(self):
             value = getattr(self, each.name)
-            if value != each.default:
+            if value != each.default and each.name != "reason":
                 fields[each.name] = list(value) if isinstance(value, tuple) else value
         return fields
 
@@ -133,7 +132,7 @@ class Column(ABC):
         if not self.missing_tokens:
             return missing
         tokens = texts_of(self.missing_tokens)
-        numbers = [float(token) for token in tokens if re.fullmatch(f"{_WHOLE}|{_DECIMAL}", token)]
+        numbers = [number for number in map(number_in, tokens) if number is not None]
         if pd.api.types.is_numeric_dtype(values.dtype) and all(abs(number) < 2**53 for number in numbers):
             found = values.isin(numbers)
         else:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,10 +22,15 @@ _KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Categorical, Boo
 
 @dataclass(frozen=True, kw_only=True)
 class Excluded:
-    """A column that stays out of every release, such as a name, and why."""
+    """A column that stays out of every release, such as a name, and why.
+
+    Attributes:
+        from_data: "kind" where it was left out for what the data showed.
+    """
 
     name: str
     reason: str
+    from_data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,20 +38,18 @@ class Schema:
     """Columns with their public facts, and the privacy unit.
 
     Attributes:
-        columns: the columns that may be released, at least one, with distinct names.
+        columns: the columns that may be released, with distinct names; none where only rows were counted.
         unit: who is protected.
-        excluded: columns of the table that are known and never read for a release.
+        excluded: columns of the table that are known and never read for a release; for the owner's eyes.
     """
 
     columns: tuple[Column, ...]
     unit: PrivacyUnit
-    excluded: tuple[Excluded, ...] = ()
+    excluded: tuple[Excluded, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         object.__setattr__(self, "excluded", tuple(self.excluded))
-        if not self.columns:
-            raise ParameterError("a schema needs at least one column", remedy="declare a column")
         names = [column.name for column in self.columns] + [column.name for column in self.excluded]
         for name in names:
             if names.count(name) > 1:
@@ -68,10 +70,26 @@ class Schema:
         self.domain.size(name)  # refuses an unknown name
         return next(column for column in self.columns if column.name == name)
 
+    def part_code(self, column: str, category: str) -> int:
+        """Cell number of a declared category.
+
+        Raises: ParameterError when the column has no such cell.
+        """
+        labels = self.column(column).labels
+        if category not in labels:
+            raise ParameterError(
+                "{category!r} is not a declared cell of column {column!r}",
+                remedy="choose one of its declared categories",
+                column=column,
+                category=category,
+            )
+        return labels.index(category)
+
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Facts that were taken from the data, by column; empty when all is known from outside."""
-        return {column.name: column.from_data for column in self.columns if column.from_data}
+        columns: tuple[Column | Excluded, ...] = (*self.columns, *self.excluded)
+        return {column.name: column.from_data for column in columns if column.from_data}
 
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
         """Cell numbers of every declared column, int64, one a row.
@@ -97,12 +115,11 @@ class Schema:
                 )
 
     def to_json(self) -> str:
-        """As JSON text with a version."""
+        """As JSON text with a version: what is declared of columns that may be read, and nothing else."""
         content = {
             "version": SCHEMA_VERSION,
             "unit": self.unit.to_dict(),
             "columns": [column.to_dict() for column in self.columns],
-            "excluded": [dataclasses.asdict(column) for column in self.excluded],
         }
         return json.dumps(content, ensure_ascii=False, indent=1)
 
@@ -125,7 +142,6 @@ class Schema:
             return cls(
                 columns=tuple(_column(fields) for fields in content["columns"]),
                 unit=PrivacyUnit(max_rows=unit["max_rows"], id_column=unit["id_column"]),
-                excluded=tuple(Excluded(**fields) for fields in content["excluded"]),
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise SchemaError(

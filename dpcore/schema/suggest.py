@@ -13,6 +13,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.date import Date
+from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
@@ -36,8 +37,9 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 def suggest_schema(frame: pd.DataFrame) -> Schema:
     """Propose kinds, bounds, categories and the privacy unit from a look at the data.
 
-    Every column carries its reason; every fact that was read from the data stands in `from_data`, because
-    bounds and categories that follow the data reveal it. Confirm or replace each of them.
+    Every column carries its reason; every fact that could change with one person's rows is marked in
+    `from_data`, also that a column was left out, because facts that follow the data reveal it. What comes
+    from convention alone, such as ages from 0 to 119, is not. Confirm or replace each of them.
 
     Raises: SchemaError when no column can be released.
     """
@@ -58,7 +60,7 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             else _suggest(str(name), frame[name])
         )
         if isinstance(suggestion, Excluded):
-            excluded.append(suggestion)
+            excluded.append(dataclasses.replace(suggestion, from_data=("kind",)))
         else:
             columns.append(suggestion)
     if not columns:
@@ -66,11 +68,15 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             "no column of the table can be released as it is",
             remedy="declare the columns by hand",
         )
-    columns = [
-        dataclasses.replace(column, from_data=(*column.from_data, "missing")) if column.missing else column
-        for column in columns
-    ]
-    return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
+    return Schema(columns=tuple(map(_marked, columns)), unit=unit, excluded=tuple(excluded))
+
+
+def _marked(column: Column) -> Column:
+    """Mark every fact that could be another one if one person's rows were others.
+
+    The kind and whether something is missing were looked up for every column; `_suggest` marks what else.
+    """
+    return dataclasses.replace(column, from_data=(*column.from_data, "kind", "missing", "missing_tokens"))
 
 
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
@@ -91,6 +97,15 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     if present.empty:
         return Excluded(name=name, reason="every value is missing")
     distinct = present.nunique()
+    held = detect(name, as_text(pd.Series(present.unique())).tolist())
+    if (
+        held is not None
+        and held.kind not in (*PLACES, "date")
+        and not (
+            held.kind == "personal number" and distinct <= MAX_CATEGORIES and distinct < len(present) / 10
+        )
+    ):
+        return Excluded(name=name, reason=Text("it looks like {kind}", kind=held.kind))
     base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="every value is true or false")
@@ -110,7 +125,10 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         )
     categories = tuple(sorted(as_text(present).unique()))
     return Categorical(
-        **base, categories=categories, from_data=("categories",), reason="a text with few different values"
+        **base,
+        categories=categories,
+        from_data=("categories", "other"),
+        reason="a text with few different values",
     )
 
 
@@ -140,7 +158,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
         low=f"{low[:4]}-01-01",
         high=f"{high[:4]}-12-31",
         step=step,
-        from_data=("low", "high"),
+        from_data=("low", "high", "step"),
         reason=Text("every value is a date; bounds at whole years, one cell a {step}", step=step),
     )
 
@@ -149,14 +167,14 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
     low, high = float(numbers.min()), float(numbers.max())
     whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
     name = str(base["name"])
-    if whole and _AGE.search(name) and low >= 0 and high <= 120:
+    if whole and _AGE.search(name):
         return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
     if whole and high - low < TARGET_CELLS:
         return Integer(
             **base,
             low=int(low),
             high=int(high),
-            from_data=("low", "high"),
+            from_data=("low", "high", "bin_width"),
             reason="whole numbers over a short range, one cell each",
         )
     special = _special(numbers)
@@ -188,8 +206,7 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             special=tuple(map(int, special)),
             from_data=("low", "high", "bin_width", *(("special",) if special else ())),
             reason=Text(
-                "whole numbers over a wide range, cells of {step}; numbers that many "
-                "rows share have their own"
+                "whole numbers over a wide range, cells of {step}; numbers that many share have their own"
                 if special
                 else "whole numbers over a wide range, cells of {step}",
                 step=step,
@@ -205,7 +222,7 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
         special=special,
         from_data=("low", "high", "bin_width", *(("special",) if special else ())),
         reason=Text(
-            "decimal numbers, cells of {width:g}; numbers that many rows share have their own"
+            "decimal numbers, cells of {width:g}; numbers that many share have their own"
             if special
             else "decimal numbers, cells of {width:g}",
             width=width,

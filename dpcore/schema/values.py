@@ -1,23 +1,98 @@
-"""Values as texts: the one place where a value becomes text."""
+"""Values as texts: the one place where a value becomes text.
+
+A value is missing, a number or a text, and that follows from the value alone: never from the type of its
+column, the other values, their order, or what is equal to what (True is not 1, and 12.1 is not 12.10).
+`canonical` gives the values of a column so, each distinct one once; ids, digests and texts all start there.
+"""
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import math
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-MISSING_LABEL = "(missing)"
-
-
+MISSING = "(missing)"
 OTHER_LABEL = "(other)"
-
+SUPPRESSED = "*"
+READ_AS_TEXT = "read as text"
+"""Key of `frame.attrs`: the file knew texts only, so that 7 and "7" differ by the rest of their column."""
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-
-
 _DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
+_IS_NUMBER = re.compile(f"{_WHOLE}|{_DECIMAL}").fullmatch
+_IS_DECIMAL = re.compile(_DECIMAL).fullmatch
+
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canonical:
+    """A column by its distinct values.
+
+    Attributes:
+        codes: int64, one per row: the place in `values`; -1 for a missing value.
+        values: the canonical text of each: "n" and a number, "t" and a text as it was written, "o" and the
+            type and text of anything else. Two places may hold one value.
+    """
+
+    codes: Codes
+    values: list[str]
+
+    def put(self, of_values: npt.NDArray[Any], of_missing: Any) -> npt.NDArray[Any]:
+        """One entry per row, from one per value and one for missing."""
+        return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[self.codes]
+
+
+def canonical(column: pd.Series) -> Canonical:
+    """The values of a column, each by itself."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        inner = canonical(pd.Series(dtype.categories))
+        return Canonical(codes=np.append(inner.codes, -1)[column.cat.codes.to_numpy()], values=inner.values)
+    texts = isinstance(dtype, pd.StringDtype) or (
+        pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) == "string"
+    )
+    if texts or dtype.kind in "iufbM":  # of one type, so that equal to pandas is the same
+        distinct: Any
+        codes, distinct = pd.factorize(column)
+        if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
+            distinct = np.asarray(distinct, dtype=str(dtype))
+        values = [f"t{each}" for each in distinct] if texts else _of_one_type(distinct)
+        return Canonical(codes=codes.astype(np.int64), values=values)
+    place: dict[str, int] = {}
+    codes = np.empty(len(column), dtype=np.int64)
+    for row, each in enumerate(column):
+        value = canonical_text(each)
+        codes[row] = -1 if value is None else place.setdefault(value, len(place))
+    return Canonical(codes=codes, values=list(place))
+
+
+def canonical_text(value: Any) -> str | None:
+    """One value, as in `Canonical.values`; None when it is missing."""
+    if isinstance(value, str):
+        return f"t{value}"
+    if isinstance(value, bool | np.bool_):
+        return f"t{bool(value)}"
+    if isinstance(value, int | np.integer):
+        return f"n{int(value)}"
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, float | np.floating):
+        number = float(str(value)) if isinstance(value, np.float16 | np.float32) else float(value)
+        return None if number != number else f"n{_number(number)}"
+    if isinstance(value, decimal.Decimal):
+        return None if value.is_nan() else f"n{_decimal(value)}"
+    if isinstance(value, datetime.date | np.datetime64):  # a datetime is a date too
+        return _moment(pd.Timestamp(value))
+    return None if value != value else f"o{type(value).__name__} {value}"
 
 
 def as_text(values: pd.Series) -> pd.Series:
@@ -27,64 +102,80 @@ def as_text(values: pd.Series) -> pd.Series:
     midnight is a date. The text of a value depends on nothing but that value: were it otherwise, one person
     could change how the rows of all others are counted.
     """
-    if pd.api.types.is_bool_dtype(values.dtype):
-        return values.astype("str")
-    if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return _times_as_text(values)
-    if pd.api.types.is_float_dtype(values.dtype):
-        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        whole = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
-        texts = values.astype("str").astype(object)
-        texts[whole] = numbers[whole].astype(np.int64).astype("str")
-        return texts.astype("str")
-    texts = values.astype("str")
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        return texts
-    texts = texts.str.strip()
-    decimal = texts.str.fullmatch(_DECIMAL).fillna(False).to_numpy(dtype=bool)
-    if decimal.any():
-        texts = texts.where(~decimal, as_text(texts.where(decimal).astype("float64")))
-    return texts
+    column = canonical(values)
+    texts = np.array([plain(value) for value in column.values], dtype=object)
+    return pd.Series(column.put(texts, None), index=values.index, name=values.name, dtype="str")
+
+
+def texts(values: Iterable[object]) -> list[str]:
+    """The same texts as a list, of any values, with `(missing)` for missing ones."""
+    if not isinstance(values, pd.Series | pd.Index | np.ndarray | pd.api.extensions.ExtensionArray):
+        values = np.fromiter(values, dtype=object)
+    return as_text(pd.Series(values)).fillna(MISSING).tolist()
 
 
 def texts_of(labels: Iterable[object]) -> list[str]:
     """Declared texts or numbers in the form in which `as_text` gives values."""
-    return as_text(pd.Series([str(label) for label in labels], dtype="str")).tolist()
+    return [plain(f"t{label}") for label in labels]
 
 
-def numbers_in(texts: pd.Series) -> npt.NDArray[np.float64]:
-    """The numbers among texts of `as_text`; NaN for all else, such as the code 01."""
-    return texts.where(texts.str.fullmatch(f"{_WHOLE}|{_DECIMAL}").fillna(False)).to_numpy(
-        np.float64, na_value=np.nan
-    )
+def number_in(text: str) -> float | None:
+    """The number that a text is written as; None for all else, such as the code 01."""
+    return float(text) if _IS_NUMBER(text) else None
 
 
-def _times_as_text(values: pd.Series) -> pd.Series:
-    local = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
-    stamps = np.datetime_as_string(local.to_numpy(dtype="datetime64[us]"))
-    texts = pd.Series(stamps, index=values.index, dtype="str").str.replace("T", " ", regex=False)
-    return texts.str.removesuffix(".000000").str.removesuffix(" 00:00:00").where(values.notna())
+def from_text(value: str) -> str:
+    """The canonical text of a file's text: of a number, where it is written as one."""
+    return f"n{plain(value)}" if value[0] == "t" and _IS_NUMBER(value[1:]) else value
 
 
-MISSING = "(missing)"
+def plain(value: str) -> str:
+    """A canonical text for people: trimmed, and a number in its one text."""
+    if not value.isascii():
+        value = value.encode(errors="replace").decode()  # half a character is no text
+    if value[0] == "o":
+        return value.partition(" ")[2].strip()
+    text = value[1:].strip()
+    if value[0] == "n" or not _IS_DECIMAL(text):
+        return text
+    number = float(text)
+    lost = math.isinf(number) or (number == 0 and re.match("-?[0.]*[1-9]", text))  # such as the code 12e45678
+    return text if lost else _number(number)
 
 
-SUPPRESSED = "*"
+def _of_one_type(distinct: Any) -> list[str]:
+    kind = distinct.dtype.kind
+    if kind == "f" and distinct.dtype.itemsize == 8:
+        return [f"n{_number(number)}" for number in distinct.tolist()]
+    if kind == "M" and getattr(distinct, "tz", None) is None:
+        return [_moment_text(stamp) for stamp in np.datetime_as_string(np.asarray(distinct)).tolist()]
+    return [str(canonical_text(each)) for each in distinct]
 
 
-def texts(values: Iterable[object]) -> list[str]:
-    """Cells as hierarchies write them: 39.0 is `39`, midnight is a date, nothing is `(missing)`."""
-    return [_text(value) for value in values]
+def _number(number: float) -> str:
+    """Whole numbers in all their digits while 64 bits hold them, others in the fewest that suffice."""
+    return str(int(number)) if number.is_integer() and abs(number) < 2**64 else repr(number)
 
 
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if pd.isna(value):  # type: ignore[call-overload]
-        return MISSING
-    if isinstance(value, float | np.floating) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, pd.Timestamp | np.datetime64):
-        moment = pd.Timestamp(value)
-        return str(moment.date()) if moment == moment.normalize() else moment.isoformat()
-    return str(value)
+def _decimal(number: decimal.Decimal) -> str:
+    if number.is_finite() and abs(number) < 2**64 and number == number.to_integral_value():
+        return str(int(number))
+    return str(number.normalize()) if number.is_finite() else _number(float(number))
+
+
+def _moment(moment: Any) -> str | None:
+    if moment is pd.NaT:
+        return None
+    if moment.tzinfo is None:
+        return _moment_text(str(moment.to_datetime64()))
+    return f"t{moment.isoformat(sep=' ')}"
+
+
+def _moment_text(stamp: str) -> str:
+    """From 2020-01-31T10:00:00.000: a date at midnight, else with a blank, and no fraction of zeros."""
+    day, _, clock = stamp.partition("T")
+    seconds, _, fraction = clock.partition(".")
+    fraction = fraction.ljust(6, "0")[:6] + fraction[6:].rstrip("0")
+    if fraction.strip("0"):
+        return f"t{day} {seconds}.{fraction}"
+    return f"t{day} {seconds}" if seconds.strip("0:") else f"t{day}"

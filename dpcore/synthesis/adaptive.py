@@ -21,7 +21,7 @@ from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress
+from dpcore.synthesis.base import Expected, OnProgress, Recipe
 from dpcore.synthesis.columns import check_columns, check_earlier, expect_columns, measure_columns, publish
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.learner import Learner
@@ -34,7 +34,7 @@ SMALLEST_LIMIT = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adaptive:
+class Adaptive(Recipe):
     """A synthetic table that keeps the relations between columns as well as the loss allows.
 
     Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
@@ -47,7 +47,8 @@ class Adaptive:
         constraints: facts from outside that every row keeps.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
             noise leaves nothing to put into them.
-        earlier: a model of an earlier release of the same table; its measurements are used again.
+        earlier: a model of an earlier release of the same table; its measurements are used again, so that
+            the guarantee of the new release names the loss of both.
     """
 
     kind: ClassVar[str] = "adaptive"
@@ -74,6 +75,10 @@ class Adaptive:
                 remedy="raise max_cells",
                 max_cells=self.max_cells,
             )
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return self.earlier.losses if self.earlier else ()
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""
@@ -106,7 +111,8 @@ class Adaptive:
                 learner.measure_worst(loss)
             on_progress("fit", (turn + 0.5) / self.rounds)
             fitted = learner.refit(quick=turn + 1 < self.rounds)
-        return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint)
+        losses = (*self.stands_on, measurer.loss)
+        return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`; of an earlier model its digest."""

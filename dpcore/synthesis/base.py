@@ -43,12 +43,22 @@ class Expected:
 
 
 class Recipe(Protocol):
-    """A frozen description of what to learn from a table."""
+    """A frozen description of what to learn from a table. A recipe names it as its base."""
 
     kind: ClassVar[str]
 
+    @property
+    def threshold_delta(self) -> Fraction:
+        """What a run takes of the delta that the budget set aside for naming categories."""
+        return Fraction(0)
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        """Losses of earlier releases whose numbers the new one carries on."""
+        return ()
+
     def check(self, domain: Domain) -> None:
-        """Refuse what cannot be done in this domain, before anything is charged."""
+        """Refuse what cannot be done in this domain. A dry run on no rows finds what else is refused."""
 
     def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
         """The error to expect at this loss, for people who hold up to `rows` rows; reads no data."""

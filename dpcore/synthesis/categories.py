@@ -14,14 +14,14 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
 from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(Recipe):
     """The texts of a column that enough people share, with noisy counts.
 
     Costs the stated loss, and `delta` out of what the budget set aside as `threshold_delta`.

@@ -10,17 +10,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, PureDP
+from dpcore.accounting.loss import Loss
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
 from dpcore.synthesis.synthetic import SyntheticModel
-from dpcore.tables.counts import Marginal, Noise, Values, check_cells
+from dpcore.tables.counts import Marginal, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000
@@ -168,7 +168,7 @@ def expect_columns(domain: Domain, constraints: Constraints, loss: Loss, rows: i
     names = constraints.free(domain.names)
     part = loss.share(Fraction(round(1000 * FLATTEST), 1000) / len(names))
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
-    noise: Noise = "laplace" if isinstance(loss, PureDP) else "gaussian"
+    noise = noise_of(loss)
     return tuple(
         Expected(clique=(name,), cells=domain.size(name), variance=variance, noise=noise) for name in names
     )
@@ -180,8 +180,13 @@ def publish(
     constraints: Constraints,
     graph: GraphicalModel,
     joint: Sequence[Marginal],
+    losses: tuple[Loss, ...],
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
-    """The noisy tables over declared cells, and the model, which also holds those over groups."""
+    """The noisy tables over declared cells, and the model, which also holds those over groups.
+
+    Args:
+        losses: all that was paid for these measurements, in this release and in earlier ones.
+    """
     measurements = (columns.count, *columns.singles, *joint)
     model = SyntheticModel(
         domain=domain,
@@ -189,6 +194,7 @@ def publish(
         graph=graph,
         constraints=constraints,
         measurements=measurements,
+        losses=losses,
     )
     declared = [m for m in measurements if m.values.shape == domain.shape(m.clique)]
     return {marginal.clique: marginal for marginal in declared}, model

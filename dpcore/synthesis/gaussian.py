@@ -31,7 +31,7 @@ from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
 from dpcore.synthesis.gaussian_model import GaussianModel, positions
 from dpcore.synthesis.groups import find_groups
 from dpcore.synthesis.moments import moments
@@ -53,7 +53,7 @@ VARIANCE_NOISE, COVARIANCE_NOISE = 0.07, 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gaussian:
+class Gaussian(Recipe):
     """A table for learning: per class of the label a normal law of the features. Costs the stated loss.
 
     Attributes:

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpcore.accounting.loss import Loss, Number, PureDP, exact, split
+from dpcore.accounting.loss import Loss, Number, exact, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.consistency import consistent, consistent_variances
 from dpcore.tables.counts import Marginal, check_cells
 
 
-class FixedCliques(ABC):
+class FixedCliques(Recipe, ABC):
     """What the recipes of this module share: the cliques are known before anything is read."""
 
     kind: ClassVar[str]
@@ -50,7 +50,7 @@ class FixedCliques(ABC):
                 clique=clique,
                 cells=domain.cells(clique),
                 variance=variance,
-                noise="laplace" if isinstance(loss, PureDP) else "gaussian",
+                noise=noise_of(loss),
                 pooled=len(self.measured) > 1,
             )
             for clique, variance in zip(self.measured, remaining, strict=True)

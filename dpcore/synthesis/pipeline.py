@@ -18,15 +18,15 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.loss import Loss, PureDP
+from dpcore.accounting.loss import Loss
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import GRAIN, Measurer
-from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.release import Model, Release
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
 from dpcore.synthesis.statistics import Figure, Figures
-from dpcore.tables.counts import Marginal, Noise, Values, check_cells, half_width
+from dpcore.tables.counts import Marginal, Values, check_cells, half_width
 
 MAX_ATTEMPTS = 5
 Name = Literal["preprocess", "model", "sample", "privacy test"]
@@ -75,7 +75,7 @@ class Runs(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Closeness:
+class Closeness(Recipe):
     """How many rows a drawn table differs from the private one: noisy L1 distance over a few columns.
 
     A table that is not surely apart from the private one may repeat its people. Choose columns with many
@@ -117,7 +117,7 @@ class Closeness:
         table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
         gaps = measurer.gaps({self.columns: table}, measurer.loss)
         scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
-        noise: Noise = "laplace" if isinstance(measurer.loss, PureDP) else "gaussian"
+        noise = noise_of(measurer.loss)
         width = half_width(noise_variance(scale, measurer.loss), noise) / GRAIN
         distance = Figure(name="distance", value=gaps[self.columns], half_width=width)
         return {}, Figures(column=self.columns[0], total=0.0, figures=(distance,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss
@@ -15,7 +16,7 @@ from dpcore.tables.counts import Marginal
 
 
 @dataclass(frozen=True, kw_only=True)
-class SomeColumns:
+class SomeColumns(Recipe):
     """Another recipe, kept to these columns. Costs what that recipe costs."""
 
     kind: ClassVar[str] = "some columns"
@@ -27,6 +28,14 @@ class SomeColumns:
         object.__setattr__(self, "columns", tuple(self.columns))
         if not self.columns:
             raise ParameterError("there must be at least one column", remedy="name the columns")
+
+    @property
+    def threshold_delta(self) -> Fraction:
+        return self.recipe.threshold_delta
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return self.recipe.stands_on
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and what the recipe refuses for these columns."""

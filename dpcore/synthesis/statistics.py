@@ -19,12 +19,18 @@ import numpy as np
 from dpcore.accounting.loss import Loss, Number, PureDP, exact
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_scale, noise_variance, selection_scale, sums_deviation
+from dpcore.mechanisms.sensitivity import (
+    noise_of,
+    noise_scale,
+    noise_variance,
+    selection_scale,
+    sums_deviation,
+)
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, OnProgress, recipe_dict
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
 from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal, Noise, Values, half_width
@@ -34,7 +40,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statistics:
+class Statistics(Recipe):
     """Mean, variance, standard deviation and quantiles of a column. Costs the stated loss.
 
     Half of it goes to the vector, half to the quantiles; all to the one where the other is not asked for.
@@ -117,7 +123,7 @@ class Statistics:
         each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
         chosen = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
         variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
-        noise: Noise = "laplace" if isinstance(loss, PureDP) else "gaussian"
+        noise = noise_of(loss)
         summed = half_width(variance, noise, 1 - (1 - LEVEL) / cells)
         return (summed, "histogram") if summed < chosen else (chosen, "choice")
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.constraints import Constraints
@@ -45,6 +46,7 @@ class SyntheticModel:
         graph: the model over groups.
         constraints: what every row keeps.
         measurements: every noisy table that was paid for, over groups; to be used again by a later run.
+        losses: what was paid, release by release: whoever uses the model again stands on all of them.
     """
 
     kind: ClassVar[str] = "graphical"
@@ -54,6 +56,7 @@ class SyntheticModel:
     graph: GraphicalModel
     constraints: Constraints
     measurements: tuple[Marginal, ...]
+    losses: tuple[Loss, ...] = ()
 
     @property
     def total(self) -> float:
@@ -167,6 +170,7 @@ class SyntheticModel:
             "graph": self.graph.to_dict(),
             "constraints": self.constraints.to_dict(),
             "measurements": [marginal.to_dict() for marginal in self.measurements],
+            "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
         }
 
     @classmethod
@@ -178,6 +182,7 @@ class SyntheticModel:
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
             measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
+            losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
         )
 
     def variance_of(self, clique: Clique) -> float | None:

@@ -17,7 +17,7 @@ from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress
+from dpcore.synthesis.base import Expected, OnProgress, Recipe
 from dpcore.synthesis.columns import (
     affordable,
     check_columns,
@@ -36,7 +36,7 @@ SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tree:
+class Tree(Recipe):
     """A synthetic table that keeps the strongest relations between columns: a quick preview.
 
     Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
@@ -77,7 +77,8 @@ class Tree:
         on_progress("fit", 0.6)
         measurements = [*columns.measurements, *joint]
         fitted = fit(domain, measurements, start=columns.start, factors=factors, nodes=room.cliques)
-        return publish(measurer.domain, columns, self.constraints, fitted.model, joint)
+        losses = (measurer.loss,)
+        return publish(measurer.domain, columns, self.constraints, fitted.model, joint, losses)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""

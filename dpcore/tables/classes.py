@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.values import MISSING, texts
+from dpcore.schema.values import MISSING, as_text, texts
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -53,7 +53,7 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         raise SchemaError("the table has no rows", remedy="take a table with rows")
     is_date = pd.api.types.is_datetime64_any_dtype(column)
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    codes, values = pd.factorize(column if is_date or is_number else _as_text(column), sort=True)
+    codes, values = pd.factorize(column if is_date or is_number else as_text(column), sort=True)
     labels = np.array(texts(values), dtype=object)
     positions, width = None, 1.0
     if is_date or is_number:
@@ -69,14 +69,6 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     return Leaves(name=name, codes=codes.astype(np.int64), labels=labels, positions=positions, width=width)
 
 
-def _as_text(column: pd.Series) -> pd.Series:
-    """Cells of any mixture of types as text, so that they can be sorted; gaps stay gaps."""
-    if isinstance(column.dtype, pd.StringDtype):
-        return column
-    codes, values = pd.factorize(column)
-    return pd.Series(np.array([*texts(values), None], dtype=object)[codes], dtype="str")
-
-
 def dense(keys: IntArray, bound: int) -> IntArray:
     """Keys in [0, bound) -> indices 0, 1, 2, ... in the same order and without gaps."""
     if bound <= 8 * len(keys):
@@ -89,7 +81,7 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
     """Codes of several columns -> (rows,) class of each row, numbered in the order of the codes."""
     index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
     for codes in columns:
-        width = int(codes.max()) + 1
+        width = int(codes.max(initial=0)) + 1
         if bound * width >= 2**62:
             index = dense(index, bound)
             bound = int(index.max()) + 1
@@ -129,17 +121,23 @@ def check_columns(columns: Sequence[str]) -> None:
         raise ParameterError("there is no quasi-identifier", remedy="give at least one column this role")
 
 
-def counted_pairs(groups: IntArray, codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The (group, code) pairs that occur, sorted, and the rows of each; the work follows the rows."""
-    width = int(codes.max()) + 1
-    keys, bound = groups * width + codes, (int(groups.max()) + 1) * width
+def counted_pairs(
+    groups: IntArray, codes: IntArray, weights: IntArray | None = None
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The (group, code) pairs that occur, sorted, and the rows (or the summed weights, each above 0) of each;
+    the work follows the rows."""
+    width = int(codes.max(initial=0)) + 1
+    keys, bound = groups * width + codes, (int(groups.max(initial=-1)) + 1) * width
     if bound <= 8 * len(keys):
-        counts = np.bincount(keys, minlength=bound)
+        counts = np.bincount(keys, weights, bound)
         found = np.flatnonzero(counts)
         counts = counts[found]
-    else:
+    elif weights is None:
         found, counts = np.unique(keys, return_counts=True)
-    return found // width, found % width, counts
+    else:
+        found, place = np.unique(keys, return_inverse=True)
+        counts = np.bincount(place, weights)
+    return found // width, found % width, counts.astype(np.int64)
 
 
 def starts_of(groups: IntArray) -> IntArray:

@@ -51,6 +51,7 @@ def titles() -> dict[str, str]:
     return {
         "pairs": _("pairs of columns"),
         "triples": _("triples of columns"),
+        "relations": _("pairs of columns, in wide cells"),
         "association": _("how strongly columns go together"),
         "correlation": _("correlation of numbers"),
         "queries": _("random questions"),

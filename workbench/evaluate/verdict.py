@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,7 @@ COLUMN_OFF = 0.1
 KEPT, LOST = 0.8, 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the second."""
 NOTHING_TO_KEEP = 0.02
-"""Distance between independent columns and chance below which the original has no relations to speak of."""
+"""Distance of independent columns beyond chance, below which the original has no relations to speak of."""
 
 Level = Literal["good", "mixed", "poor"]
 
@@ -31,13 +32,19 @@ class Verdict:
 
 
 def kept_relations(found: SimilarityReport) -> float | None:
-    """Share, 0 to 1, of what pairs of columns tell beyond single ones, that is kept; None without any."""
-    pairs = found.score(measures.PAIRS)
+    """Share, 0 to 1, of what pairs of columns tell beyond single ones, that is kept; None without any.
+
+    Distances that chance would bring between two samples are no loss.
+    """
+    pairs = found.score(measures.RELATIONS)
     if pairs is None or pairs.independent is None or pairs.floor is None:
         return None
-    if pairs.independent - pairs.floor < NOTHING_TO_KEEP:
+    chance = (
+        math.sqrt(2) * pairs.floor
+    )  # two samples differ by that much more than a sample and its bootstrap
+    if pairs.independent - chance < NOTHING_TO_KEEP:
         return None
-    lost = (pairs.value - pairs.floor) / (pairs.independent - pairs.floor)
+    lost = (pairs.value - chance) / (pairs.independent - chance)
     return min(1.0, max(0.0, 1 - lost))
 
 
@@ -48,7 +55,7 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
     """
     worst, kept = found.columns[0], kept_relations(found)
     off = worst.distance > max(COLUMN_OFF, 2 * worst.floor)
-    pairs = found.score(measures.PAIRS)
+    pairs = found.score(measures.RELATIONS)
     more = _("Release it again with a larger share of the budget, or with fewer columns.")
     actions = []
     if off:

@@ -63,5 +63,16 @@ GLOSSARY = Words(
         "support": N_("A report supports the answers that it speaks for; protocols differ in which."),
         "frequency estimate": N_("How common an answer is, computed from reports."),
         "invitation": N_("A link for one person that takes one report."),
+        "control": N_(
+            "People of the same kind as those in a release, who are not in it: "
+            "what works on them too is no leak."
+        ),
+        "baseline": N_("What an attacker reaches without the release."),
+        "canary": N_(
+            "An invented person, planted with chance one half: guessing who was in bounds epsilon from below."
+        ),
+        "relations kept": N_(
+            "How much of what pairs of columns tell, beyond single columns, is in a release."
+        ),
     }
 )

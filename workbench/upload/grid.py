@@ -157,6 +157,8 @@ def _marked(column: Column, suggested: Column | None, *, known: bool) -> Column:
 
 
 def _kept(column: Column, suggested: Column, fact: str) -> bool:
+    if fact in ("other", "missing", "missing_tokens"):
+        return True  # changed for what the check against the table showed
     now, before = getattr(column, fact, None), getattr(suggested, fact)
     if isinstance(now, tuple):
         return bool(set(map(str, now)) & set(map(str, before)))

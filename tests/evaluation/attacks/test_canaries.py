@@ -110,7 +110,8 @@ def test_gaussian_noise_at_its_delta() -> None:
     found = canary_audit(
         histogram(SCHEMA, loss), BASE, SCHEMA, canaries=4_000, delta=1e-6, level=SURE, seed=1
     )
-    assert 0 < found.epsilon <= 2
+    assert found.epsilon <= 2
+    assert found.guesses.value > 0.53  # 0.57 is to be expected
 
 
 def test_any_recipe_by_its_rows() -> None:

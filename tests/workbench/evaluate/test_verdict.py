@@ -1,0 +1,88 @@
+"""The verdict: a sentence that a person may act on, for releases whose quality is known."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dpcore.evaluation import measures
+from dpcore.evaluation.similarity import similarity
+from tests.evaluation.people import SCHEMA, independent, people
+from workbench.evaluate.comparing import moved_zeros, placed
+from workbench.evaluate.verdict import kept_relations, verdict
+
+ORIGINAL = people(2_000, 1)
+
+
+def judged(release: pd.DataFrame, *, ours: bool = True):
+    return verdict(similarity(ORIGINAL, release, SCHEMA), ours=ours)
+
+
+def test_another_sample_is_good() -> None:
+    """A release as good as a second sample would be warned of."""
+    found = judged(people(2_000, 2))
+    assert found.level == "good"
+    assert found.actions == ()
+    assert "how columns go together" in found.sentence
+
+
+def test_independent_columns_are_poor() -> None:
+    """A release that lost every relation would pass, because each column is right (D13)."""
+    found = judged(independent(ORIGINAL, 2_000, 2))
+    assert found.level == "poor"
+    assert (
+        "columns drawn one by one would do as well" in found.sentence
+        or "single columns only" in found.sentence
+    )
+    assert any("larger share of the budget" in action for action in found.actions)
+
+
+def test_a_wrong_column_is_named() -> None:
+    """Half of a column would be wrong, and nobody told not to use it."""
+    release = people(2_000, 2)
+    release.loc[:999, "age"] = 20
+    found = judged(release)
+    assert found.level != "good"
+    assert any("Do not use figures about age" in action for action in found.actions)
+
+
+def test_a_lost_spike_at_zero_is_named() -> None:
+    """A mean that doubled because zeros were spread out would be praised (D8)."""
+    release = people(2_000, 2)
+    release["children"] = release["children"].clip(lower=1)
+    report = similarity(ORIGINAL, release, SCHEMA)
+    zeros = moved_zeros(report)
+    assert zeros is not None
+    assert zeros.column == "children"
+    assert any("Do not use the mean of children" in action for action in verdict(report, ours=True).actions)
+
+
+def test_a_foreign_file_has_no_budget() -> None:
+    """Somebody would be told to spend more on a file that no release of ours made."""
+    found = judged(independent(ORIGINAL, 2_000, 2), ours=False)
+    assert not any("budget" in action for action in found.actions)
+
+
+def test_an_original_without_relations() -> None:
+    """Columns that are independent in the original would count as lost."""
+    flat = independent(ORIGINAL, 4_000, 5)
+    report = similarity(flat.iloc[:2_000], flat.iloc[2_000:], SCHEMA)
+    assert kept_relations(report) is None
+    assert "next to nothing to do with each other" in verdict(report, ours=True).sentence
+
+
+def test_one_column_is_judged_by_itself() -> None:
+    """A histogram has no relations to keep."""
+    found = judged(people(2_000, 2)[["city"]])
+    assert found.level == "good"
+    assert "one column at a time" in found.sentence
+
+
+def test_places_between_perfect_and_independent() -> None:
+    """A dot on the chart would not be where its figure is."""
+    copy = placed(similarity(ORIGINAL, ORIGINAL, SCHEMA))
+    assert copy["release"].tolist() == pytest.approx([0] * len(copy))
+    lost = placed(similarity(ORIGINAL, independent(ORIGINAL, 2_000, 2), SCHEMA))
+    assert lost["release"].tolist() == pytest.approx([1] * len(lost), abs=0.4)
+    keys = {measure.key for measure in measures.MEASURES if measure.independent is None}
+    assert len(lost) == len(keys) - 1  # telling apart is asked for by itself
