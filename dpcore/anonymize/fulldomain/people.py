@@ -19,7 +19,7 @@ from dpcore.tables.classes import BoolArray, IntArray, class_index
 if TYPE_CHECKING:
     from dpcore.anonymize.fulldomain.tuples import Tuples
 
-MOST_CORRECTIONS = 4_000_000
+MOST_CORRECTIONS = 1_000_000
 """A person whose n rows differ in every column has up to 2 ** n of them."""
 
 
