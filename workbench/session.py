@@ -18,6 +18,7 @@ from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
+from dpcore.io.read import ReadResult
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
@@ -44,6 +45,8 @@ class Draft:
         dataset: its keyed fingerprint.
         version: rises when the grid is replaced.
         checks: rows outside each declaration, computed so far.
+        read: how a file was read; None for a sample.
+        data: the file's bytes, to read it otherwise; they go with the draft.
     """
 
     name: str
@@ -53,6 +56,8 @@ class Draft:
     edited: pd.DataFrame
     notes: tuple[str, ...]
     dataset: str
+    read: ReadResult | None = None
+    data: bytes = field(default=b"", repr=False)
     version: int = 0
     checks: dict[Column, Outside] = field(default_factory=dict)
 

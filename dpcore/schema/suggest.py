@@ -13,6 +13,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.date import Date, days_in, has_days
+from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Excluded, Schema
 from dpcore.schema.unit import PrivacyUnit
@@ -59,8 +60,7 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             else _suggest(str(name), frame[name])
         )
         if isinstance(suggestion, Excluded):
-            named = str(name) == unit.id_column
-            excluded.append(dataclasses.replace(suggestion, from_data=() if named else ("kind",)))
+            excluded.append(dataclasses.replace(suggestion, from_data=("kind",)))
         else:
             columns.append(suggestion)
     if not columns:
@@ -97,6 +97,15 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     if present.empty:
         return Excluded(name=name, reason="every value is missing")
     distinct = present.nunique()
+    held = detect(name, as_text(pd.Series(present.unique())).tolist())
+    if (
+        held is not None
+        and held.kind not in (*PLACES, "date")
+        and not (
+            held.kind == "personal number" and distinct <= MAX_CATEGORIES and distinct < len(present) / 10
+        )
+    ):
+        return Excluded(name=name, reason=Text("it looks like {kind}", kind=held.kind))
     base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="every value is true or false")
@@ -199,8 +208,7 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
             special=tuple(map(int, special)),
             from_data=("low", "high", "bin_width", *(("special",) if special else ())),
             reason=Text(
-                "whole numbers over a wide range, cells of {step}; numbers that many "
-                "rows share have their own"
+                "whole numbers over a wide range, cells of {step}; numbers that many share have their own"
                 if special
                 else "whole numbers over a wide range, cells of {step}",
                 step=step,
@@ -216,7 +224,7 @@ def _number(base: dict[str, Any], numbers: pd.Series) -> Column:
         special=special,
         from_data=("low", "high", "bin_width", *(("special",) if special else ())),
         reason=Text(
-            "decimal numbers, cells of {width:g}; numbers that many rows share have their own"
+            "decimal numbers, cells of {width:g}; numbers that many share have their own"
             if special
             else "decimal numbers, cells of {width:g}",
             width=width,

@@ -10,6 +10,8 @@ from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
+from dpcore.io.options import ReadOptions
+from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import reading, samples, session
 from workbench.ui.language import _
@@ -37,23 +39,39 @@ def take_sample(key: str) -> None:
     sample = SAMPLES[key]
     frame = sample.build()
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, frame, unit, ())
+    _draft(sample.title, frame, unit)
 
 
 def take_upload() -> None:
-    """Read the uploaded file, and drop its bytes."""
+    """Read the uploaded file; its bytes stay with the draft until it is opened or dropped."""
     held = session.session()
     file = session.widget(upload_key())
     if file is None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes
     try:
-        read = reading.read(file.getvalue(), file.name, key=session.ledger().key, cancelled=session.is_gone())
-        _draft(file.name, read.table.frame, None, read.table.notes, read.schema, read.dataset)
-    except DpcoreError as error:
-        held.notice = error
+        _read(file.getvalue(), file.name, ReadOptions())
     finally:
         session.drop_uploads()
+
+
+def read_again(options: ReadOptions) -> None:
+    """Read the draft's file with other options; what cannot be read leaves the draft as it is."""
+    draft = session.session().draft
+    if draft is not None:
+        _read(draft.data, draft.name, options)
+
+
+def _read(data: bytes, name: str, options: ReadOptions) -> None:
+    held = session.session()
+    try:
+        read = reading.read(
+            data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
+        )
+    except DpcoreError as error:
+        held.notice = error
+        return
+    _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
 
 
 def take_wanted_sample() -> None:
@@ -182,7 +200,8 @@ def _draft(
     name: str,
     frame: pd.DataFrame,
     unit: PrivacyUnit | None,
-    notes: tuple[str, ...],
+    read: ReadResult | None = None,
+    data: bytes = b"",
     schema: Schema | None = None,
     dataset: str = "",
 ) -> None:
@@ -203,5 +222,14 @@ def _draft(
         schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
     proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
     held.draft = session.Draft(
-        name=name, frame=frame, schema=schema, grid=proposed, edited=proposed, notes=notes, dataset=dataset
+        name=name,
+        frame=frame,
+        schema=schema,
+        grid=proposed,
+        edited=proposed,
+        notes=read.notes if read else (),
+        dataset=dataset,
+        read=read,
+        data=data,
+        version=held.draft.version + 1 if held.draft else 0,
     )
