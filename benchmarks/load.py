@@ -1,8 +1,8 @@
 """Many people at once on one server: how long does each wait, and what does a session take?
 
-A client of Streamlit's protocol visits, sends a table of 2,000 rows and opens it, in 1, 5, 10, 20 and 40 tabs at
-once; meanwhile a bystander asks for a page again and again. Then 200 tabs come and go. Prints tables, or JSON
-with --json. `--most N` leaves out larger crowds.
+A client of Streamlit's protocol visits, sends a table of 2,000 rows and opens it, in 1, 5, 10, 20 and 40
+tabs at once; meanwhile a bystander asks for the server's health. Then 200 tabs come and go. Prints tables, or
+JSON with --json. `--most N` leaves out larger crowds.
 """
 
 from __future__ import annotations

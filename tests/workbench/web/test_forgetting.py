@@ -47,7 +47,7 @@ def test_a_closed_tab_is_forgotten_on_an_idle_server() -> None:
         if any(label.startswith("All of this") for label in labels):
             visitor.press("All of this")
         visitor.press("Open the data set")
-        assert _copies(server, pattern) == ROWS
+        assert _copies(server, pattern) >= ROWS
         visitor.close()
         end = time.monotonic() + 60
         while (left := _copies(server, pattern)) > ROWS // 100 and time.monotonic() < end:
