@@ -179,3 +179,6 @@ def guided_example() -> None:
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
             right.markdown("  \n".join(f"**{line}**" for line in step.counted()))
+            for operation in step.operations:
+                right.write(_(operation.says))
+                right.dataframe(operation.run(step.frame()), hide_index=True)
