@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date
+from dpcore.schema.date import Date, days_in, has_days
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Excluded, Schema
@@ -22,6 +22,12 @@ from dpcore.text import Text
 
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200
+YES_AND_NO = (
+    ("yes", "no"), ("y", "n"), ("true", "false"), ("on", "off"), ("ja", "nein"), ("j", "n"),
+    ("wahr", "falsch"), ("oui", "non"), ("o", "n"), ("vrai", "faux"), ("sí", "no"), ("si", "no"),
+    ("s", "n"),
+    ("verdadero", "falso"), ("是", "否"), ("有", "无"), ("真", "假"), ("对", "错"),
+)  # fmt: skip
 TARGET_CELLS = 100
 SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
 SPECIAL_ROWS = 10
@@ -109,6 +115,8 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="every value is true or false")
+    if pd.api.types.is_datetime64_any_dtype(values.dtype) and not has_days(present):
+        return Excluded(name=name, reason="it has dates before the year 1 or after 9999")
     if pd.api.types.is_datetime64_any_dtype(values.dtype) or _looks_like_dates(present):
         return _date(base, present)
     numbers = pd.to_numeric(present, errors="coerce") if not _has_leading_zeros(present) else None
@@ -116,6 +124,14 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         if _PERSON.search(name) and distinct == len(present) > 1:
             return Excluded(name=name, reason="every row has its own number, so it may name people")
         return _number(base, numbers)
+    if (labels := _yes_and_no(present)) is not None:
+        return Boolean(
+            **base,
+            true_label=labels[0],
+            false_label=labels[1],
+            from_data=("true_label", "false_label"),
+            reason="every value is a word for yes or no",
+        )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
         return Excluded(
             name=name,
@@ -132,13 +148,25 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     )
 
 
+def _yes_and_no(present: pd.Series) -> tuple[str, str] | None:
+    """The two texts, yes first, if there are no others."""
+    texts = sorted(as_text(present.drop_duplicates()).unique())
+    if len(texts) != 2:
+        return None
+    for yes, no in YES_AND_NO:
+        for pair in (texts, texts[::-1]):
+            if pair[0].lower() == yes and pair[1].lower() == no:
+                return pair[0], pair[1]
+    return None
+
+
 def _looks_like_dates(present: pd.Series) -> bool:
     if pd.api.types.is_numeric_dtype(present.dtype):
         return False
     texts = as_text(present)
     if not texts.head(100).map(lambda text: bool(_DATE.fullmatch(text))).all():
         return False
-    return bool(pd.to_datetime(texts, errors="coerce", format="ISO8601").notna().all())
+    return has_days(texts)
 
 
 def _has_leading_zeros(present: pd.Series) -> bool:
@@ -149,9 +177,9 @@ def _has_leading_zeros(present: pd.Series) -> bool:
 
 
 def _date(base: dict[str, Any], present: pd.Series) -> Date:
-    days = pd.to_datetime(present, format="ISO8601") if present.dtype.kind != "M" else present
-    low, high = str(days.min())[:10], str(days.max())[:10]
-    years = (days.max() - days.min()).days / 365
+    days = days_in(present)
+    low, high = str(days.min()), str(days.max())
+    years = (days.max() - days.min()).astype(np.int64) / 365
     step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
     return Date(
         **base,

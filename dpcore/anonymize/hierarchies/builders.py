@@ -15,6 +15,7 @@ import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
+from dpcore.schema.date import days_in
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
 OTHER = "(other)"
@@ -108,7 +109,7 @@ def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reas
             "levels must be some of month, quarter, year, decade, in this order", levels=levels
         )
     found = _leaves(values)
-    parsed = pd.to_datetime(pd.Series(found, dtype="str"), errors="coerce", format="ISO8601")
+    parsed = pd.Series(days_in(pd.Series(found, dtype="str")).astype("datetime64[s]"))
     if parsed.isna().any():
         raise ParameterError("dates need a column of dates", remedy="write them as year-month-day")
     moments = dict(zip(found, parsed, strict=True))

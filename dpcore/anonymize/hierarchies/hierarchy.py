@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
+from dpcore.schema.formulas import disarm_both_ways, rearm
 from dpcore.schema.values import MISSING, SUPPRESSED, canonical, plain, texts
 
 
@@ -119,9 +120,10 @@ class Hierarchy:
         return _read(cls, content, _separator(content))
 
     def to_csv(self) -> str:
-        """The file that `from_csv` reads, separated by semicolons."""
+        """The file that `from_csv` reads, separated by semicolons; formulas of spreadsheets are disarmed."""
         out = io.StringIO()
-        csv.writer(out, delimiter=";", lineterminator="\n").writerows(zip(*self.levels, strict=True))
+        lines = ([disarm_both_ways(label) for label in line] for line in zip(*self.levels, strict=True))
+        csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
         return out.getvalue()
 
 
@@ -161,7 +163,7 @@ def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
             remedy="give every value the same number of levels, separated by {delimiter!r}",
             delimiter=delimiter,
         )
-    rows = list(dict.fromkeys(rows))
+    rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
     return kind(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpcore.anonymize.hierarchies.builders import GROUPS, cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.schema.date import has_days
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 from dpcore.text import Text
 
@@ -79,7 +80,7 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
 
 
 def _are_dates(shown: pd.Series) -> bool:
-    return bool(pd.to_datetime(shown, errors="coerce", format="ISO8601").notna().all())
+    return has_days(shown)
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:
