@@ -223,7 +223,7 @@ class Ledger(Protocol):
 
     @property
     def key(self) -> bytes:
-        """Secret for fingerprints and for the choice of rows that are kept; one per person in `own_ledger`."""
+        """Secret for fingerprints and for the choice of rows that count; one per person in `own_ledger`."""
 
     def open(self, account: Account) -> Account:
         """File the account, or return the one that is there. BudgetFixed when they differ."""
