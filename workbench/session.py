@@ -30,6 +30,23 @@ MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: 
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """A table on file that a new one looks like.
+
+    Attributes:
+        day: when it was opened.
+        rows: about how many rows are in one of the two only; None where columns differ.
+        columns: how many columns have the same content.
+    """
+
+    dataset: str
+    name: str
+    day: str
+    rows: int | None
+    columns: int
+
+
 @dataclass(kw_only=True)
 class Draft:
     """A table that was read and is not opened yet.
@@ -44,6 +61,7 @@ class Draft:
         dataset: its keyed fingerprint.
         version: rises when the grid is replaced.
         checks: rows outside each declaration, computed so far.
+        alike: the table on file that it looks like.
     """
 
     name: str
@@ -55,6 +73,7 @@ class Draft:
     dataset: str
     version: int = 0
     checks: dict[Column, Outside] = field(default_factory=dict)
+    alike: Alike | None = None
 
 
 @dataclass(kw_only=True)

@@ -214,3 +214,17 @@ def test_a_ledger_that_is_lost_later_is_said(opened, own_ledger: Path):
     for page in ("upload", "synthesize", "evaluate", "ledger"):
         opened.go(page)
         assert "ledger" in opened.errors
+
+
+def test_a_table_that_was_changed_a_little_is_recognized(app):
+    """A changed cell is a new account with a full budget: a hundred of them average the noise away."""
+    app.upload(CSV).press("Open the data set")
+    app.press("Open another table")
+    app.upload(CSV.replace(b",F", b",M", 1))
+    assert "This looks like" in app.text
+    assert "sum of both budgets" in app.text
+    assert app.button("Open the data set").disabled
+    app.set("radio", "Are both tables about the same people?", "the same")
+    app.press("Open the data set")
+    notes = [line for line in app.curator.lines() if "sketch" in line.content]
+    assert [line.content["people"] for line in notes] == ["the same"]

@@ -15,7 +15,7 @@ from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import samples, session
 from workbench.ui.language import _
 from workbench.ui.wording import plain
-from workbench.upload import grid
+from workbench.upload import grid, likeness
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 
@@ -143,6 +143,8 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held = session.session()
     try:
         curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
+        answer = {"alike": draft.alike.dataset, "people": session.widget("alike")} if draft.alike else {}
+        likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
     except DpcoreError as error:
         held.notice = error
         return
@@ -188,6 +190,7 @@ def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tupl
         schema = suggest_schema(frame)
         dataset = Curator.dataset_of(frame, session.ledger())
         account = session.ledger().account(dataset)
+        alike = likeness.find(frame, session.ledger()) if account is None else None
     except DpcoreError as error:
         held.notice = error
         return
@@ -197,5 +200,12 @@ def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tupl
         schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
     proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
     held.draft = session.Draft(
-        name=name, frame=frame, schema=schema, grid=proposed, edited=proposed, notes=notes, dataset=dataset
+        name=name,
+        frame=frame,
+        schema=schema,
+        grid=proposed,
+        edited=proposed,
+        notes=notes,
+        dataset=dataset,
+        alike=alike,
     )
