@@ -7,7 +7,7 @@ from workbench import session
 from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening
+from workbench.upload import form, opening, reading
 
 held = session.session()
 
@@ -43,7 +43,10 @@ def choose_table() -> None:
         on_change=opening.take_upload,
     )
     st.caption(
-        _("The table stays in the memory of this server while this tab is open. It is not written to disk.")
+        _(
+            "The table stays in the memory of this server while this tab is open, and for a minute after. "
+            "This program does not write it to disk; the file itself is forgotten as soon as it is read."
+        )
     )
 
 
@@ -56,6 +59,7 @@ def describe(draft: session.Draft) -> None:
     )
     for note in draft.notes:
         st.caption(plain(note, at_most=300))
+    reading.show_reading(draft)
     with st.expander(_("Look at the first rows (private)")):
         widgets.internal_badge()
         st.dataframe(draft.frame.head(20), hide_index=True)

@@ -18,6 +18,7 @@ from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
+from dpcore.io.read import ReadResult
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
@@ -61,6 +62,8 @@ class Draft:
         dataset: its keyed fingerprint.
         version: rises when the grid is replaced.
         checks: rows outside each declaration, computed so far.
+        read: how a file was read; None for a sample.
+        data: the file's bytes, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
     """
 
@@ -71,6 +74,8 @@ class Draft:
     edited: pd.DataFrame
     notes: tuple[str, ...]
     dataset: str
+    read: ReadResult | None = None
+    data: bytes = field(default=b"", repr=False)
     version: int = 0
     checks: dict[Column, Outside] = field(default_factory=dict)
     alike: Alike | None = None
@@ -132,6 +137,8 @@ class Session:
         notice: an error to show on the page.
         choosing: whether another table is being chosen although one is open.
         anonymization: choices of the Anonymize page for the current data set.
+        tables: second tables, such as an attacker's list, by the field that read them.
+        failed: why such a field has none.
         uploads: how many files were read.
         question: the last one designed on the page Local answers.
         survey_keys: the question of each survey made in this tab, by its owner's key.
@@ -148,6 +155,8 @@ class Session:
     reports: dict[Any, Any] = field(default_factory=dict)
     notice: Exception | None = None
     choosing: bool = False
+    tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
+    failed: dict[str, DpcoreError] = field(default_factory=dict)
     anonymization: Any = None
     uploads: int = 0
     question: Question | None = None
@@ -243,6 +252,23 @@ def take(kind: type[Note]) -> Note | None:
         return None
     note, held.note = held.note, None
     return note
+
+
+def is_gone() -> Callable[[], bool]:
+    """Says later, from this run, whether its tab was closed meanwhile."""
+    context = get_script_run_ctx()
+    session_id = "" if context is None else context.session_id
+    return lambda: tabs.is_gone(session_id)
+
+
+def table_in(key: str) -> tuple[str, pd.DataFrame] | None:
+    """Name and rows of a second table that a field has read."""
+    return session().tables.get(key)
+
+
+def drop_table(key: str) -> None:
+    """Forget the second table that a field has read."""
+    session().tables.pop(key, None)
 
 
 def drop_uploads() -> None:

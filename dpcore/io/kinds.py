@@ -86,7 +86,7 @@ class _Texts:
             if pc.max(pc.utf8_length(pc.utf8_ltrim(present, "-"))).as_py() > (18 if complete else 15):
                 return self.arrow.take(self.indices)
             return present.cast(pa.int64()).take(self.indices)
-        numbers = present.cast(pa.float64())
+        numbers = pc.add(present.cast(pa.float64()), 0.0)  # -0 is 0
         finite = pc.all(pc.is_finite(numbers)).as_py()
         # 12.1 and 12.10 may be two ids, and long ones lose digits: such columns stay texts.
         apart = pc.count_distinct(numbers).as_py() == pc.count_distinct(present).as_py()

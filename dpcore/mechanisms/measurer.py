@@ -40,11 +40,7 @@ GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
 FARTHEST = 2.0**51
 """Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row could flip a distance."""
-
-
 Groups = npt.NDArray[np.int64]
-
-
 Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
 
@@ -236,9 +232,15 @@ class Measurer:
         change it by at most `rows`. Costs `loss`.
 
         Args:
-            order: above 0 and below 1; 1/2 for the median.
+            order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the median.
             cells: how many cells are in the order of values; rows in later ones are left out.
         """
+        if not 0 < order < 1 or order.denominator > 1000:
+            raise ParameterError(
+                "the order of a quantile ({order}) must be between 0 and 1, with a denominator up to 1,000",
+                remedy="use an order such as 1/2",
+                order=str(order),
+            )
         scale = selection_scale(rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
@@ -313,14 +315,15 @@ class Measurer:
 
     def _levels(self, name: str, levels: Integers) -> Integers:
         """Levels of the declared cells; refuses those by which a row could count for more than one."""
-        if np.shape(levels) != (self.domain.size(name),) or np.abs(levels).max() > GRID:
+        whole = np.asarray(levels)
+        size = (self.domain.size(name),)
+        if whole.dtype != np.int64 or whole.shape != size or whole.min() < -GRID or whole.max() > GRID:
             raise ParameterError(
                 "the levels of column {column!r} must be one per cell, from -{grid} to {grid}",
                 remedy="make them by tables.sums.levels",
                 column=name,
                 grid=GRID,
             )
-        whole = np.asarray(levels, dtype=np.int64)
         return whole[self._groups[name]] if name in self._groups else whole
 
     def _lines(self, by: Clique, sums: Integers) -> Integers:
@@ -384,43 +387,6 @@ class Measurer:
             ],
             dtype=np.int64,
         )
-
-
-class Rehearsal(Measurer):
-    """A measurer of a table without rows, and without noise: for a dry run that costs nothing.
-
-    It spends, checks and refuses as a real one does, so that what public facts alone can refuse is refused
-    before anything is charged.
-    """
-
-    def __init__(
-        self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
-    ) -> None:
-        def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
-            sizes = dict(zip(domain.names, domain.sizes, strict=True))
-            sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
-            shapes = [tuple(sizes[name] for name in clique) for clique in cliques]
-            return [
-                Counts(clique=clique, values=np.zeros(shape, dtype=np.int64))
-                for clique, shape in zip(cliques, shapes, strict=True)
-            ]
-
-        super().__init__(
-            counts,
-            domain=domain,
-            loss=loss,
-            rows=rows,
-            part=part,
-            texts=lambda column: {},
-            sums=lambda by, entries: np.zeros((domain.cells(by), len(entries)), dtype=np.int64),
-            delta=delta,
-            assigned=None
-            if part
-            else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
-        )
-
-    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
-        return values
 
 
 def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:

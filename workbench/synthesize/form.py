@@ -12,6 +12,7 @@ from dpcore.errors import DpcoreError
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.suggested import suggest_facts
 from workbench import session
 from workbench.synthesize import learning, recipes
 from workbench.synthesize.charts import pair_grid
@@ -127,6 +128,18 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
                 key=f"{key}-remove-{i}",
                 on_click=session.set_widget,
                 args=(key, facts[:i] + facts[i + 1 :]),
+            )
+        for i, suggestion in enumerate(suggest_facts(curator.schema)):
+            if suggestion.fact in facts or not recipes.fact_columns(suggestion.fact) <= set(columns):
+                continue
+            left, right = st.columns([5, 1], vertical_alignment="center")
+            words = recipes.fact_words(curator, suggestion.fact)
+            left.markdown(plain(f"{words} ({_(suggestion.reason)})", at_most=300))
+            right.button(
+                _("Add"),
+                key=f"{key}-suggested-{i}",
+                on_click=session.set_widget,
+                args=(key, [*facts, suggestion.fact]),
             )
         kind = st.radio(
             _("Add a fact"),

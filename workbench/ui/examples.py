@@ -1,23 +1,31 @@
 """A guided example: small tables of a textbook, on which k-anonymity and its limits can be counted by hand.
 
-The tables are numbered as in the book. Its rows are shown where they are known; where only the counts are,
-as in 6.1, 6.5 and 6.6, the rows are made up to these counts.
+The tables are numbered as in the book, and their rows are its rows. Whatever is said to come out of them is
+computed here, by the same functions that the page uses.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pandas as pd
 
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.hierarchies.builders import mask
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.models import DistinctL, KAnonymity
+from dpcore.anonymize.plan import Plan
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import reidentification_risk
+from dpcore.schema.role import Role
 from dpcore.tables.classes import IntArray, equivalence_classes, leaves_of
 from workbench.ui.language import N_, _
 from workbench.ui.wording import number
 
 TABLES = {
-    "6.1": pd.DataFrame({"zip": ["33617"] * 2 + ["23620"] * 3, "age": [24] * 2 + [41] * 3}),
+    "6.1": pd.DataFrame({"zip": ["33617", "33620", "33620", "33617", "33620"], "age": [24, 35, 35, 24, 35]}),
     "6.2": pd.DataFrame({"zip": ["33617", "23620", "23622", "33617"], "age": [24, 41, 43, 29]}),
     "6.3": pd.DataFrame(
         {"zip": ["33617", "236**", "236**", "33617"], "age": ["20-29", "40-49", "40-49", "20-29"]}
@@ -26,22 +34,86 @@ TABLES = {
     "6.5": pd.DataFrame(
         {
             "zip": ["33617", "33617", "33620", "33620"],
-            "age": [24, 24, 41, 41],
-            "disease": ["flu", "cancer", "heart disease", "heart disease"],
-        }
-    ),
-    "6.6": pd.DataFrame(
-        {
-            "zip": ["33617"] * 4 + ["33620"] * 4,
-            "age": [24, 24, 45, 45, 27, 27, 48, 48],
-            "disease": [
-                *("heart disease", "cancer", "infectious disease", "infectious disease"),
-                *("heart disease", "infectious disease", "cancer", "cancer"),
-            ],
+            "age": ["20-29", "20-29", "40-49", "40-49"],
+            "disease": ["cancer", "infectious disease", "heart disease", "heart disease"],
         }
     ),
 }
+TABLES["6.6"] = TABLES["6.5"].assign(zip="33***")
 TABLES["6.6, repaired"] = TABLES["6.6"].assign(age="20-49")
+
+_AGES = tuple(str(age) for age in sorted({*TABLES["6.2"]["age"], *TABLES["6.4"]["age"]}))
+_KNOWN: dict[str, Role] = {"zip": "quasi-identifier", "age": "quasi-identifier"}
+_ZIP = mask(sorted({*TABLES["6.2"]["zip"], *TABLES["6.4"]["zip"]}), (2, 5))
+_TENS = Hierarchy(
+    values=_AGES,
+    levels=(
+        _AGES,
+        tuple(f"{age[0]}0-{age[0]}9" for age in _AGES),
+        ("10-49",) * len(_AGES),
+        ("*",) * len(_AGES),
+    ),
+)
+_WIDE = Hierarchy(values=("20-29", "40-49"), levels=(("20-29", "40-49"), ("20-49", "20-49"), ("*", "*")))
+_MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
+
+
+def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """Local recoding at k = 2: each pair becomes only as coarse as it must (6.2 to 6.3)."""
+    plan = Plan(
+        roles=_KNOWN,
+        hierarchies={"zip": _ZIP, "age": _TENS},
+        models=(KAnonymity(k=2),),
+        method=METHODS["local recoding"],
+    )
+    return apply(table, plan)
+
+
+def without_outlier(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that a search at k = 2 keeps when it may suppress one in five, in pairs (6.4 to 6.3)."""
+    kept = (_searched(table, limit=0.2) != "*").any(axis=1)
+    return in_pairs(table[kept.to_numpy()].reset_index(drop=True))
+
+
+def with_outlier(table: pd.DataFrame) -> pd.DataFrame:
+    """k = 2 with every row kept (6.4 without suppression)."""
+    return _searched(table, limit=0)
+
+
+def repaired(table: pd.DataFrame) -> pd.DataFrame:
+    """k = 2 and three diseases in every group (6.6 to its repair)."""
+    plan = Plan(
+        roles={**_KNOWN, "disease": "sensitive"},
+        hierarchies={"zip": _MASKED, "age": _WIDE},
+        models=(KAnonymity(k=2), DistinctL(column="disease", l=3)),
+        limit=0,
+    )
+    return apply(table, plan)
+
+
+def learned(table: pd.DataFrame, **known: str) -> pd.DataFrame:
+    """What somebody learns about a person of whom they know this: the diseases and their chances."""
+    matching = table[(table[list(known)] == pd.Series(known)).all(axis=1)]
+    chances = matching["disease"].value_counts(normalize=True)
+    return pd.DataFrame({"disease": chances.index, "chance": chances.to_numpy()})
+
+
+def _searched(table: pd.DataFrame, limit: float) -> pd.DataFrame:
+    plan = Plan(roles=_KNOWN, hierarchies={"zip": _ZIP, "age": _TENS}, models=(KAnonymity(k=2),), limit=limit)
+    return apply(table, plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """Something done with a table of the example.
+
+    Attributes:
+        says: what, in a few words.
+        run: does it.
+    """
+
+    says: str
+    run: Callable[[pd.DataFrame], pd.DataFrame]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +124,14 @@ class Step:
         table: its number.
         title, says: what there is to see.
         known: sets of columns that others may know; k and l are counted by each.
+        operations: what is done with the table, each computed when it is shown.
     """
 
     table: str
     title: str
     says: str
     known: tuple[tuple[str, ...], ...] = (("zip", "age"),)
+    operations: tuple[Operation, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """The rows."""
@@ -97,6 +171,7 @@ STEPS = (
             "Everybody is alone with their zip and age. The book prints 33620 in place of 23620, from which "
             "the next table could not be made: 33620 would become 336**."
         ),
+        operations=(Operation(says=N_("Made coarser in pairs, at k = 2:"), run=in_pairs),),
     ),
     Step(
         table="6.3",
@@ -110,8 +185,12 @@ STEPS = (
         table="6.4",
         title=N_("One who is unlike all others"),
         says=N_(
-            "Without the row of 19352, which is 20 % of the rows, the table before is reached. To keep it, "
-            "the zip would have to go altogether, and ages to become 10-49."
+            "Without the row of 19352, one of five, the table before is reached. To keep it, the zip has to "
+            "go altogether, and the ages become much coarser."
+        ),
+        operations=(
+            Operation(says=N_("One row in five may be suppressed:"), run=without_outlier),
+            Operation(says=N_("Every row is kept:"), run=with_outlier),
         ),
     ),
     Step(
@@ -121,6 +200,12 @@ STEPS = (
             "k holds, but both people of 33620 have heart disease: whoever knows that a neighbor is in the "
             "table knows the disease, without finding the row."
         ),
+        operations=(
+            Operation(
+                says=N_("What is learned about a neighbor in 33620:"),
+                run=lambda table: learned(table, zip="33620"),
+            ),
+        ),
     ),
     Step(
         table="6.6",
@@ -128,12 +213,19 @@ STEPS = (
         known=(("zip",), ("zip", "age")),
         says=N_(
             "The book calls this table diverse. By zip alone it is; with the age, which is in the table and "
-            "can be known, two people of 45 in 33617 share one disease. No tool may assume that nobody knows."
+            "can be known, both people of 40-49 share one disease. No tool may assume that nobody knows."
+        ),
+        operations=(
+            Operation(
+                says=N_("What is learned about somebody in the early forties:"),
+                run=lambda table: learned(table, age="40-49"),
+            ),
+            Operation(says=N_("Repaired: three diseases in every group:"), run=repaired),
         ),
     ),
     Step(
         table="6.6, repaired",
         title=N_("Wider groups"),
-        says=N_("Groups of four with three diseases each. The price is the age, which now says little."),
+        says=N_("One group of four with three diseases. The price is the age, which now says little."),
     ),
 )

@@ -10,9 +10,10 @@ from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
-from dpcore.io.read import read_table
+from dpcore.io.options import ReadOptions
+from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
-from workbench import samples, session
+from workbench import reading, samples, session
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
@@ -38,23 +39,39 @@ def take_sample(key: str) -> None:
     sample = SAMPLES[key]
     frame = sample.build()
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, frame, unit, ())
+    _draft(sample.title, frame, unit)
 
 
 def take_upload() -> None:
-    """Read the uploaded file, and drop its bytes."""
+    """Read the uploaded file; its bytes stay with the draft until it is opened or dropped."""
     held = session.session()
     file = session.widget(upload_key())
     if file is None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes
     try:
-        read = read_table(file.getvalue(), file.name)
-        _draft(file.name, read.frame, None, read.notes)
-    except DpcoreError as error:
-        held.notice = error
+        _read(file.getvalue(), file.name, ReadOptions())
     finally:
         session.drop_uploads()
+
+
+def read_again(options: ReadOptions) -> None:
+    """Read the draft's file with other options; what cannot be read leaves the draft as it is."""
+    draft = session.session().draft
+    if draft is not None:
+        _read(draft.data, draft.name, options)
+
+
+def _read(data: bytes, name: str, options: ReadOptions) -> None:
+    held = session.session()
+    try:
+        read = reading.read(
+            data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
+        )
+    except DpcoreError as error:
+        held.notice = error
+        return
+    _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
 
 
 def take_wanted_sample() -> None:
@@ -181,14 +198,22 @@ def steps(curator: Curator) -> list[tuple[str, str, str]]:
     ]
 
 
-def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tuple[str, ...]) -> None:
+def _draft(
+    name: str,
+    frame: pd.DataFrame,
+    unit: PrivacyUnit | None,
+    read: ReadResult | None = None,
+    data: bytes = b"",
+    schema: Schema | None = None,
+    dataset: str = "",
+) -> None:
     held = session.session()
     held.notice = None
     try:
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
-        schema = suggest_schema(frame)
-        dataset = Curator.dataset_of(frame, session.ledger())
+        schema = schema or suggest_schema(frame)
+        dataset = dataset or Curator.dataset_of(frame, session.ledger())
         account = session.ledger().account(dataset)
         alike = likeness.find(frame, session.ledger()) if account is None else None
     except DpcoreError as error:
@@ -205,7 +230,10 @@ def _draft(name: str, frame: pd.DataFrame, unit: PrivacyUnit | None, notes: tupl
         schema=schema,
         grid=proposed,
         edited=proposed,
-        notes=notes,
+        notes=read.notes if read else (),
         dataset=dataset,
+        read=read,
+        data=data,
+        version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
     )

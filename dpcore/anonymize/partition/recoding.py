@@ -12,7 +12,7 @@ visits a few dozen nodes; visiting nearly all of them, in order, costs less time
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
@@ -41,10 +41,10 @@ def local_recoding(
     check_columns(list(hierarchies))
     covering, leaf = leaf_codes(frame, hierarchies)
     gate = admission.gate(frame)
-    tuple_of = class_index([*leaf.values(), gate.secret])
+    tuple_of = class_index([*leaf.values(), *gate.rows.codes])
     _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
     trees = [_Tree(covering[name], leaf[name][first], weights) for name in leaf]
-    table = _Table(trees, weights, replace(gate, secret=gate.secret[first], weights=weights))
+    table = _Table(trees, weights, gate.of_tuples(first, weights))
     classes, levels = _settle(table, _release(table))
     return recode(covering, leaf, classes=classes[tuple_of], levels=levels)
 

@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from workbench.ui.examples import STEPS, TABLES
+from workbench.ui.examples import (
+    STEPS,
+    TABLES,
+    in_pairs,
+    learned,
+    repaired,
+    with_outlier,
+    without_outlier,
+)
+
+PRINTED = {
+    "6.1": "33617,24 / 33620,35 / 33620,35 / 33617,24 / 33620,35",
+    "6.2": "33617,24 / 23620,41 / 23622,43 / 33617,29",
+    "6.3": "33617,20-29 / 236**,40-49 / 236**,40-49 / 33617,20-29",
+    "6.4": "33617,24 / 23620,41 / 23622,43 / 33617,29 / 19352,12",
+    "6.5": "33617,20-29,cancer / 33617,20-29,infectious disease / 33620,40-49,heart disease / "
+    "33620,40-49,heart disease",
+    "6.6": "33***,20-29,cancer / 33***,20-29,infectious disease / 33***,40-49,heart disease / "
+    "33***,40-49,heart disease",
+}
+"""The printed tables of SEEDS after B13, 6.3 in the order of the rows it is made from."""
 
 COUNTS = {
     "6.1": ["By zip, age: k = 2."],
@@ -34,3 +55,34 @@ def test_the_mistakes_of_the_book_are_said() -> None:
     said = {step.table: step.says for step in STEPS}
     assert "33620 would become 336**" in said["6.2"]
     assert "calls this table diverse" in said["6.6"]
+
+
+@pytest.mark.parametrize("table", PRINTED)
+def test_rows_are_those_of_the_book(table: str) -> None:
+    """SEEDS B5 to B10: invented rows would stand under the number of a printed table."""
+    rows = TABLES[table].astype(str).itertuples(index=False)
+    assert " / ".join(",".join(row) for row in rows) == PRINTED[table]
+
+
+def test_the_six_operations() -> None:
+    """SEEDS B6, B7, B9 to B11: what is said to come out of a table would not come out of it."""
+    pd.testing.assert_frame_equal(in_pairs(TABLES["6.2"]), TABLES["6.3"])
+    pd.testing.assert_frame_equal(without_outlier(TABLES["6.4"]), TABLES["6.3"])
+    assert with_outlier(TABLES["6.4"]).to_dict("list") == {"zip": ["*"] * 5, "age": ["10-49"] * 5}
+    assert learned(TABLES["6.5"], zip="33620").to_dict("list") == {
+        "disease": ["heart disease"],
+        "chance": [1.0],
+    }
+    assert learned(TABLES["6.6"], age="40-49").to_dict("list") == {
+        "disease": ["heart disease"],
+        "chance": [1.0],
+    }
+    assert learned(TABLES["6.6"], zip="33***")["chance"].max() == 0.5
+    pd.testing.assert_frame_equal(repaired(TABLES["6.6"]), TABLES["6.6, repaired"])
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.table)
+def test_every_operation_runs(step) -> None:
+    """The page would stop at a table."""
+    for operation in step.operations:
+        assert len(operation.run(step.frame()))

@@ -1,0 +1,63 @@
+"""The Data page reads files of other countries as they are meant, asks what it cannot know, obeys."""
+
+from __future__ import annotations
+
+GERMAN = (
+    "Kunde;Umsatz;Geburt\n"
+    + "".join(f"{'ABC'[i % 3]};{i + 1}.461,{i % 10}1;{i % 28 + 1:02d}.04.2002\n" for i in range(60))
+).encode("cp1252")
+SLASHES = ("born,x\n" + "".join(f"0{i % 9 + 1}/0{i % 8 + 1}/2002,{i % 5}\n" for i in range(60))).encode()
+HEADERLESS = ("39, State-gov, 7\n50, Private, 8\n38, State-gov, 9\n" * 20).encode()
+
+
+def kinds(app) -> dict[str, str]:
+    return dict(zip(app.session.draft.grid["column"], app.session.draft.grid["kind"], strict=True))
+
+
+def test_decimal_commas_and_dates_with_points_are_shown_as_understood(app):
+    """PEOPLE.md, D4: they would be left out, or accepted without a look at what was understood."""
+    app.upload(GERMAN)
+    assert not app.at.exception
+    assert kinds(app) == {"Kunde": "categorical", "Umsatz": "real", "Geburt": "date"}
+    shown = app.at.dataframe[0].value
+    assert list(shown.iloc[:, 1]) == ["1.234,5", "dd.mm.yyyy"]
+    assert "1.461,01 → 1461.01" in shown.iloc[0, 2]
+
+
+def test_the_order_of_day_and_month_is_asked(app):
+    """06/04/2002 would silently be another day."""
+    app.upload(SLASHES)
+    assert any("two ways" in each.value for each in app.at.warning)
+    app.press("06/04/2002 is June 4")
+    assert not app.at.exception
+    assert kinds(app)["born"] == "date"
+    assert app.session.draft.frame["born"].iloc[0] == "2002-01-01"
+    assert app.session.draft.frame["born"].iloc[1] == "2002-02-02"
+    assert not any("two ways" in each.value for each in app.at.warning)
+
+
+def test_a_file_can_be_read_again_with_names_for_its_columns(app):
+    """SEEDS E7: the first person of a file without a header would be its names, and nobody could say so."""
+    app.upload(HEADERLESS)
+    assert len(app.session.draft.frame) == 60
+    app.set("text_input", "Names of the columns", "age, workclass, n").press("Read it again")
+    assert not app.at.exception
+    assert list(app.session.draft.frame) == ["age", "workclass", "n"]
+    app.set("checkbox", "The first line names", True).press("Read it again")
+    assert list(app.session.draft.frame) == ["39", "State-gov", "7"]
+
+
+def test_options_that_do_not_fit_leave_the_draft(app):
+    """A wrong separator would lose the table that was read."""
+    app.upload(HEADERLESS)
+    app.set("number_input", "Lines above", 90).press("Read it again")
+    assert not app.at.exception
+    assert app.at.error
+    assert len(app.session.draft.frame) == 60
+
+
+def test_the_bytes_go_with_the_draft(app):
+    """The file would stay in memory after it was opened."""
+    app.upload(GERMAN)
+    app.open_draft()
+    assert app.session.draft is None

@@ -1,0 +1,101 @@
+"""How a file was read: what was understood, with examples, and the controls to have it read otherwise."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.io.options import DECIMALS, SEPARATORS, ReadOptions
+from dpcore.io.read import ReadResult
+from workbench import session
+from workbench.ui.language import _
+from workbench.ui.wording import plain
+from workbench.upload import opening
+
+ENCODINGS = (
+    "utf-8", "utf-16", "gb18030", "big5", "cp1252", "iso8859_15", "cp1250", "cp1251", "shift_jis", "euc_kr",
+)  # fmt: skip
+
+
+def show_reading(draft: session.Draft) -> None:
+    """Numbers and dates as they were understood, an open question, and the controls; nothing for Parquet."""
+    read = draft.read
+    if read is None or read.kind == "parquet":
+        return
+    if read.undecided:
+        ask_order(draft, read)
+    if read.understood:
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    _("column"): [each.column for each in read.understood],
+                    _("written as"): [each.pattern for each in read.understood],
+                    _("three examples, and how they are understood (private)"): [
+                        "   ".join(f"{text} → {value}" for text, value in each.examples)
+                        for each in read.understood
+                    ],
+                }
+            ),
+            hide_index=True,
+        )
+    with st.expander(_("The file was read wrongly?")):
+        options = ask_options(draft, read)
+        st.button(_("Read it again"), on_click=opening.read_again, args=(options,))
+
+
+def ask_order(draft: session.Draft, read: ReadResult) -> None:
+    """Day and month, where every date of the file fits both orders."""
+    st.warning(
+        _("The dates of {columns} can be read in two ways.").format(
+            columns=", ".join(plain(name) for name in read.undecided)
+        )
+    )
+    with st.container(horizontal=True):
+        for label, first in ((_("06/04/2002 is 6 April"), True), (_("06/04/2002 is June 4"), False)):
+            options = dataclasses.replace(read.options, day_first=first)
+            st.button(label, on_click=opening.read_again, args=(options,))
+
+
+def ask_options(draft: session.Draft, read: ReadResult) -> ReadOptions:
+    """Encoding, separator, decimal sign, header, lines above it; what the file was read with is chosen."""
+    used = read.options
+    key = f"{draft.dataset[:12]}-{draft.version}"
+    left, middle, right = st.columns(3)
+    encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *ENCODINGS)))
+    encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
+    names = {",": _("comma"), ";": _("semicolon"), "\t": _("tab"), "|": _("bar")}
+    separator = middle.selectbox(
+        _("Separator"),
+        SEPARATORS,
+        index=SEPARATORS.index(used.separator or ","),
+        format_func=names.__getitem__,
+        key=f"read-separator-{key}",
+    )
+    decimal = right.selectbox(
+        _("Decimal sign"),
+        DECIMALS,
+        index=DECIMALS.index(used.decimal or "."),
+        format_func={".": _("point: 1,234.5"), ",": _("comma: 1.234,5")}.__getitem__,
+        key=f"read-decimal-{key}",
+    )
+    skip = left.number_input(_("Lines above the table"), 0, 100, value=used.skip or 0, key=f"read-skip-{key}")
+    header = middle.checkbox(
+        _("The first line names the columns"), value=used.header is not False, key=f"read-header-{key}"
+    )
+    given = used.names
+    if not header:
+        text = right.text_input(
+            _("Names of the columns, with commas between"), ", ".join(given), key=f"read-names-{key}"
+        )
+        given = tuple(part.strip() for part in text.split(",")) if text.strip() else ()
+    return dataclasses.replace(
+        used,
+        encoding=encoding,
+        separator=separator,
+        decimal=decimal,
+        header=bool(header),
+        names=given,
+        skip=int(skip),
+    )
