@@ -25,7 +25,8 @@ from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
 from dpcore.evaluation.question import Evaluation
-from dpcore.mechanisms.measurer import Measurer, Rehearsal
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import Guarantee, Release
 from dpcore.schema import Domain
 from dpcore.synthesis import Categories, FoundCategories, Tree, load_model
