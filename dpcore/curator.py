@@ -110,12 +110,12 @@ class Curator:
         """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
         self._ledger.verify(self.account.dataset)
 
-    def quote(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> Quote:
+    def quote(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> Quote:
         """What `run` would cost, what would remain, and the error to expect; reads no data."""
-        part = self._part(where)
+        cell = self._part(part)
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
-        charge = Charge(units=charge_of(spend, self.rule), part=self._charged(part))
+        charge = Charge(units=charge_of(spend, self.rule), part=self._charged(cell))
         standing = self._ledger.standing(self.account.dataset)
         return Quote(
             charge=standing.extra(charge),
@@ -141,7 +141,7 @@ class Curator:
         recipe: Recipe,
         loss: AnyLoss,
         *,
-        where: Mapping[str, str] | None = None,
+        part: Mapping[str, str] | None = None,
         request_id: str | None = None,
         on_progress: OnProgress = silent,
     ) -> Release:
@@ -154,29 +154,29 @@ class Curator:
         Args:
             recipe: what to learn.
             loss: what to spend, all of it.
-            where: {column: category} to read, and charge, one publicly declared part only.
+            part: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the deed, so that a repeated click is the same deed.
-        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, found before the charge by a dry run.
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
-        part = self._part(where)
+        cell = self._part(part)
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
-        plan = self._plan(recipe, spend, part)
+        plan = self._plan(recipe, spend, cell)
         stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
         if stored is not None:
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
-        recipe.fit(self._rehearsal(spend, part, delta), silent)
+        recipe.fit(self._rehearsal(spend, cell, delta), silent)
         charge = Charge(
             units=charge_of(spend, self.rule),
             threshold_units=math.ceil(delta * 10**18),
-            part=self._charged(part),
+            part=self._charged(cell),
         )
         asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
-        measurer = self._measurer(spend, part, delta)
+        measurer = self._measurer(spend, cell, delta)
 
         def release() -> Release:
             marginals, model = recipe.fit(measurer, on_progress)
@@ -189,14 +189,14 @@ class Curator:
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
-                part=part,
+                part=cell,
             )
 
         return self._paid(request_id, charge, asked, measurer, release)
 
-    def stored(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> str | None:
+    def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return self._stored(self._plan(recipe, run_loss(loss, self.rule), self._part(where)))
+        return self._stored(self._plan(recipe, run_loss(loss, self.rule), self._part(part)))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -324,14 +324,14 @@ class Curator:
         self._ledger.commit(dataset, request_id, _events(measurer), text)
         return answered
 
-    def _part(self, where: Mapping[str, str] | None) -> Part | None:
-        if not where:
+    def _part(self, part: Mapping[str, str] | None) -> Part | None:
+        if not part:
             return None
-        if len(where) != 1:
+        if len(part) != 1:
             raise ParameterError(
                 "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
             )
-        ((column, category),) = where.items()
+        ((column, category),) = part.items()
         self.schema.part_code(column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
