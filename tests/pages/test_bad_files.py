@@ -76,7 +76,9 @@ def test_an_open_data_set_outlasts_a_bad_file(opened):
 def test_a_table_over_the_limits_is_refused(app, monkeypatch, limits, said):
     """A huge file would take the server down."""
     read = opening.read_table
-    monkeypatch.setattr(opening, "read_table", lambda data, name: read(data, name, limits=limits))
+    monkeypatch.setattr(
+        opening, "read_table", lambda data, name, **how: read(data, name, limits=limits, **how)
+    )
     app.upload(b"a,b,c,name\n" + b"1,2,3,texts\n" * 200)
     assert said in app.errors.replace("\\", "")
     assert app.session.draft is None
