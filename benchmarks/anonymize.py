@@ -294,6 +294,8 @@ def main() -> None:
         "--peers", action="store_true", help="measure pycanon and anonypy too (downloads them)"
     )
     options = parser.parse_args()
+    if not options.reference.exists():
+        parser.error(f"there is no reference table {options.reference}: name it with --reference")
     folder = options.data or options.reference.resolve().parents[1] / "data" / "arx"
     data = Data(Adult.read(folder), reference(options.reference))
     tables = [

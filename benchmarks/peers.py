@@ -100,6 +100,40 @@ print(json.dumps(found))
 """
 
 
+ANONYMETER = """
+import json, sys, time, warnings
+import pandas as pd
+from anonymeter.evaluators import InferenceEvaluator, LinkabilityEvaluator, SinglingOutEvaluator
+
+warnings.simplefilter("ignore")
+rows, secret, attempts = pd.read_csv(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+original, release, control = (
+    rows[rows["_of"] == of].drop(columns="_of").reset_index(drop=True)
+    for of in ("original", "release", "control")
+)
+names = list(original.columns)
+tables = {"ori": original, "syn": release, "control": control, "n_attacks": attempts}
+evaluators = {
+    "singling out by one column": (SinglingOutEvaluator(**tables), {"mode": "univariate"}),
+    "linkability": (LinkabilityEvaluator(**tables, aux_cols=(names[::2], names[1::2]), n_neighbors=5), {}),
+    "inference": (
+        InferenceEvaluator(
+            **tables, aux_cols=[each for each in names if each != secret], secret=secret, regression=False
+        ),
+        {},
+    ),
+}
+found = {}
+for name, (evaluator, how) in evaluators.items():
+    start = time.process_time()
+    evaluator.evaluate(**how)
+    result = evaluator.results(confidence_level=0.95)
+    rates = [result.attack_rate.value, result.control_rate.value, result.baseline_rate.value]
+    found[name] = [time.process_time() - start, rates]
+print(json.dumps(found))
+"""
+
+
 def pycanon(frame: pd.DataFrame, known: list[str], secret: str) -> dict[str, tuple[float, float]] | None:
     """(CPU seconds, answer) of k, l, entropy l and t; None where it does not install."""
     return _run(["pycanon"], PYCANON, frame, known, secret)
@@ -120,6 +154,16 @@ def pure_ldp(codes: pd.DataFrame, k: int, epsilon: float) -> dict[str, tuple[flo
 def multi_freq(codes: pd.DataFrame, k: int, epsilon: float) -> dict[str, tuple[float, list[float]]] | None:
     """(CPU seconds, shares) of each protocol; None where it does not install."""
     return _run(["multi-freq-ldpy", "pandas", "scipy", "xxhash<4"], MULTI_FREQ, codes, k, epsilon)
+
+
+def anonymeter(
+    frame: pd.DataFrame, secret: str, attempts: int
+) -> dict[str, tuple[float, list[float]]] | None:
+    """(CPU seconds, rates on the original, on the control, of the baseline) of each attack.
+
+    Args: frame: three tables below each other, named by the column "_of". None where it does not install.
+    """
+    return _run(["anonymeter==1.1.0"], ANONYMETER, frame, secret, attempts)
 
 
 def _run(packages: list[str], script: str, frame: pd.DataFrame, *given: Any) -> dict[str, Any] | None:

@@ -207,15 +207,18 @@ class Curator:
     def anonymize(self, plan: Plan) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
 
+        Where the schema names people by an id column, the plan counts people, whatever it said.
+
         Rows come in the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan.
         """
+        plan = plan.counting(self.schema.unit.id_column)
         text = plan.to_json()
         digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
         self._ledger.note(
             self.account.dataset,
             uuid.uuid4().hex,
-            {"anonymized": digest, "about": [plan.method, *map(str, plan.models)]},
+            {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
         )
         rows = apply(self._engine.rows().frame, plan)
         rows = rows.sort_values(
@@ -226,7 +229,11 @@ class Curator:
         return AnonymizedTable(
             table=PublicTable(rows),
             plan=text,
-            guarantee=Guarantee(kind="syntactic", unit="rows", models=tuple(map(str, plan.models))),
+            guarantee=Guarantee(
+                kind="syntactic",
+                unit="people" if plan.person else "rows",
+                models=tuple(map(str, plan.models)),
+            ),
         )
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:

@@ -35,8 +35,9 @@ def judge(candidate: Candidate) -> None:
         _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
     )
     tabs[tab](curator, candidate, found)
-    with st.expander(_("Share one of these figures: it costs some of the budget")):
-        asked_view.share(curator, candidate)
+    if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
+        with st.expander(_("Share one of these figures: it costs some of the budget")):
+            asked_view.share(curator, candidate.release)
 
 
 widgets.internal_badge()

@@ -43,7 +43,10 @@ def choose_table() -> None:
         on_change=opening.take_upload,
     )
     st.caption(
-        _("The table stays in the memory of this server while this tab is open. It is not written to disk.")
+        _(
+            "The table stays in the memory of this server while this tab is open, and for a minute after. "
+            "This program does not write it to disk; the file itself is forgotten as soon as it is read."
+        )
     )
 
 

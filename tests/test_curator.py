@@ -440,11 +440,28 @@ def test_parts_of_two_columns_add_up() -> None:
     assert [name.partition(" #")[0] for name in charged] == ["sex", "sex", "young"]
 
 
+def test_a_part_is_charged_to_the_declaration_of_its_own_column() -> None:
+    """Parts share a charge only while they are disjoint: under one declaration of their own column."""
+    ledger = dp.MemoryLedger()
+    coarser = dataclasses.replace(AGE, bin_width=50)
+    wider = dataclasses.replace(SEX, categories=("Female", "Male", "Other"))
+    spent = []
+    for columns, sex in (((AGE, SEX), "Female"), ((coarser, SEX), "Male"), ((AGE, wider), "Female")):
+        curator = opened(schema=dp.Schema(columns=columns, unit=SCHEMA.unit), ledger=ledger)
+        curator.run(dp.Histogram("age"), ONE, where={"sex": sex})
+        spent.append(curator.balance().spent // 10**12)
+    assert spent == [1, 1, 2]
+
+
 def test_the_note_of_an_anonymization_comes_before_its_rows() -> None:
     """Rows read before the note is on file could leave without one."""
     spy = Spy()
     hierarchies = {"age": flat(map(str, range(100)))}
-    plan = Plan(roles={"age": "quasi-identifier"}, hierarchies=hierarchies, models=(KAnonymity(k=2),))
+    plan = Plan(
+        roles={"age": "quasi-identifier", "sex": "insensitive"},
+        hierarchies=hierarchies,
+        models=(KAnonymity(k=2),),
+    )
     spy.curator.anonymize(plan)
     assert spy.calls == ["note", "rows"]
 
@@ -464,7 +481,9 @@ def test_a_release_carries_no_reasons() -> None:
     told = dataclasses.replace(SEX, reason="most rows say so")
     curator = opened(schema=dp.Schema(columns=(AGE, told), unit=SCHEMA.unit))
     for recipe in (dp.Histogram("sex"), dp.Joint(("age", "sex")), Tree()):
-        assert "most rows" not in curator.run(recipe, ONE, request_id=recipe.kind).to_json()
+        release = curator.run(recipe, ONE, request_id=recipe.kind)
+        assert "most rows" not in release.to_json()
+        assert not any(column.reason for column in release.schema.columns)
     assert "most rows" not in curator.schema.to_json()
 
 

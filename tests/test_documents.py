@@ -31,9 +31,8 @@ def text_of(name: str) -> str:
 
 def folders(under: Path) -> set[str]:
     """Folders that belong to the project, as paths with an ending slash."""
-    return {
-        f"{each.name}/" for each in under.iterdir() if each.is_dir() and not each.name.startswith(".")
-    } - {f"{name}/" for name in MADE}
+    names = {each.name for each in under.iterdir() if each.is_dir() and not each.name.startswith(".")}
+    return {f"{name}/" for name in names - MADE if not name.endswith(".egg-info")}
 
 
 def rows(text: str) -> Iterator[list[str]]:

@@ -118,6 +118,8 @@ class Session:
         notice: an error to show on the page.
         choosing: whether another table is being chosen although one is open.
         anonymization: choices of the Anonymize page for the current data set.
+        tables: second tables, such as an attacker's list, by the field that read them.
+        failed: why such a field has none.
         uploads: how many files were read.
         question: the last one designed on the page Local answers.
         survey_keys: the question of each survey made in this tab, by its owner's key.
@@ -134,6 +136,8 @@ class Session:
     reports: dict[Any, Any] = field(default_factory=dict)
     notice: Exception | None = None
     choosing: bool = False
+    tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
+    failed: dict[str, DpcoreError] = field(default_factory=dict)
     anonymization: Any = None
     uploads: int = 0
     question: Question | None = None
@@ -229,6 +233,23 @@ def take(kind: type[Note]) -> Note | None:
         return None
     note, held.note = held.note, None
     return note
+
+
+def is_gone() -> Callable[[], bool]:
+    """Says later, from this run, whether its tab was closed meanwhile."""
+    context = get_script_run_ctx()
+    session_id = "" if context is None else context.session_id
+    return lambda: tabs.is_gone(session_id)
+
+
+def table_in(key: str) -> tuple[str, pd.DataFrame] | None:
+    """Name and rows of a second table that a field has read."""
+    return session().tables.get(key)
+
+
+def drop_table(key: str) -> None:
+    """Forget the second table that a field has read."""
+    session().tables.pop(key, None)
 
 
 def drop_uploads() -> None:

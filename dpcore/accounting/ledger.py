@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import hmac
-import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,7 +28,6 @@ from dpcore.errors import (
     RequestConflict,
 )
 
-TAIL = 64
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
 
@@ -333,85 +331,6 @@ def balance(account: Account, lines: Sequence[Line]) -> Balance:
     spent = total((charge.units, charge.part) for request, charge in charges if request in ended)
     both = total((charge.units, charge.part) for _, charge in charges)
     return Balance(budget=account.units, spent=spent, held=both - spent)
-
-
-def digest_of(release: str) -> str:
-    """Fingerprint of a stored release, kept in its line."""
-    return hashlib.sha256(release.encode()).hexdigest()
-
-
-def head_of(key: bytes, last: Line) -> str:
-    """Seal over the last line of a data set, kept apart from the lines."""
-    return hmac.new(key, f"head {last.digest}".encode(), hashlib.sha256).hexdigest()
-
-
-def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
-    """Refuse to go on from a line that was not the last one, or from totals that it did not lead to.
-
-    Raises: LedgerCorrupt.
-    """
-    if last is None or last.digest != last.seal(key) or head_of(key, last) != head:
-        raise corrupt("the last line of the ledger is missing or was altered")
-    if last.standing != standing.digest:
-        raise corrupt("the account or its totals were altered")
-
-
-def check_sealed(key: bytes, line: Line) -> Line:
-    """A line that carries its own seal. Raises: LedgerCorrupt."""
-    if line.digest != line.seal(key):
-        raise corrupt("line {number} of the ledger was altered", number=line.number)
-    return line
-
-
-def check_tail(key: bytes, lines: Sequence[Line]) -> None:
-    """Check the seals and links of the last `TAIL` lines: a spend does so, in a time that does not grow.
-
-    Raises: LedgerCorrupt.
-    """
-    for line in lines:
-        check_sealed(key, line)
-    for before, line in itertools.pairwise(lines):
-        if (line.previous, line.number) != (before.digest, before.number + 1):
-            raise corrupt("lines are missing before line {number} of the ledger", number=line.number)
-
-
-def check_chain(
-    key: bytes, standing: Standing, lines: Sequence[Line], releases: dict[str, str], head: str
-) -> None:
-    """Walk all that the ledger holds of one data set.
-
-    Raises: LedgerCorrupt at the first line that does not fit.
-    """
-    if walk(key, standing.account, lines, releases, head) != standing:
-        raise corrupt("the account or its totals were altered")
-    check_head(key, lines[-1], head, standing)
-
-
-def walk(
-    key: bytes, account: Account, lines: Sequence[Line], releases: dict[str, str], head: str
-) -> Standing:
-    """The standing that the lines lead to, each of them checked. Raises: LedgerCorrupt."""
-    previous, now = "", Standing(account=account)
-    charges: dict[str, Charge] = {}
-    for number, line in enumerate(lines):
-        if line.number != number or line.previous != previous or line.digest != line.seal(key):
-            raise corrupt(
-                "line {number} of the ledger was altered, or lines are missing before it", number=number
-            )
-        if line.state == "reserved":
-            charges[line.request_id] = line.charge
-        now = now.after(line.state, charges.get(line.request_id, NOTHING))
-        if line.standing and line.standing != now.digest:
-            raise corrupt("line {number} of the ledger does not add up", number=number)
-        previous = line.digest
-    if not lines or head_of(key, lines[-1]) != head:
-        raise corrupt("the last line of the ledger is missing or was altered")
-    if lines[0].content != open_content(account):
-        raise corrupt("the account was altered after it was opened")
-    stored = {request_id: digest_of(release) for request_id, release in releases.items()}
-    if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:
-        raise corrupt("a stored release was altered, dropped or added")
-    return now
 
 
 def corrupt(problem: str, **details: object) -> LedgerCorrupt:

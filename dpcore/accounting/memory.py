@@ -6,23 +6,25 @@ import secrets
 import threading
 from typing import Any
 
+from dpcore.accounting.chain import (
+    TAIL,
+    check_chain,
+    check_head,
+    check_sealed,
+    check_tail,
+    digest_of,
+    head_of,
+)
 from dpcore.accounting.ledger import (
     NOTHING,
-    TAIL,
     Account,
     Charge,
     Line,
     Standing,
     State,
-    check_chain,
-    check_head,
     check_reserve,
     check_same,
-    check_sealed,
     check_states,
-    check_tail,
-    digest_of,
-    head_of,
     no_account,
     open_content,
 )

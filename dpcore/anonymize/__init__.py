@@ -12,6 +12,7 @@ from dpcore.anonymize.fulldomain.metrics import Loss as InformationLoss
 from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest as suggest_hierarchy
+from dpcore.anonymize.methods import FullDomain, LocalRecoding, Microaggregation, Mondrian
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -30,10 +31,14 @@ __all__ = [
     "Discernibility",
     "DistinctL",
     "EntropyL",
+    "FullDomain",
     "Hierarchy",
     "InformationLoss",
     "KAnonymity",
     "KMap",
+    "LocalRecoding",
+    "Microaggregation",
+    "Mondrian",
     "NonUniformEntropy",
     "Plan",
     "Quality",

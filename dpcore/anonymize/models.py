@@ -1,64 +1,47 @@
-"""Privacy models: what every published equivalence class must fulfil.
+"""Privacy models: what every published equivalence class must fulfill.
 
-A model looks at classes (their sizes, the histogram of a sensitive column) and says which of them violate
-it; a violating class is suppressed. Every model here is monotone under generalization: joining two classes
-that fulfil it gives one that does. `monotone` says that this also holds for the number of suppressed rows;
-where it does not, `relaxation` names a weaker model with that property, by which a search may prune.
+A model looks at classes (their people, the histogram of a sensitive column) and says which of them violate
+it; a violating class is suppressed. It counts people: five rows of one person are one. Where each row is a
+person, every model here is monotone under generalization: joining two classes that fulfill it gives one that
+does. `monotone` says that this also holds for the number of suppressed people, and for people of several
+rows, who may be in both classes; where it does not, `relaxation` names a weaker model with that property, by
+which a search may prune.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.tuples import Sensitive
+from dpcore.anonymize.groups import ClassStatistics, Histogram, Secret
 from dpcore.errors import ParameterError
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray
-
-
-class ClassStatistics(Protocol):
-    """What a model may look at: one entry a class."""
-
-    @property
-    def sensitive(self) -> Mapping[str, Sensitive]:
-        """The sensitive columns, as they are in the whole table."""
-
-    @property
-    def sizes(self) -> IntArray:
-        """Published rows."""
-
-    @property
-    def population(self) -> IntArray:
-        """Rows of the whole table."""
-
-    def histogram(self, column: str) -> FloatArray:
-        """Published rows by value of a sensitive column: values x classes."""
+from dpcore.tables.classes import BoolArray, IntArray
 
 
 class Model(Protocol):
     """One privacy model."""
 
     monotone: ClassVar[bool]
-    """Generalizing further never suppresses more rows."""
+    """Generalizing further never suppresses more people."""
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        """Which classes violate the model; boolean, one a class.
+        """Which classes violate the model; boolean, one per class.
 
-        A class without a published row violates nothing but delta-presence.
+        A class without a published person violates nothing but delta-presence.
         """
 
     @property
     def relaxation(self) -> Model | None:
-        """A monotone model that every class fulfilling this one fulfils too; itself if it is monotone."""
+        """A monotone model that every class fulfilling this one fulfills too; itself if it is monotone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KAnonymity:
-    """Every class has at least k published rows (Samarati and Sweeney, 1998)."""
+    """Every class has at least k published people (Samarati and Sweeney, 1998)."""
 
     k: int
     monotone: ClassVar[bool] = True
@@ -70,7 +53,7 @@ class KAnonymity:
         return f"{self.k}-anonymity"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        return (classes.sizes < self.k) & (classes.sizes > 0)
+        return (classes.people < self.k) & (classes.people > 0)
 
     @property
     def relaxation(self) -> Model:
@@ -79,7 +62,7 @@ class KAnonymity:
 
 @dataclass(frozen=True, kw_only=True)
 class KMap:
-    """Every class has at least k rows of the population table (Sweeney, 2002)."""
+    """Every class has at least k people of the population table (Sweeney, 2002)."""
 
     k: int
     monotone: ClassVar[bool] = True
@@ -91,7 +74,7 @@ class KMap:
         return f"{self.k}-map"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        return (classes.population < self.k) & (classes.sizes > 0)
+        return (classes.population < self.k) & (classes.people > 0)
 
     @property
     def relaxation(self) -> Model:
@@ -123,7 +106,7 @@ class DeltaPresence:
         return f"({self.lowest:g}, {self.highest:g})-presence"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        share = classes.sizes / classes.population
+        share = classes.people / np.maximum(classes.population, 1)
         return (share < self.lowest) | (share > self.highest)
 
     @property
@@ -146,7 +129,7 @@ class DistinctL:
         return f"distinct {self.l}-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        distinct = np.count_nonzero(classes.histogram(self.column), axis=0)
+        distinct = classes.histogram(self.column).distinct
         return np.asarray((distinct < self.l) & (distinct > 0))
 
     @property
@@ -174,13 +157,12 @@ class EntropyL:
         return f"entropy {self.l:g}-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        counts = classes.histogram(self.column)
-        logs = classes.sensitive[self.column].logs
-        size = counts.sum(axis=0)
-        weighted = (counts * logs[counts.astype(np.int64)]).sum(axis=0)
-        spread = size * (logs[size.astype(np.int64)] - math.log(self.l))
-        distinct = np.count_nonzero(counts, axis=0)
-        return np.asarray(((weighted > spread) | (distinct < math.ceil(self.l))) & (distinct > 0))
+        found = classes.histogram(self.column)
+        logs = classes.secrets[self.column].logs
+        weighted = found.summed(found.count * logs[found.count])
+        spread = found.total * (logs[found.total] - math.log(self.l))
+        too_few = found.distinct < math.ceil(self.l)
+        return np.asarray(((weighted > spread) | too_few) & (found.distinct > 0))
 
     @property
     def relaxation(self) -> Model:
@@ -208,8 +190,12 @@ class RecursiveCL:
         return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        counts = np.sort(classes.histogram(self.column), axis=0)[::-1]
-        return np.asarray((counts[0] >= self.c * counts[self.l - 1 :].sum(axis=0)) & (counts[0] > 0))
+        found = classes.histogram(self.column)
+        falling = found.count[np.lexsort((-found.count, found.group))]
+        rank = np.arange(len(falling)) - np.repeat(found.starts, found.distinct[found.distinct > 0])
+        tail = found.summed(np.where(rank >= self.l - 1, falling, 0))
+        largest = found.summed(np.where(rank == 0, falling, 0))
+        return np.asarray((largest >= self.c * tail) & (largest > 0))
 
     @property
     def relaxation(self) -> Model:
@@ -243,18 +229,14 @@ class TCloseness:
         return f"{self.t:g}-closeness of {self.column} ({self.distance} distance)"
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        secret = classes.sensitive[self.column]
-        counts = classes.histogram(self.column)
-        whole = secret.counts / max(secret.counts.sum(), 1)
-        size = counts.sum(axis=0)
-        excess = counts / np.maximum(size, 1) - whole[:, None]
+        found, secret = classes.histogram(self.column), classes.secrets[self.column]
         if self.distance == "equal":
-            distance = np.abs(excess).sum(axis=0) / 2
+            moved, whole = _apart(found, secret.counts), 2
         elif self.distance == "ordered":
-            distance = np.abs(excess.cumsum(axis=0)).sum(axis=0) / max(len(whole) - 1, 1)
+            moved, whole = _moved_in_order(found, secret.counts), max(len(secret.values) - 1, 1)
         else:
-            distance = _tree_distance(excess, secret.parents)
-        return np.asarray((distance > self.t) & (size > 0))
+            moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
+        return np.asarray(moved > self.t * whole * found.total * secret.counts.sum())
 
     @property
     def relaxation(self) -> None:
@@ -266,23 +248,70 @@ SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness
 
 
 def violations(models: Sequence[Model], classes: ClassStatistics) -> BoolArray:
-    """Which classes violate at least one of the models; boolean, one a class.
+    """Which classes violate at least one of the models; boolean, one per class.
 
-    Where one without a published row does (under delta-presence), no suppression can mend the node.
+    Where one without a published person does (under delta-presence), no suppression can mend the node.
     """
-    result = np.zeros(len(classes.sizes), dtype=bool)
+    result = np.zeros(len(classes.people), dtype=bool)
     for model in models:
         result |= model.violations(classes)
     return result
 
 
-def _tree_distance(excess: FloatArray, parents: Sequence[IntArray]) -> FloatArray:
-    """Earth mover's distance over a tree with edges of length 1 / (2 height): the flow through all edges."""
-    flow = np.abs(excess).sum(axis=0)
-    for parent in parents[:-1]:
-        excess = np.array([excess[parent == code].sum(axis=0) for code in range(parent.max() + 1)])
-        flow += np.abs(excess).sum(axis=0)
-    return np.asarray(flow / (2 * len(parents)))
+# The distances of a class of n from a table of N, times n N, so that they are whole numbers: classes exactly
+# at the threshold are common, and rounding must not decide them.
+
+
+def _apart(found: Histogram, table: IntArray) -> IntArray:
+    """(classes,) sum over the values of |N count in the class - n count in the table|."""
+    whole, size = table.sum(), found.total
+    expected = size[found.group] * table[found.value]
+    # a value that the class lacks adds n times its count in the table: all of them, less those it has
+    present = np.abs(found.count * whole - expected) - expected
+    return np.asarray(_summed(found, present) + size * whole)
+
+
+def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
+    """(classes,) sum over the values of the same for all values up to it.
+
+    What a class holds so far is constant between the values it has, so each stretch [x, y) is summed at once.
+    """
+    whole, size = table.sum(), found.total[found.group]
+    reached = np.cumsum(table)
+    summed = np.concatenate(([0], np.cumsum(reached)))
+    first = np.zeros(len(found.group), dtype=bool)
+    first[found.starts] = True
+    held = np.cumsum(found.count)
+    held = held - (held - found.count)[found.starts][np.cumsum(first) - 1]
+    end = np.full(len(found.group), len(table))
+    end[:-1] = np.where(first[1:], len(table), found.value[1:])
+    level = held * whole
+    turn = np.clip(np.searchsorted(reached, level // np.maximum(size, 1), side="right"), found.value, end)
+    stretch = level * (2 * turn - found.value - end)
+    stretch += size * (summed[found.value] + summed[end] - 2 * summed[turn])
+    stretch[first] += size[first] * summed[found.value[first]]
+    return _summed(found, stretch)
+
+
+def _moved_in_tree(found: Histogram, secret: Secret) -> IntArray:
+    """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2 height)."""
+    flow, table = _apart(found, secret.counts), secret.counts
+    group, code, count = found.group, found.value, found.count
+    for parent in secret.parents[:-1]:
+        code, table = parent[code], np.bincount(parent, table).astype(np.int64)
+        cells, place = np.unique(group * len(table) + code, return_inverse=True)
+        count = np.bincount(place, count).astype(np.int64)
+        group, code = cells // len(table), cells % len(table)
+        flow = flow + _apart(Histogram(group=group, value=code, count=count, classes=found.classes), table)
+    return flow
+
+
+def _summed(found: Histogram, figures: IntArray) -> IntArray:
+    """(classes,) the sums of whole numbers, exactly."""
+    result = np.zeros(found.classes, dtype=np.int64)
+    if len(found.starts):
+        result[found.group[found.starts]] = np.add.reduceat(figures, found.starts)
+    return result
 
 
 def _at_least(name: str, value: float, lowest: int) -> None:

@@ -1,6 +1,6 @@
 """A plan: everything that decides an anonymized table. The same plan on the same table gives the same result.
 
-It holds what the person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the
+It holds what a person chose (roles, hierarchies, models, limit, metric, method, node) and goes with the
 result as JSON.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
 
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -19,6 +19,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     NonUniformEntropy,
 )
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.methods import METHODS, FullDomain, Method
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
@@ -33,7 +34,8 @@ from dpcore.anonymize.models import (
 from dpcore.errors import HierarchyError, ParameterError, SchemaError
 from dpcore.schema.role import ROLES, Role
 
-Method = Literal["full-domain", "local recoding", "mondrian", "microaggregation"]
+Suppressed = Literal["checked", "dropped", "blanked", "kept"]
+SUPPRESSED_ROWS: tuple[Suppressed, ...] = get_args(Suppressed)
 
 MODELS = {
     "k-anonymity": KAnonymity,
@@ -64,34 +66,35 @@ class Plan:
     roles: Mapping[str, Role]
     """Of every column of the table."""
     hierarchies: Mapping[str, Hierarchy]
-    """One a quasi-identifier; one for a sensitive column where t-closeness uses hierarchical distance.
-
-    Mondrian and microaggregation need none.
-    """
+    """One per quasi-identifier; one for a sensitive column where t-closeness uses hierarchical distance."""
     models: tuple[Model, ...]
     limit: float = 0.0
-    """Share of the published rows that may be suppressed."""
+    """Share of the published people who may have a suppressed row."""
     metric: Metric = field(default_factory=Loss)
     """What full-domain search minimizes."""
-    method: Method = "full-domain"
+    method: Method = field(default_factory=FullDomain)
+    """Its name is taken too."""
+    suppressed: Suppressed = "checked"
+    """What becomes of suppressed rows. checked: they are published as one class if it meets every model, else
+    left out. dropped: left out. blanked: published without their sensitive values. kept: published with them,
+    however few they are (as ARX does)."""
+    person: str | None = None
+    """The column that tells whose row it is: classes count people. None where every row is a person."""
     subset: str | None = None
     """A column of true and false: the rows to be published out of a population table; it is dropped."""
     node: Mapping[str, int] | None = None
     """The level of every quasi-identifier in full-domain generalization; None for the optimal ones."""
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.roles.values()) - set(ROLES))
-        if unknown:
-            raise ParameterError(
-                "there is no role {unknown}",
-                remedy="take one of {roles}",
-                unknown=unknown[0],
-                roles=", ".join(ROLES),
-            )
+        for role in self.roles.values():
+            _known("role", dict.fromkeys(ROLES), role)
+        if isinstance(self.method, str):
+            object.__setattr__(self, "method", _known("method", METHODS, self.method))
+        _known("way with suppressed rows", dict.fromkeys(SUPPRESSED_ROWS), self.suppressed)
         if not 0 <= self.limit <= 1:
             raise ParameterError(
                 "limit ({limit:g}) must be between 0 and 1",
-                remedy="give a share of rows",
+                remedy="give a share of people",
                 limit=self.limit,
             )
         if not self.models:
@@ -100,7 +103,7 @@ class Plan:
         if not quasi:
             raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
         for name in quasi:
-            if name not in self.hierarchies and self.method in ("full-domain", "local recoding"):
+            if name not in self.hierarchies and self.method.needs_hierarchies:
                 raise HierarchyError(
                     "the quasi-identifier {column} has no hierarchy",
                     remedy="take the suggested one",
@@ -125,7 +128,19 @@ class Plan:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The columns that are generalized, in the order of the roles."""
-        return tuple(name for name, role in self.roles.items() if role == "quasi-identifier")
+        return self.columns_of("quasi-identifier")
+
+    def columns_of(self, role: Role) -> tuple[str, ...]:
+        """The columns that have a role."""
+        return tuple(name for name, each in self.roles.items() if each == role)
+
+    def at(self, node: Mapping[str, int]) -> Plan:
+        """The same plan with these levels."""
+        return replace(self, node=node)
+
+    def counting(self, person: str | None) -> Plan:
+        """The same plan, counting the people whom a column names; it stays where the column is None."""
+        return self if person is None else replace(self, person=person)
 
     def to_json(self) -> str:
         """The plan as JSON; `from_json` reads it back."""
@@ -136,7 +151,9 @@ class Plan:
                 "models": [{"model": _name(MODELS, model)} | asdict(model) for model in self.models],  # type: ignore
                 "limit": self.limit,
                 "metric": {"metric": _name(METRICS, self.metric)} | asdict(self.metric),
-                "method": self.method,
+                "method": self.method.name,
+                "suppressed": self.suppressed,
+                "person": self.person,
                 "subset": self.subset,
                 "node": None if self.node is None else dict(self.node),
             },
@@ -161,6 +178,18 @@ class Plan:
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise ParameterError("the file is not a plan", remedy="take one that was written here") from error
+
+
+def _known(what: str, known: Mapping[str, Any], name: str) -> Any:
+    if name not in known:
+        raise ParameterError(
+            "there is no {what} {name}",
+            remedy="take one of {known}",
+            what=what,
+            name=name,
+            known=", ".join(known),
+        )
+    return known[name]
 
 
 def _name(kinds: Mapping[str, type], thing: object) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 
 from dpcore.anonymize.recoded import Recoded
 from dpcore.schema.values import SUPPRESSED
-from dpcore.tables.classes import BoolArray
+from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.people import once_each, people_per_class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,8 @@ class Quality:
 
     Attributes:
         suppressed: share of rows whose labels may stand for any value in every column.
-        k: rows of the smallest class that is not suppressed; 0 when all rows are.
+        suppressed_people: share of people who have such a row.
+        k: people of the smallest class that is not suppressed; 0 when all rows are.
         average_class: rows per class, the suppressed rows being one class.
         discernibility: sum over the rows of the rows they look like; a suppressed row looks like all.
         ncp: normalized certainty penalty, mean over columns and rows, on the values that occur. Columns cut
@@ -36,6 +38,7 @@ class Quality:
     rows: int
     classes: int
     suppressed: float
+    suppressed_people: float
     k: int
     average_class: float
     discernibility: int
@@ -45,19 +48,26 @@ class Quality:
     column_change: Mapping[str, float]
 
 
-def quality(recoded: Recoded) -> Quality:
-    """Measure a recoded table."""
+def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
+    """Measure a recoded table; `person`, (rows,), tells whose row it is, None where every row is a person."""
     sizes = recoded.sizes
     rows = int(sizes.sum())
     hidden = suppressed_classes(recoded)
     kept = sizes[~hidden]
     suppressed = rows - int(kept.sum())
     losses = np.array([recoded.mean(column.loss[column.label]) for column in recoded.columns])
+    people = people_per_class(recoded.classes, person)[~hidden]
+    gone = hidden[recoded.classes]
+    everybody = np.zeros(rows, dtype=np.int64)
     return Quality(
         rows=rows,
         classes=len(kept),
         suppressed=suppressed / rows,
-        k=int(kept.min(initial=rows)) if len(kept) else 0,
+        suppressed_people=(
+            len(once_each(everybody[gone], None if person is None else person[gone]))
+            / len(once_each(everybody, person))
+        ),
+        k=int(people.min()) if len(people) else 0,
         average_class=rows / (len(kept) + bool(suppressed)),
         discernibility=int((kept**2).sum()) + rows * suppressed,
         ncp=recoded.ncp,

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import HierarchyError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, TextArray, class_index
 
@@ -90,13 +90,7 @@ def leaf_codes(
         if name not in frame.columns:
             raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
         covering[name] = hierarchies[name].covering(frame[name])
-        leaf[name] = covering[name].encode(frame[name])
-        if (leaf[name] < 0).any():
-            raise HierarchyError(
-                "the hierarchy of {column} has no path for some values of the column",
-                remedy="add a line for every value that check_coverage names",
-                column=name,
-            )
+        leaf[name] = covering[name].placed(frame[name])
     return covering, leaf
 
 

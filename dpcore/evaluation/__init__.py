@@ -4,6 +4,7 @@ from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.distributions import Distribution, Distributions, distributions
 from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrors, WayError, marginal_error
+from dpcore.evaluation.outliers import ThinRows, ThinRowsOf
 from dpcore.evaluation.proposals import (
     FrontierOf,
     SizeOf,
@@ -44,6 +45,8 @@ __all__ = [
     "SizeOf",
     "SuggestedHierarchies",
     "SuggestedRoles",
+    "ThinRows",
+    "ThinRowsOf",
     "Trial",
     "TrialReport",
     "WayError",

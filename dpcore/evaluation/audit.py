@@ -18,7 +18,15 @@ from dpcore.risk.reidentification import ReidentificationRisk, reidentification_
 from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED
-from dpcore.tables.classes import BoolArray, check_columns, class_index, equivalence_classes, leaves_of
+from dpcore.tables.classes import (
+    BoolArray,
+    IntArray,
+    check_columns,
+    class_index,
+    equivalence_classes,
+    leaves_of,
+)
+from dpcore.tables.people import once_each, people_per_class, person_of
 from dpcore.tables.rows import Microdata
 
 LARGEST_SET = 3
@@ -30,7 +38,8 @@ class AuditReport:
     """What an attacker could do with the table.
 
     Attributes:
-        people: persons, or rows where the schema names no person. Suppressed rows count nowhere.
+        people: persons, or rows where the schema names no person. Suppressed rows count nowhere. In all
+            shares a person with several rows counts once for each way in which they appear.
         suppressed: share of rows that have `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
         sets: every set of up to three quasi-identifiers, riskiest first.
@@ -90,28 +99,27 @@ class Audit(Evaluation[AuditReport]):
             )
 
     def compute(self, original: Microdata, schema: Schema) -> AuditReport:
-        """The report. A person with several rows counts once for each way in which they appear.
+        """The report.
 
         Raises: ParameterError without quasi-identifiers; SchemaError for an unknown column, or when every
             row is suppressed.
         """
-        columns, person = list(self.quasi_identifiers), schema.unit.id_column
+        columns = list(self.quasi_identifiers)
         visible = visible_rows(original.frame, columns)
         frame = original.frame[visible]
-        with_secrets = _people(frame, person, [*columns, *self.sensitive])
-        classes = equivalence_classes(with_secrets, columns)
-        people = _people(frame, person, columns)
-        own = equivalence_classes(people, columns)
-        sets = column_sets(people, columns, largest=LARGEST_SET)
+        person = person_of(frame, schema.unit.id_column)
+        classes = equivalence_classes(frame, columns)
+        own = classes[once_each(classes, person)]
+        sets = column_sets(frame, columns, largest=LARGEST_SET, person=person)
         return AuditReport(
-            people=len(people),
+            people=len(once_each(np.zeros_like(classes), person)),
             suppressed=float((~visible).mean()),
             risk=reidentification_risk(own, threshold=self.threshold),
             sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
             changes=self._changes(frame, person),
             identifiers=tuple(find_identifiers(original.frame)),
             secrets={
-                name: attribute_risk(classes, leaves_of(with_secrets, name).codes) for name in self.sensitive
+                name: secret_risk(classes, leaves_of(frame, name).codes, person) for name in self.sensitive
             },
             linkage=self._linkage(frame, person),
             population=None
@@ -122,17 +130,22 @@ class Audit(Evaluation[AuditReport]):
             ),
         )
 
-    def _changes(self, frame: pd.DataFrame, person: str | None) -> dict[str, float]:
+    def _changes(self, frame: pd.DataFrame, person: IntArray | None) -> dict[str, float]:
         known = self.quasi_identifiers
         sets = {name: [each for each in known if each != name] for name in known if len(known) > 1}
         sets |= {name: [*known, name] for name in self.others}
-        return {name: _uniques(_people(frame, person, columns), columns) for name, columns in sets.items()}
+        return {
+            name: unique_share(equivalence_classes(frame, columns), person) for name, columns in sets.items()
+        }
 
-    def _linkage(self, frame: pd.DataFrame, person: str | None) -> Linkage | None:
+    def _linkage(self, frame: pd.DataFrame, person: IntArray | None) -> Linkage | None:
         if self.attacker is None:
             return None
         shared = [name for name in self.quasi_identifiers if name in self.attacker.columns]
-        return link(_people(frame, person, shared), self.attacker, shared) if shared else None
+        if not shared:
+            return None
+        once = once_each(equivalence_classes(frame, shared), person)
+        return link(frame.iloc[once], self.attacker, shared)
 
 
 def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
@@ -150,14 +163,13 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     return visible
 
 
-def _uniques(people: pd.DataFrame, columns: Sequence[str]) -> float:
-    return float((np.bincount(equivalence_classes(people, columns)) == 1).sum() / len(people))
+def unique_share(classes: IntArray, person: IntArray | None) -> float:
+    """Share of people who are alone in their class; a person counts once for each class they are in."""
+    sizes = people_per_class(classes, person)
+    return float((sizes == 1).sum() / sizes.sum())
 
 
-def _people(frame: pd.DataFrame, person: str | None, columns: Sequence[str]) -> pd.DataFrame:
-    """One row for each person and way in which they appear in `columns`."""
-    if person is None:
-        return frame
-    codes = [leaves_of(frame, name).codes for name in dict.fromkeys([person, *columns])]
-    _, first = np.unique(class_index(codes), return_index=True)
-    return frame.iloc[np.sort(first)]
+def secret_risk(classes: IntArray, secret: IntArray, person: IntArray | None) -> AttributeRisk:
+    """What the classes give away; a person counts once for each class and value they hold."""
+    once = once_each(class_index([classes, secret]), person) if person is not None else slice(None)
+    return attribute_risk(classes[once], secret[once])

@@ -51,10 +51,8 @@ ASSOCIATION = Measure(key="association", low=0, high=1, higher_is_better=False, 
 CORRELATION = Measure(key="correlation", low=0, high=2, higher_is_better=False, perfect=0, independent=None)
 """Mean difference of Pearson's correlation over the pairs of columns with an order."""
 
-QUERIES = Measure(
-    key="queries", low=0, high=float("inf"), higher_is_better=False, perfect=0, independent=None
-)
-"""Median relative error of random questions about several columns."""
+QUERIES = Measure(key="queries", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
+"""Mean relative error of random questions about several columns, none counted above 1."""
 
 IMPOSSIBLE = Measure(key="impossible", low=0, high=1, higher_is_better=False, perfect=0, independent=None)
 """Share of released rows with a pair of values that no row of the original has."""

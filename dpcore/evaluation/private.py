@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,10 @@ from dpcore.evaluation.learners import CLASSIFIERS, train
 from dpcore.evaluation.learning import MAX_ROWS, TASKS
 from dpcore.evaluation.question import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Release
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import check_cells
-from dpcore.tables.digests import fingerprint
-from dpcore.tables.rows import PublicTable
 
 MAX_CLIQUES = 100
 """Sets of columns that are compared at once, at most: each adds to the noise of all."""
@@ -33,7 +33,23 @@ _SEED = 20_210_417
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateMarginalError(PrivateEvaluation):
+class _OfRelease(PrivateEvaluation):
+    """A question about a release, and about no other table: its rows must not depend on people unpaid for."""
+
+    release: Release
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        return self.release.sample(seed=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("way", "target", "task") if hasattr(self, name)}
+        columns = list(self.release.model_columns)
+        return {"kind": self.kind, **own, "columns": columns, "release": self.release.request_id}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateMarginalError(_OfRelease):
     """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
 
     Of K distances and one number of rows, each has an even share of the loss. The distances are those between
@@ -41,27 +57,23 @@ class PrivateMarginalError(PrivateEvaluation):
     by at most their rows, and an error of that number moves it by as much.
 
     Attributes:
-        release: with at least one row.
+        release: of whatever data set; drawn rows of it are compared.
         way: columns at a time, 1 or 2.
     """
 
     kind = "marginal error"
 
-    release: PublicTable
     way: int = 2
 
     @property
     def about(self) -> tuple[str, ...]:
         return (str(self.way),)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "way": self.way, **_of(self.release)}
-
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError; LimitError for too many cells."""
         if self.way not in (1, 2):
             raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)
-        if not len(self.release.frame) or not self._cliques(schema):
+        if not len(self._frame) or not self._cliques(schema):
             raise ParameterError(
                 "the release has no rows, or fewer columns of the schema than are compared",
                 remedy="compare a table with rows and columns",
@@ -74,7 +86,7 @@ class PrivateMarginalError(PrivateEvaluation):
         for_total, for_gaps = split(measurer.loss, 2, (1, len(cliques)))
         (total,) = measurer.measure([()], for_total)
         rows = max(1.0, float(total.values))
-        frame = self.release.frame
+        frame = self._frame
         estimates = {}
         for clique in cliques:
             shape = schema.domain.shape(clique)
@@ -94,7 +106,7 @@ class PrivateMarginalError(PrivateEvaluation):
         }
 
     def _cliques(self, schema: Schema) -> list[tuple[str, ...]]:
-        names = [name for name in schema.domain.names if name in self.release.frame]
+        names = [name for name in schema.domain.names if name in self._frame]
         cliques = list(itertools.combinations(names, self.way))
         if len(cliques) > MAX_CLIQUES:
             chosen = np.random.default_rng(_SEED).choice(len(cliques), MAX_CLIQUES, replace=False)
@@ -103,7 +115,7 @@ class PrivateMarginalError(PrivateEvaluation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateAccuracy(PrivateEvaluation):
+class PrivateAccuracy(_OfRelease):
     """Share of the original's rows whose class is predicted rightly by a model that learned from a release.
 
     The model is public. Right and wrong answers are counted with noise, as a table of two cells.
@@ -111,16 +123,12 @@ class PrivateAccuracy(PrivateEvaluation):
 
     kind = "accuracy"
 
-    release: PublicTable
     target: str
     task: str = "logistic"
 
     @property
     def about(self) -> tuple[str, ...]:
         return (self.target,)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "target": self.target, "task": self.task, **_of(self.release)}
 
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError for a target that is no class, or a release that cannot be learned from."""
@@ -137,19 +145,19 @@ class PrivateAccuracy(PrivateEvaluation):
                 remedy="predict a column of categories",
                 target=self.target,
             )
-        if self.target not in self.release.frame or not self._columns(schema):
+        if self.target not in self._frame or not self._columns(schema):
             raise ParameterError(
                 "the release does not have column {target!r} and another one to learn from",
                 remedy="predict another one",
                 target=self.target,
             )
-        if not (classes(self.release.frame, schema, self.target) >= 0).any():
+        if not (classes(self._frame, schema, self.target) >= 0).any():
             raise ParameterError("the release has no row with a class", remedy="draw more rows")
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """{"accuracy", "low", "high" at 95 %, "majority": what one answer for all brings in the release}."""
         columns = self._columns(schema)
-        frame = self.release.frame
+        frame = self._frame
         frame = frame.iloc[np.random.default_rng(_SEED).permutation(len(frame))[:MAX_ROWS]]
         labels = classes(frame, schema, self.target)
         known = labels >= 0
@@ -171,15 +179,7 @@ class PrivateAccuracy(PrivateEvaluation):
         }
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
-        return tuple(
-            name for name in schema.domain.names if name in self.release.frame and name != self.target
-        )
-
-
-def _of(release: PublicTable) -> dict[str, Any]:
-    """Which table was asked about: its columns, and a digest of its rows, so that no other passes for it."""
-    columns = [str(name) for name in release.frame.columns]
-    return {"columns": columns, "table": fingerprint(release.frame, b"public")}
+        return tuple(name for name in schema.domain.names if name in self._frame and name != self.target)
 
 
 def _reach(deviation: float) -> float:

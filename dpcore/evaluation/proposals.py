@@ -7,9 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import recoded, tuples
+from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import Loss
 from dpcore.anonymize.fulldomain.search import search
@@ -17,6 +18,7 @@ from dpcore.anonymize.fulldomain.size import Prediction, predict
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.levels import tuples
 from dpcore.anonymize.models import KAnonymity, Model
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import quality
@@ -25,6 +27,7 @@ from dpcore.evaluation.question import Evaluation
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import equivalence_classes
+from dpcore.tables.people import once_each, person_of
 from dpcore.tables.rows import Microdata
 
 
@@ -76,7 +79,7 @@ class SizeOf(Evaluation[Prediction]):
             int(equivalence_classes(original.frame, names).max()) + 1,
         )
         try:
-            tuples(original.frame, self.plan)
+            tuples(original.frame, self.plan.counting(schema.unit.id_column))
         except LimitError:
             return dataclasses.replace(prediction, seconds=math.inf)
         return prediction
@@ -99,19 +102,20 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method, *self.plan.quasi_identifiers)
+        return (self.plan.method.name, *self.plan.quasi_identifiers)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
         """The points that are feasible, all with the loss of the same scale.
 
         Raises: LimitError when it would take too long; errors of the plan.
         """
-        plan, frame = self.plan, original.frame
+        plan, frame = self.plan.counting(schema.unit.id_column), original.frame
         others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
-        ks = [k for k in self.ks if k <= len(frame)]
+        person = person_of(frame, plan.person)
+        ks = [k for k in self.ks if k <= len(once_each(np.zeros(len(frame), dtype=np.int64), person))]
         if not ks:
             return ()
-        if plan.method != "full-domain":
+        if not plan.method.searches:
             points = (_local_point(frame, plan, k, others) for k in ks)
         elif len(self.limits) > 1:
             return tuple(Frontier(tuples(frame, plan), ks, others).points(self.limits, [plan.metric]))
@@ -123,11 +127,19 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
 
 def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[Model, ...]) -> Point | None:
     try:
-        found = quality(recoded(frame, dataclasses.replace(plan, models=(KAnonymity(k=k), *others))))
+        asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
+        found = quality(recoded(frame, asked), person_of(frame, plan.person))
     except InfeasibleError:
         return None
     return Point(
-        k=k, limit=0.0, metric=Loss(), node=(), score=found.loss, suppressed=0, classes=found.classes
+        k=k,
+        limit=0.0,
+        metric=Loss(),
+        node=(),
+        score=found.loss,
+        suppressed=0,
+        people=0,
+        classes=found.classes,
     )
 
 
@@ -145,6 +157,7 @@ def _searched_point(
         node=found.node,
         score=found.score,
         suppressed=found.suppressed,
+        people=found.people,
         classes=found.classes,
     )
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date
+from dpcore.schema.date import Date, days_in
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text, texts_of
@@ -125,10 +125,7 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
         missing = missing | texts.isin(texts_of(column.missing_tokens)).to_numpy(dtype=bool)
     if isinstance(column, Date):
         stamps = values if pd.api.types.is_datetime64_any_dtype(values.dtype) else texts
-        days = pd.to_datetime(stamps, errors="coerce", format=None if stamps is values else "ISO8601")
-        if getattr(days.dt, "tz", None) is not None:
-            days = days.dt.tz_localize(None)
-        whole = days.to_numpy(dtype="datetime64[D]")
+        whole = days_in(stamps)
         numbers = np.where(np.isnat(whole), np.nan, whole.astype(np.float64))
     else:
         numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64, na_value=np.nan).copy()

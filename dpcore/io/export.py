@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from dpcore.errors import DisclosureError
+from dpcore.schema.formulas import disarm
 from dpcore.tables.rows import PublicTable
-
-# The signs, and their full-width forms, that start a formula; plain negative numbers are let through.
-_FORMULA = re.compile(r"(?!-[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\Z)[=+\-@\t\r\n＝＋－＠]")
 
 
 def to_csv(table: PublicTable) -> bytes:
@@ -68,4 +65,4 @@ def _public(table: PublicTable) -> pd.DataFrame:
 
 
 def _disarm(value: Any) -> Any:
-    return "'" + value if isinstance(value, str) and _FORMULA.match(value) else value
+    return disarm(value) if isinstance(value, str) else value

@@ -1,7 +1,8 @@
 """Parquet to columns: the footer is weighed before anything is unpacked.
 
 A few packed bytes can unpack to any size: a column of one repeated value costs next to nothing in the file.
-So the footer's rows, columns and unpacked bytes are checked first, then texts are read as dictionaries and
+So the footer's rows, columns and unpacked bytes are checked first. Then, because a footer may lie, rows are
+decoded in batches, and what they really take is measured after each. Texts are read as dictionaries and
 measured before they are spread over the rows. What pandas or others wrote beside the data is not looked at.
 """
 
@@ -13,6 +14,9 @@ import pandas as pd
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, shown
+
+_ROWS_AT_ONCE = 65_536
+_UNPACKED = 10  # times the limit of a file: numbers of 8 bytes that took less than one, and a spare copy
 
 
 def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
@@ -57,16 +61,22 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     check_size(sum(group.total_byte_size for group in groups), limits=limits)
 
     texts = [field.name for field in schema if _is_text(field.type)]
-    table = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts).read()
-    table.validate(full=True)
-    columns, text_bytes = [], 0
-    for name, column in zip(names, table.columns, strict=True):
-        if pa.types.is_dictionary(column.type):
-            text_bytes += _text_bytes(column, name, limits)
-            check_size(text_bytes, limits=limits)
-        columns.append(_plain(column))
-    if not rows:
+    file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts, pre_buffer=False)
+    start, text_bytes, count = pa.total_allocated_bytes(), 0, 0
+    batches: list[list[Any]] = []
+    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
+        batch.validate(full=True)
+        count += batch.num_rows
+        check_rows(count, limits=limits)  # the footer may say less than there is
+        for name, column in zip(names, batch.columns, strict=True):
+            if pa.types.is_dictionary(column.type):
+                text_bytes += _text_bytes(column, name, limits)
+        check_size(text_bytes, limits=limits)
+        check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
+        batches.append([_plain(column) for column in batch.columns])
+    if not count:
         raise ReadError("the table has columns but no rows", remedy="choose a file with data in it")
+    columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     plain = pa.table(columns, names=names)
     return plain.to_pandas(ignore_metadata=True, date_as_object=False), notes
 
@@ -103,11 +113,8 @@ def _text_bytes(column: Any, name: str, limits: Limits) -> int:
     """Bytes of a dictionary column's texts once spread over its rows."""
     import pyarrow.compute as pc
 
-    total = 0
-    for chunk in column.chunks:
-        check_cell_length(pc.max(pc.utf8_length(chunk.dictionary)).as_py() or 0, name, limits=limits)
-        total += pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
-    return total
+    check_cell_length(pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, name, limits=limits)
+    return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
 
 
 def _plain(column: Any) -> Any:

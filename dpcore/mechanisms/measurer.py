@@ -236,9 +236,15 @@ class Measurer:
         change it by at most `rows`. Costs `loss`.
 
         Args:
-            order: above 0 and below 1; 1/2 for the median.
+            order: above 0 and below 1, with a denominator up to 1,000; 1/2 for the median.
             cells: how many cells are in the order of values; rows in later ones are left out.
         """
+        if not 0 < order < 1 or order.denominator > 1000:
+            raise ParameterError(
+                "the order of a quantile ({order}) must be between 0 and 1, with a denominator up to 1,000",
+                remedy="use an order such as 1/2",
+                order=str(order),
+            )
         scale = selection_scale(rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
@@ -313,14 +319,15 @@ class Measurer:
 
     def _levels(self, name: str, levels: Integers) -> Integers:
         """Levels of the declared cells; refuses those by which a row could count for more than one."""
-        if np.shape(levels) != (self.domain.size(name),) or np.abs(levels).max() > GRID:
+        whole = np.asarray(levels)
+        size = (self.domain.size(name),)
+        if whole.dtype != np.int64 or whole.shape != size or whole.min() < -GRID or whole.max() > GRID:
             raise ParameterError(
                 "the levels of column {column!r} must be one per cell, from -{grid} to {grid}",
                 remedy="make them by tables.sums.levels",
                 column=name,
                 grid=GRID,
             )
-        whole = np.asarray(levels, dtype=np.int64)
         return whole[self._groups[name]] if name in self._groups else whole
 
     def _lines(self, by: Clique, sums: Integers) -> Integers:

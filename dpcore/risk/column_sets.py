@@ -1,8 +1,9 @@
 """Which sets of columns single people out: distinction, separation and minimal unique sets.
 
 Distinction of a set of columns is the number of its classes over the rows, separation the share of pairs of
-rows that it tells apart (Motwani, Xu, 2007). A minimal unique set of a row is a set of columns that makes
-the row unique while no smaller part of it does (Elliot, Manning, Ford, 2002).
+rows that it tells apart (Motwani, Xu, 2007). Where people have several rows, a person counts once in each
+class. A minimal unique set of a row is a set of columns that makes the row unique while no smaller part of it
+does (Elliot, Manning, Ford, 2002).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import LimitError
 from dpcore.tables.classes import IntArray, check_columns, class_index, dense, leaves_of
+from dpcore.tables.people import people_per_class
 
 MOST_SETS = 20_000
 """Sets of columns that are looked at, at most; 30,162 rows of Adult take about a millisecond a set."""
@@ -45,9 +47,15 @@ class ColumnSet:
 
 
 def column_sets(
-    frame: pd.DataFrame, columns: Sequence[str], *, largest: int | None = None
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    *,
+    largest: int | None = None,
+    person: IntArray | None = None,
 ) -> list[ColumnSet]:
     """All sets of up to `largest` columns (all of them by default), small sets first.
+
+    Args: person: (rows,) number of the person whose row it is; None where every row is a person.
 
     Raises: ParameterError without columns; SchemaError for an unknown one; LimitError for too many sets.
     """
@@ -64,22 +72,28 @@ def column_sets(
             most_sets=MOST_SETS,
         )
     codes = [leaves_of(frame, name).codes for name in columns]
-    _, first, weights = np.unique(class_index(codes), return_index=True, return_counts=True)
+    together = class_index(codes if person is None else [*codes, person])
+    _, first, weights = np.unique(together, return_index=True, return_counts=True)
     tuples = [column[first] for column in codes]
-    rows, found, unique = len(frame), {}, {}
+    whose = None if person is None else person[first]
+    found, unique, one_of = {}, {}, {}
     for chosen, classes in _refinements(tuples, largest):
-        sizes = np.bincount(classes, weights)
-        alone = sizes == 1
-        unique[chosen] = np.packbits(alone[classes])
+        sizes = np.bincount(classes, weights) if whose is None else people_per_class(classes, whose)
+        rows, alone = int(sizes.sum()), sizes == 1
+        unique[chosen] = one_of[chosen] = np.packbits(alone[classes])
+        if whose is not None:  # somebody who is alone may be several tuples
+            starts = np.zeros(len(classes), dtype=bool)
+            starts[np.unique(classes, return_index=True)[1]] = True
+            one_of[chosen] = np.packbits(alone[classes] & starts)
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
-        found[chosen] = len(sizes) / rows, float(1 - pairs), float(alone.sum() / rows)
+        found[chosen] = len(sizes) / rows, float(1 - pairs), float(alone.sum() / rows), rows
     return [
         ColumnSet(
             columns=tuple(columns[column] for column in chosen),
             distinction=found[chosen][0],
             separation=found[chosen][1],
             uniques=found[chosen][2],
-            newly_unique=_newly_unique(chosen, unique) / rows,
+            newly_unique=_newly_unique(chosen, one_of[chosen], unique) / found[chosen][3],
         )
         for chosen in sorted(found, key=lambda chosen: (len(chosen), chosen))
     ]
@@ -102,11 +116,13 @@ def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tupl
     return grow((), np.zeros(len(codes[0]), dtype=np.int64), 1)
 
 
-def _newly_unique(chosen: tuple[int, ...], unique: dict[tuple[int, ...], NDArray[np.uint8]]) -> int:
-    """Rows unique on the set and on none of its parts; such a row is a tuple of its own, and one bit here."""
-    known = np.zeros_like(unique[chosen])
+def _newly_unique(
+    chosen: tuple[int, ...], here: NDArray[np.uint8], unique: dict[tuple[int, ...], NDArray[np.uint8]]
+) -> int:
+    """How many of the bits in `here` are unique on none of the set's parts."""
+    known = np.zeros_like(here)
     for place in range(len(chosen)):
         part = chosen[:place] + chosen[place + 1 :]
         if part:
             known |= unique[part]
-    return int(np.bitwise_count(unique[chosen] & ~known).sum())
+    return int(np.bitwise_count(here & ~known).sum())

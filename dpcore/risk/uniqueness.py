@@ -13,6 +13,9 @@ import numpy as np
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import IntArray
 
+MUCH_LARGER = 10
+"""A population of so many times theta counts as far above it."""
+
 
 def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
     """Estimated share of the population that is unique, by Pitman's sampling formula.
@@ -20,7 +23,9 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
     Args: classes: (rows,) class of each row of the sample. population: people, at least as many as rows.
     Raises: ParameterError for a population smaller than the sample.
     Source: Hoshino (2001), J. Official Statistics 17, maximum likelihood: expected uniques among N people are
-        Gamma(theta + 1) / Gamma(theta + alpha) * N ** alpha.
+        Gamma(theta + 1) / Gamma(theta + alpha) * N ** alpha. Where theta is not far below N, as when nearly
+        all rows are unique, the exact Gamma(theta + N + alpha - 1) / Gamma(theta + N) is in place of
+        N ** (alpha - 1).
     """
     sizes = _sizes(classes, population)
     if not (sizes == 1).any():
@@ -28,7 +33,11 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
     if (sizes == 1).all():
         return 1.0
     theta, alpha = _fit_pitman(sizes)
-    logarithm = math.lgamma(theta + 1) - math.lgamma(theta + alpha) + (alpha - 1) * math.log(population)
+    rest = 1 - alpha
+    if theta < population / MUCH_LARGER:
+        logarithm = _log_gamma_step(theta + alpha, rest) - rest * math.log(population)
+    else:  # the power of N above is what this tends to
+        logarithm = _log_gamma_step(theta + alpha, rest) - _log_gamma_step(theta + population - rest, rest)
     return min(1.0, math.exp(logarithm))
 
 
@@ -87,7 +96,7 @@ def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
     def best_theta(alpha: float) -> float:
         def slope(logarithm: float) -> float:
             theta = math.exp(logarithm) - alpha
-            of_classes = _digamma(theta / alpha + classes) - _digamma(theta / alpha + 1)
+            of_classes = _digamma_step(theta / alpha + 1, classes - 1)
             return of_classes / alpha - _harmonic(theta, rows)
 
         return math.exp(_root(slope, -40.0, 60.0)) - alpha
@@ -103,7 +112,23 @@ def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
 
 def _harmonic(theta: float, rows: int) -> float:
     """sum of 1 / (theta + i) for i = 1 .. rows - 1."""
-    return _digamma(theta + rows) - _digamma(theta + 1)
+    return _digamma_step(theta + 1, rows - 1)
+
+
+def _digamma_step(x: float, step: float) -> float:
+    """digamma(x + step) - digamma(x), without cancellation where x is large."""
+    if x < 1e4:
+        return _digamma(x + step) - _digamma(x)
+    y = x + step
+    squares = (1 / x - 1 / y) * (1 / x + 1 / y)
+    return math.log1p(step / x) + (1 / x - 1 / y) / 2 + squares / 12
+
+
+def _log_gamma_step(x: float, step: float) -> float:
+    """log gamma(x + step) - log gamma(x) for a step of at most 1, without cancellation where x is large."""
+    if x < 1e4:
+        return math.lgamma(x + step) - math.lgamma(x)
+    return step * math.log(x) + step * (step - 1) / (2 * x) * (1 - (2 * step - 1) / (6 * x))
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:

@@ -90,20 +90,32 @@ class Date(IntervalColumn):
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self._missing(values)
-        if pd.api.types.is_datetime64_any_dtype(values.dtype):
-            stamps = values
-        else:
-            local = as_text(values).str.replace(_ZONE, "", regex=True)
-            local = local.str.replace(_NANOSECONDS, r"\1", regex=True)
-            stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
-        if getattr(stamps.dt, "tz", None) is not None:
-            stamps = stamps.dt.tz_localize(None)
-        days = stamps.to_numpy(dtype="datetime64[D]")
+        days = days_in(values)
         return self._codes(np.where(np.isnat(days), np.nan, days.astype(np.float64)), missing)
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
         days = self._whole_values(codes, present, rng).astype("datetime64[D]")
         return pd.Series(days.astype("datetime64[s]")).where(present)
+
+
+def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
+    """The day of each value as it is written, whatever its time zone; NaT for what is none."""
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        stamps = values
+    else:
+        local = as_text(values).str.replace(_ZONE, "", regex=True)
+        local = local.str.replace(_NANOSECONDS, r"\1", regex=True)
+        stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
+    if getattr(stamps.dt, "tz", None) is not None:
+        stamps = stamps.dt.tz_localize(None)
+    return stamps.to_numpy(dtype="datetime64[D]")
+
+
+def has_days(values: pd.Series) -> bool:
+    """Whether every value is a day of the years 1 to 9999, which are all that a calendar here knows."""
+    days = days_in(values)
+    first, last = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
+    return bool((~np.isnat(days) & (days >= first) & (days <= last)).all())
 
 
 def _days(text: str) -> int:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date
+from dpcore.schema.date import Date, days_in, has_days
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Excluded, Schema
@@ -66,8 +66,7 @@ def suggest_schema(frame: pd.DataFrame) -> Schema:
             else _suggest(str(name), frame[name])
         )
         if isinstance(suggestion, Excluded):
-            named = str(name) == unit.id_column
-            excluded.append(dataclasses.replace(suggestion, from_data=() if named else ("kind",)))
+            excluded.append(dataclasses.replace(suggestion, from_data=("kind",)))
         else:
             columns.append(suggestion)
     if not columns:
@@ -116,6 +115,8 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
     base: dict[str, Any] = {"name": name, "missing": missing, "missing_tokens": tokens}
     if pd.api.types.is_bool_dtype(values.dtype):
         return Boolean(**base, reason="every value is true or false")
+    if pd.api.types.is_datetime64_any_dtype(values.dtype) and not has_days(present):
+        return Excluded(name=name, reason="it has dates before the year 1 or after 9999")
     if pd.api.types.is_datetime64_any_dtype(values.dtype) or _looks_like_dates(present):
         return _date(base, present)
     numbers = pd.to_numeric(present, errors="coerce") if not _has_leading_zeros(present) else None
@@ -165,7 +166,7 @@ def _looks_like_dates(present: pd.Series) -> bool:
     texts = as_text(present)
     if not texts.head(100).map(lambda text: bool(_DATE.fullmatch(text))).all():
         return False
-    return bool(pd.to_datetime(texts, errors="coerce", format="ISO8601").notna().all())
+    return has_days(texts)
 
 
 def _has_leading_zeros(present: pd.Series) -> bool:
@@ -176,9 +177,9 @@ def _has_leading_zeros(present: pd.Series) -> bool:
 
 
 def _date(base: dict[str, Any], present: pd.Series) -> Date:
-    days = pd.to_datetime(present, format="ISO8601") if present.dtype.kind != "M" else present
-    low, high = str(days.min())[:10], str(days.max())[:10]
-    years = (days.max() - days.min()).days / 365
+    days = days_in(present)
+    low, high = str(days.min()), str(days.max())
+    years = (days.max() - days.min()).astype(np.int64) / 365
     step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
     return Date(
         **base,

@@ -184,6 +184,8 @@ def publish(
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
     """The noisy tables over declared cells, and the model, which also holds those over groups.
 
+    A table that was measured several times is published once, as the mean with the least variance.
+
     Args:
         losses: all that was paid for these measurements, in this release and in earlier ones.
     """
@@ -196,8 +198,12 @@ def publish(
         measurements=measurements,
         losses=losses,
     )
-    declared = [m for m in measurements if m.values.shape == domain.shape(m.clique)]
-    return {marginal.clique: marginal for marginal in declared}, model
+    published: dict[Clique, Marginal] = {}
+    for each in measurements:
+        if each.values.shape == domain.shape(each.clique):  # over declared cells, not over groups
+            known = published.get(each.clique)
+            published[each.clique] = each if known is None else _mean(known, each)
+    return published, model
 
 
 def _mean(one: Marginal, other: Marginal) -> Marginal:

@@ -166,7 +166,7 @@ class Gaussian(Recipe):
         A class of n rows has means with a signal-to-noise ratio of about 0.3 n over this, where 0.3 is a
         usual distance of values from their mean on the scale of [-1, 1]. Public.
         """
-        share = self._left() * MEAN_SHARE[self.detail or "means"]
+        share = self._left() * (MEAN_SHARE[self.detail] if self.detail else min(MEAN_SHARE.values()))
         return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:

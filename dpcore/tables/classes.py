@@ -81,7 +81,7 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
     """Codes of several columns -> (rows,) class of each row, numbered in the order of the codes."""
     index, bound = np.zeros(len(columns[0]), dtype=np.int64), 1
     for codes in columns:
-        width = int(codes.max()) + 1
+        width = int(codes.max(initial=0)) + 1
         if bound * width >= 2**62:
             index = dense(index, bound)
             bound = int(index.max()) + 1
@@ -121,17 +121,23 @@ def check_columns(columns: Sequence[str]) -> None:
         raise ParameterError("there is no quasi-identifier", remedy="give at least one column this role")
 
 
-def counted_pairs(groups: IntArray, codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The (group, code) pairs that occur, sorted, and the rows of each; the work follows the rows."""
-    width = int(codes.max()) + 1
-    keys, bound = groups * width + codes, (int(groups.max()) + 1) * width
+def counted_pairs(
+    groups: IntArray, codes: IntArray, weights: IntArray | None = None
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The (group, code) pairs that occur, sorted, and the rows (or the summed weights, each above 0) of each;
+    the work follows the rows."""
+    width = int(codes.max(initial=0)) + 1
+    keys, bound = groups * width + codes, (int(groups.max(initial=-1)) + 1) * width
     if bound <= 8 * len(keys):
-        counts = np.bincount(keys, minlength=bound)
+        counts = np.bincount(keys, weights, bound)
         found = np.flatnonzero(counts)
         counts = counts[found]
-    else:
+    elif weights is None:
         found, counts = np.unique(keys, return_counts=True)
-    return found // width, found % width, counts
+    else:
+        found, place = np.unique(keys, return_inverse=True)
+        counts = np.bincount(place, weights)
+    return found // width, found % width, counts.astype(np.int64)
 
 
 def starts_of(groups: IntArray) -> IntArray:

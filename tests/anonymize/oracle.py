@@ -7,10 +7,12 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
 from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, Loss, NonUniformEntropy
+from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
     DeltaPresence,
@@ -53,11 +55,28 @@ METRICS = (
 
 @dataclass
 class Case:
-    """A small table with its hierarchies; `subset` marks the rows to be published."""
+    """A small table with its hierarchies; `subset` marks the rows to be published, `people` says whose rows
+    they are."""
 
     frame: pd.DataFrame
     hierarchies: dict[str, Hierarchy]
     subset: list[bool] | None
+    people: list[int] | None = None
+
+    def whose(self, rows: list[int]) -> set[int]:
+        """The people who hold these rows."""
+        return set(rows) if self.people is None else {self.people[row] for row in rows}
+
+    def tuples(self) -> Tuples:
+        """The tuples of the table, as the search takes them."""
+        frame = self.frame if self.people is None else self.frame.assign(person=self.people)
+        return Tuples.build(
+            frame,
+            self.hierarchies,
+            sensitive={SECRET: SECRET_HIERARCHY},
+            subset=None if self.subset is None else np.array(self.subset),
+            person=None if self.people is None else "person",
+        )
 
 
 @st.composite
@@ -74,8 +93,9 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
 
 
 @st.composite
-def cases(draw: st.DrawFn, *, with_subset: bool = False) -> Case:
-    """A random table of up to 25 rows with 1 to 3 quasi-identifiers and one sensitive column."""
+def cases(draw: st.DrawFn, *, with_subset: bool = False, with_people: bool = False) -> Case:
+    """A random table of up to 25 rows with 1 to 3 quasi-identifiers and one sensitive column; with people,
+    one of up to 12 for each row."""
     chosen = draw(st.lists(hierarchies(), min_size=1, max_size=3))
     rows = draw(st.integers(1, 25))
     columns = {
@@ -86,46 +106,56 @@ def cases(draw: st.DrawFn, *, with_subset: bool = False) -> Case:
     subset = None
     if with_subset:
         subset = draw(st.lists(st.booleans(), min_size=rows, max_size=rows).filter(any))
-    return Case(pd.DataFrame(columns), {f"q{j}": h for j, h in enumerate(chosen)}, subset)
+    people = None
+    if with_people:
+        people = draw(st.lists(st.integers(0, 11), min_size=rows, max_size=rows))
+    return Case(pd.DataFrame(columns), {f"q{j}": h for j, h in enumerate(chosen)}, subset, people)
 
 
 def classes_at(case: Case, node: tuple[int, ...]) -> dict[tuple[str, ...], list[int]]:
     """The rows of every class of a node."""
+    columns = []
+    for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
+        label = dict(zip(hierarchy.values, hierarchy.levels[level], strict=True))
+        columns.append([label[value] for value in case.frame[name].tolist()])
     classes = defaultdict(list)
-    for row in range(len(case.frame)):
-        label = []
-        for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
-            label.append(hierarchy.levels[level][hierarchy.values.index(case.frame[name].iloc[row])])
-        classes[tuple(label)].append(row)
+    for row, labels in enumerate(zip(*columns, strict=True)):
+        classes[labels].append(row)
     return classes
+
+
+def held(case: Case, rows: list[int]) -> Counter[str]:
+    """How many people hold each sensitive value in these rows; somebody with two values counts for both."""
+    values = case.frame[SECRET].tolist()
+    pairs = {(*case.whose([row]), values[row]) for row in rows}
+    return Counter(value for _, value in pairs)
 
 
 def holds(model: object, case: Case, rows: list[int]) -> bool:
     """Whether a class fulfils a model, from the textbook."""
     flags = case.subset or [True] * len(case.frame)
     inside = [row for row in rows if flags[row]]
-    secret = case.frame[SECRET]
     if isinstance(model, KAnonymity):
-        return len(inside) >= model.k
+        return len(case.whose(inside)) >= model.k
     if isinstance(model, KMap):
-        return len(rows) >= model.k
+        return len(case.whose(rows)) >= model.k
     if isinstance(model, DeltaPresence):
-        return model.lowest <= len(inside) / len(rows) <= model.highest
+        return model.lowest <= len(case.whose(inside)) / len(case.whose(rows)) <= model.highest
     if not inside:
         return True
-    counts = Counter(secret.iloc[row] for row in inside)
+    counts = held(case, inside)
     ordered = sorted(counts.values(), reverse=True)
     if isinstance(model, DistinctL):
         return len(counts) >= model.l
     if isinstance(model, EntropyL):
-        n = len(inside)
+        n = counts.total()
         spread = sum(r * math.log(r) for r in counts.values())
         return spread <= n * (math.log(n) - math.log(model.l)) and len(counts) >= math.ceil(model.l)
     if isinstance(model, RecursiveCL):
         return ordered[0] < model.c * sum(ordered[model.l - 1 :])
     assert isinstance(model, TCloseness)
-    total = Counter(secret.iloc[row] for row in range(len(secret)) if flags[row])
-    excess = {v: counts[v] / len(inside) - total[v] / sum(flags) for v in SECRET_HIERARCHY.values}
+    total = held(case, [row for row in range(len(case.frame)) if flags[row]])
+    excess = {v: counts[v] / counts.total() - total[v] / total.total() for v in SECRET_HIERARCHY.values}
     if model.distance == "equal":
         distance = sum(max(0.0, gap) for gap in excess.values())
     elif model.distance == "ordered":
@@ -164,7 +194,8 @@ def score(case: Case, node: tuple[int, ...], suppressed: list[int], metric: obje
         return n / (len(kept) + bool(suppressed))
     values, weights = [], []
     for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
-        cells = [hierarchy.values.index(case.frame[name].iloc[row]) for row in published]
+        values_of = case.frame[name].tolist()
+        cells = [hierarchy.values.index(values_of[row]) for row in published]
         labels = hierarchy.levels[level]
         below = Counter(labels)
         weights.append(metric.weights.get(name, 1.0))
@@ -193,11 +224,12 @@ def optimum(
     case: Case, models: tuple[object, ...], limit: float, metric: object
 ) -> tuple[float, list[int]] | None:
     """The best score, and the suppressed rows of the nodes reaching it; None if none is feasible."""
-    published = sum(case.subset) if case.subset else len(case.frame)
+    rows = [row for row in range(len(case.frame)) if case.subset is None or case.subset[row]]
+    people = len(case.whose(rows))
     found = []
     for node in itertools.product(*(range(h.height + 1) for h in case.hierarchies.values())):
         suppressed, blocked = evaluate(case, node, models)
-        if not blocked and len(suppressed) <= math.floor(limit * published):
+        if not blocked and len(case.whose(suppressed)) <= math.floor(limit * people):
             found.append((score(case, node, suppressed, metric), len(suppressed)))
     if not found:
         return None

@@ -132,4 +132,4 @@ def test_ordered_distance_follows_the_numbers() -> None:
     """Else 9 and 10 would be far apart because their texts are."""
     frame = pd.DataFrame({"q0": list("aabb"), "s": [9, 10, 9, 100]})
     table = Tuples.build(frame, {"q0": SECRET_HIERARCHY}, sensitive=["s"])
-    assert table.sensitive["s"].values == ("9", "10", "100")
+    assert table.secrets["s"].values == ("9", "10", "100")

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcore.anonymize.apply import apply, chosen, recoded, tuples
+from dpcore.anonymize.apply import apply, recoded
 from dpcore.anonymize.fulldomain.metrics import Discernibility, Loss
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.levels import chosen, tuples
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,

@@ -67,8 +67,9 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench stands: samples and store, web, session, ui, page rooms."""
-    return {"samples": 0, "store": 0, "web": 1, "session": 2, "ui": 3}.get(room(module), 4)
+    """Where a module of workbench stands: samples and store, reading and web, session, ui, page rooms."""
+    rooms = ("samples", "store", "reader", "reading", "web", "session", "ui")
+    return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 
 def inside_workbench(module: str, imported: str) -> str | None:

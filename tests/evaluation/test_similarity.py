@@ -58,7 +58,7 @@ def test_single_columns_have_no_such_competitor() -> None:
         assert single.independent is None
         assert not single.no_better_than_independent
         assert single.measure.independent == single.measure.perfect
-        assert single.value < 0.1
+        assert single.value < 0.15
     assert found.score(measures.PAIRS).no_better_than_independent in (True, False)
 
 

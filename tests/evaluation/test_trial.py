@@ -60,17 +60,16 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     report = run(Trial(plan=plan_for(frame, method=method)), frame, "id")
     made = apply(frame, report.plan)
     kept = made[(made[list(KNOWN)] != "*").any(axis=1)]
-    sizes = kept.groupby(list(KNOWN), dropna=False).size()
+    sizes = frame.loc[kept.index, "id"].groupby([kept[name] for name in KNOWN]).nunique()
     assert sorted(report.after.class_sizes) == sorted(sizes)
     assert report.after.risk.k == report.quality.k == sizes.min() >= 5
     assert report.quality.suppressed == pytest.approx(1 - len(kept) / len(frame))
-    with_id = frame.loc[kept.index, "id"].groupby([kept[name] for name in KNOWN]).nunique()
-    assert report.after.people == with_id.min()
     assert report.after.with_others == 1.0
     reveals = kept.groupby(list(KNOWN))["disease"].nunique() == 1
     assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
+    ways = frame.drop_duplicates(["id", *KNOWN])
     assert report.before.risk.uniques == pytest.approx(
-        (frame.groupby(list(KNOWN))["age"].transform("size") == 1).mean()
+        (ways.groupby(list(KNOWN))["age"].transform("size") == 1).mean()
     )
     assert report.seconds >= 0
 

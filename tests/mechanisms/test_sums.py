@@ -172,7 +172,15 @@ def test_refusals_come_before_anything_is_read() -> None:
     loss = dp.PureDP(epsilon=1)
     domain = schema().domain
     blind = Measurer(refuse, domain=domain, loss=loss, rows=1, sums=refuse)
-    for entry in ({"age": AGE[:3]}, {"age": AGE * 2}, {"age": np.zeros((5, 1), dtype=np.int64)}):
+    lowest = np.full(5, np.iinfo(np.int64).min)
+    unknown = np.full(5, np.nan)
+    for entry in (
+        {"age": AGE[:3]},
+        {"age": AGE * 2},
+        {"age": AGE[:, None]},
+        {"age": lowest},
+        {"age": unknown},
+    ):
         with pytest.raises(dp.ParameterError, match="levels"):
             blind.sums((), [entry], loss)
     with pytest.raises(dp.LimitError, match="sums"):
@@ -181,6 +189,9 @@ def test_refusals_come_before_anything_is_read() -> None:
         blind.sums((), [{}], dp.PureDP(epsilon=2))
     with pytest.raises(dp.BudgetExceeded):
         blind.quantile("age", Fraction(1, 2), dp.PureDP(epsilon=2), cells=5)
+    for order in (Fraction(0), Fraction(1), Fraction(1, 10**6)):
+        with pytest.raises(dp.ParameterError, match="order"):
+            blind.quantile("age", order, loss, cells=5)
     with pytest.raises(dp.ParameterError, match="curator"):
         Measurer(refuse, domain=domain, loss=loss, rows=1).sums((), [{}], loss)
     assert blind.events == []

@@ -63,7 +63,7 @@ def test_an_uploaded_list_is_joined(app: Tab) -> None:
     app.open(people()).go("audit")
     app.upload(b"age,sex\n33,F\n", "list.csv")
     assert "Of 1 people on the list" in app.text
-    app.upload(b"", "list.csv")
+    app.press("Remove").upload(b"", "list.csv")
     assert "empty" in app.errors
     assert "are unique by" in app.text
 
@@ -142,3 +142,17 @@ def test_hostile_names_are_shown_to_the_letter(app: Tab) -> None:
     assert app.errors == ""
     app.set("multiselect", KNOWN, ["age", "![zip](http://127.0.0.1:9/x)"])
     assert "![zip](" not in app.text
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [[str(20 + i % 30) for i in range(60)], [f"text {i} of its own" for i in range(60)]],
+    ids=["one", "distinct"],
+)
+def test_a_table_of_one_column(app: Tab, cells: list[str]) -> None:
+    """The page ended in a traceback where there is no other column to take in or leave out."""
+    app.open("\n".join(["age", *cells]).encode()).go("audit")
+    assert not app.at.exception
+    if any(each.key == "audit-columns" for each in app.at.multiselect):
+        app.at.multiselect(key="audit-columns").set_value(["age"]).run()
+    assert not app.at.exception

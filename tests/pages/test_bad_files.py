@@ -11,7 +11,7 @@ import pytest
 
 from dpcore.io.checks import Limits
 from tests.pages.tab import CSV, Tab
-from workbench.upload import opening
+from workbench import reading
 
 HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "=cmd|' /C calc'!A0", "<script>alert(1)</script>")
 
@@ -75,10 +75,8 @@ def test_an_open_data_set_outlasts_a_bad_file(opened):
 )
 def test_a_table_over_the_limits_is_refused(app, monkeypatch, limits, said):
     """A huge file would take the server down."""
-    read = opening.read_table
-    monkeypatch.setattr(
-        opening, "read_table", lambda data, name, **how: read(data, name, limits=limits, **how)
-    )
+    read = reading.read
+    monkeypatch.setattr(reading, "read", lambda *given, **named: read(*given, limits=limits, **named))
     app.upload(b"a,b,c,name\n" + b"1,2,3,texts\n" * 200)
     assert said in app.errors.replace("\\", "")
     assert app.session.draft is None

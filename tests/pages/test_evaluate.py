@@ -219,6 +219,14 @@ def test_a_figure_can_be_bought_and_shared(wide):
     assert "Marginal error, columns at a time: 1" in set(wide.at.dataframe[0].value["asked"])
 
 
+def test_figures_of_other_tables_are_not_sold(wide):
+    """A file may depend on everybody in the table: a figure about it would not be private at any price."""
+    wide.go("evaluate")
+    bring(wide, "The synthetic or anonymized table", people(400, 1))
+    assert wide.errors == ""
+    assert not any(each.label.startswith("Pay") for each in wide.at.button)
+
+
 def test_methods_compared_on_invented_people(app, monkeypatch):
     """Choosing a method would cost budget, or need the private table."""
     monkeypatch.setattr(sweep, "ROWS", 300)

@@ -30,7 +30,7 @@ def test_a_callback_that_fails_says_an_id_and_goes_on(app, monkeypatch, caplog):
     assert "in the log of the server as" in app.errors
     assert "KeyError at test_unexpected" in caplog.text
     assert "HIV" not in caplog.text
-    app.press("Open this sample")
+    app.go("upload").press("Open this sample")
     assert "Open the data set" in [each.label for each in app.at.button]
 
 

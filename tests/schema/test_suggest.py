@@ -34,16 +34,78 @@ def test_adult(shared: Path) -> None:
         assert columns[name].missing_tokens == ("?",)
         assert "?" not in columns[name].categories
     assert isinstance(columns["age"], dp.Integer)
-    assert (columns["age"].low, columns["age"].high, columns["age"].from_data) == (0, 119, ())
+    assert (columns["age"].low, columns["age"].high, columns["age"].from_data) == (
+        0,
+        119,
+        ("kind", "missing", "missing_tokens"),  # not the bounds, which every age has
+    )
     for column in schema.columns:
         assert column.reason
         if isinstance(column, dp.Categorical):
-            assert column.from_data == (("categories", "missing") if column.missing else ("categories",))
+            assert set(column.from_data) == {"categories", "other", "kind", "missing", "missing_tokens"}
         elif column.name != "age":
             assert set(column.from_data) >= {"low", "high"}
         assert column.check(frame[column.name]).clipped == 0
     assert schema.unit == dp.PrivacyUnit(max_rows=1)
     assert dp.Schema.from_json(schema.to_json()) == schema
+
+
+def test_what_one_person_can_change_is_marked() -> None:
+    """A fact that follows the data and is not marked is told by every guarantee as known from outside."""
+    base = {
+        "visit": ["2012-03-01"] * 50 + ["2021-12-30"] * 50,
+        "age": [20, 89] * 50,
+        "score": [float(number % 7) for number in range(100)],
+        "case_no": [*range(99), 0],
+        "sex": ["F", "M"] * 50,
+    }
+    others = (
+        {"visit": "2022-03-05"},  # a longer range of dates brings another step
+        {"age": 121},
+        {"age": -3},
+        {"score": 3.5},
+        {"score": "?"},
+        {"score": "word"},
+        {"case_no": 500},
+        {"sex": None},
+        {"sex": "X"},
+    )
+    one = {"visit": "2020-01-01", "age": 50, "score": 3.0, "case_no": 100, "sex": "F"}
+    before = dp.suggest_schema(pd.DataFrame({name: [*values, one[name]] for name, values in base.items()}))
+    unmarked = ("name", "from_data", "reason")
+    for other in others:
+        person = {**one, **other}
+        frame = pd.DataFrame({name: [*values, person[name]] for name, values in base.items()})
+        after = dp.suggest_schema(frame)
+        (changed,) = other
+        columns = [{column.name: column for column in schema.columns} for schema in (before, after)]
+        if any(changed not in each for each in columns):
+            continue  # left out in one of the two: marked below
+        old, new = (each[changed] for each in columns)
+        for fact in {*vars(old), *vars(new), "kind"} - {
+            *unmarked,
+            *(f for f in vars(old) if f.startswith("_")),
+        }:
+            if fact in ("labels", "edges") or getattr(old, fact, None) == getattr(new, fact, None):
+                continue
+            assert fact in old.from_data or ("kind" in old.from_data and old.kind != new.kind), (
+                changed,
+                fact,
+            )
+    assert all(column.from_data for column in before.columns)
+    assert {column.name: column.from_data for column in before.excluded} == {"case_no": ("kind",)}
+    assert "case_no" in before.from_data
+
+
+def test_a_schema_file_holds_no_reason_and_no_other_column() -> None:
+    """Why a column was left out, or how it was read, tells what the data held."""
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 30, "case_no": range(120), "diagnosis": [None] * 120})
+    schema = dp.suggest_schema(frame)
+    assert all(column.reason for column in (*schema.columns, *schema.excluded))
+    text = schema.to_json()
+    assert "reason" not in text
+    assert "case_no" not in text
+    assert "diagnosis" not in text
 
 
 def test_every_kind() -> None:

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, HierarchyError
 from dpcore.schema.role import ROLES
@@ -13,7 +14,7 @@ from workbench.anonymize import work
 from workbench.anonymize.work import Work
 from workbench.ui import widgets
 from workbench.ui.language import _, said
-from workbench.ui.wording import ROLE_WORDS, plain
+from workbench.ui.wording import ROLE_WORDS, percent, plain
 
 
 def roles(curator: Curator, current: Work) -> None:
@@ -41,7 +42,7 @@ def roles(curator: Curator, current: Work) -> None:
                 ),
                 "why": st.column_config.TextColumn(_("why suggested"), width="large"),
             },
-            alt=_("One line a column: its role and why it was suggested"),
+            alt=_("One line per column: its role and why it was suggested"),
         )
         if work.set_roles(current, dict(zip(grid["column"], grid["role"], strict=True))):
             st.rerun()
@@ -61,7 +62,7 @@ def hierarchies(current: Work) -> None:
             key=f"hierarchy-{name}-{current.version}",
             hide_index=True,
             disabled=[_("value")],
-            alt=_("One line a value, one column a level"),
+            alt=_("One line per value, one column per level"),
         )
         with st.container(horizontal=True):
             wanted = st.button(_("Use the edited levels"), key="hierarchy-use")
@@ -82,12 +83,42 @@ def hierarchies(current: Work) -> None:
         if wanted:
             _use(current, name, grid)
         file = st.file_uploader(
-            _("Or import a file: one line a value, value;level 1;…;*"),
+            _("Or import a file: one line per value, value;level 1;…;*"),
             type=["csv", "txt"],
             key=f"import-{name}-{current.version}",
         )
         if file is not None:
             _import(current, name, file.getvalue())
+
+
+def load_plan(current: Work) -> None:
+    """Take the plan of an earlier table, for the next delivery."""
+    with st.expander(_("Use a plan made earlier")):
+        st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
+        file = st.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
+        if file is None:
+            return
+        try:
+            work.load(current, file.getvalue().decode("utf-8-sig", errors="replace"))
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        st.rerun()
+
+
+def loaded_plan(current: Work, plan: Plan) -> None:
+    """What a loaded plan asks for, and the way back."""
+    st.markdown(_("**A plan made earlier**"))
+    st.write(
+        _("{models}, by {method}, {limit} suppressed at most.").format(
+            models=plain(", ".join(map(str, plan.models)), at_most=300),
+            method=work.METHOD_NAMES[plan.method.name],
+            limit=percent(plan.limit),
+        )
+    )
+    if plan.node is not None:
+        st.button(_("Choose the levels anew"), on_click=work.choose_anew, args=(current,))
+    st.button(_("Put the plan aside"), on_click=work.put_aside, args=(current,))
 
 
 def _use(current: Work, name: str, grid: pd.DataFrame) -> None:

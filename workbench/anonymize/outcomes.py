@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
+from dpcore.anonymize.methods import METHODS, FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
@@ -16,7 +17,16 @@ from dpcore.evaluation.proposals import FrontierOf
 from dpcore.evaluation.trial import Trial, TrialReport
 from workbench import session
 from workbench.anonymize import charts
-from workbench.anonymize.work import DRAWN_LIMITS, KS, LOCAL_COLUMNS, METHODS, Work, size, suggested_method
+from workbench.anonymize.work import (
+    DRAWN_LIMITS,
+    KS,
+    METHOD_NAMES,
+    Work,
+    size,
+    suggested_method,
+    too_long,
+    whom,
+)
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
@@ -25,18 +35,18 @@ QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
 
 
-def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[str, tuple[Point, ...] | DpcoreError]:
+def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
     """Every k, with the method: full-domain at every limit where one pass is quick or was asked for, else at
     the chosen limit while that is suggested, else Mondrian."""
     predicted = size(curator, current, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
     limits: tuple[float, ...] = (plan.limit,)
     if predicted.is_feasible and (predicted.seconds <= QUICK_SECONDS or current.wants_frontier):
-        method, limits = "full-domain", DRAWN_LIMITS
-    elif method != "full-domain":
-        method, limits = "mondrian", ()
-    key = ("frontier", method, limits, current.version, plan.models[1:])
-    asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))  # type: ignore[arg-type]
+        method, limits = FullDomain(), DRAWN_LIMITS
+    elif not method.searches:
+        method, limits = Mondrian(), ()
+    key = ("frontier", method.name, limits, current.version, plan.models[1:], str(plan.metric))
+    asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
         return method, session.once(curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits))
     except DpcoreError as error:
@@ -45,17 +55,26 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[str, tuple[Po
 
 def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
     """A plan tried out, once. Raises: the errors of a plan."""
-    key = ("trial", current.version, plan.models, plan.limit, plan.method)
+    key = (
+        "trial",
+        current.version,
+        plan.models,
+        plan.limit,
+        plan.method.name,
+        str(plan.metric),
+        plan.suppressed,
+    )
     return session.once(curator, key, lambda: Trial(plan=plan))
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
     """The same demands by every method, on the same scales; and why not, where a method cannot."""
     lines, reasons = [], []
-    for method, label in METHODS.items():
-        name = label.partition(":")[0]
+    predicted = size(curator, current, plan)
+    for method in METHODS.values():
+        name = METHOD_NAMES[method.name]
         try:
-            why = _too_long(curator, current, plan, method)
+            why = too_long(predicted, method, len(plan.quasi_identifiers))
             if not why:
                 lines.append({_("method"): name} | _figures(curator, current, plan, method))
         except DpcoreError as error:
@@ -65,19 +84,8 @@ def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFram
     return pd.DataFrame(lines), reasons
 
 
-def _too_long(curator: Curator, current: Work, plan: Plan, method: str) -> str:
-    columns, predicted = len(plan.quasi_identifiers), size(curator, current, plan)
-    if method == "full-domain" and suggested_method(predicted, columns) != method:
-        return _("{nodes:,} combinations of levels take long").format(nodes=predicted.nodes)
-    if method == "local recoding" and columns > LOCAL_COLUMNS:
-        return _("slow, and keeps less than Mondrian, with more than {columns} columns").format(
-            columns=LOCAL_COLUMNS
-        )
-    return ""
-
-
-def _figures(curator: Curator, current: Work, plan: Plan, method: str) -> dict[str, str]:
-    report = trial(curator, current, dataclasses.replace(plan, method=method))  # type: ignore[arg-type]
+def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dict[str, str]:
+    report = trial(curator, current, dataclasses.replace(plan, method=method))
     found = report.quality
     return {
         _("generalized (NCP)"): percent(found.ncp),
@@ -92,6 +100,7 @@ def make(curator: Curator, current: Work, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
         current.made = curator.anonymize(trial(curator, current, plan).plan)
+        current.made_by = plan
     except DpcoreError as error:
         session.session().notice = error
 
@@ -106,6 +115,7 @@ def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
                 "loss": point.score,
                 "levels": "-".join(map(str, point.node)),
                 "suppressed rows": point.suppressed,
+                "people": point.people,
             }
             for point in points
         ]
@@ -126,7 +136,7 @@ def chosen_words(points: tuple[Point, ...], k: int, limit: float) -> str:
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Share of rows by the size of the group they hide in, before and after."""
+    """Share of people by the size of the group they hide in, before and after."""
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
@@ -141,9 +151,9 @@ def sizes_chart(report: TrialReport) -> Chart:
     return charts.grouped(
         pd.DataFrame(frame),
         x="group size",
-        x_title=_("rows in the group"),
-        y_title=_("share of rows"),
-        alt=_("Share of rows by the size of their group, before and after."),
+        x_title=_("{whom} in the group").format(whom=whom(report.plan)),
+        y_title=_("share of {whom}").format(whom=whom(report.plan)),
+        alt=_("Share of {whom} by the size of their group, before and after.").format(whom=whom(report.plan)),
     )
 
 
@@ -175,10 +185,13 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
         if risk.homogeneous_classes:
             found.append(
                 _(
-                    "{classes:,} groups, {share} of the rows, reveal {column} although k holds. "
+                    "Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. "
                     "Ask for l-diversity."
                 ).format(
-                    classes=risk.homogeneous_classes, share=percent(risk.homogeneous_rows), column=plain(name)
+                    classes=risk.homogeneous_classes,
+                    share=percent(risk.homogeneous_rows),
+                    column=plain(name),
+                    whom=whom(report.plan),
                 )
             )
         else:
@@ -187,18 +200,19 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                     "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
                 ).format(column=plain(name), times=number(risk.posterior_ratio), t=number(risk.t_equal))
             )
-    if report.after.people is not None:
+    if report.after.groups_per_person > 1:
         found.append(
-            _("k counts rows, and a person may have several. People in the smallest group: {people}.").format(
-                people=report.after.people
-            )
+            _(
+                "k counts people. The rows of a person are in {groups} groups on average: whoever knows "
+                "several rows of one person, and that they belong together, is not held off by k."
+            ).format(groups=number(report.after.groups_per_person))
         )
     if report.after.with_others > 0.001:
         found.append(
             _(
-                "For somebody who also knows the columns left as they are, {share} of the rows become "
+                "For somebody who also knows the columns left as they are, {share} of the {whom} become "
                 "unique again."
-            ).format(share=percent(report.after.with_others))
+            ).format(share=percent(report.after.with_others), whom=whom(report.plan))
         )
     made = {line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content}
     others = len(made) - (current.made is not None and current.made.plan == report.plan.to_json())
@@ -209,7 +223,7 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                 "reveal more than each alone, and no budget counts that."
             ).format(others=others)
         )
-    if report.plan.method in ("local recoding", "mondrian"):
+    if report.plan.method.cuts_freely:
         found.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
     found.append(
         _(

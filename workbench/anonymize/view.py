@@ -7,6 +7,7 @@ import json
 
 import streamlit as st
 
+from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
@@ -22,12 +23,13 @@ from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
 
 
-def frontier(curator: Curator, current: Work, plan: Plan, k: int) -> None:
+def frontier(curator: Curator, current: Work, plan: Plan) -> None:
     """What every k would cost; a click chooses."""
+    k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
     predicted = work.size(curator, current, plan)
     with st.spinner(_("Looking at every k and every combination of levels")):
         method, found = outcomes.frontier(curator, current, plan)
-    if method == "full-domain":
+    if method.searches:
         st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
     else:
         st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
@@ -37,8 +39,9 @@ def frontier(curator: Curator, current: Work, plan: Plan, k: int) -> None:
         st.warning(_("No k meets these demands. Allow more suppression, or ask for less."))
     else:
         chart = outcomes.frontier_chart(found, k, plan.limit)
-        key = f"frontier-{method}-{k}-{plan.limit}"  # another choice is another chart, with nothing clicked
-        choose = functools.partial(_choose, key, method)
+        # another choice is another chart, with nothing clicked
+        key = f"frontier-{method.name}-{k}-{plan.limit}"
+        choose = functools.partial(_choose, key, method.name)
         st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=choose, selection_mode="chosen")
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
@@ -103,7 +106,7 @@ def comparison(curator: Curator, current: Work, plan: Plan) -> None:
 def _figures(report: TrialReport) -> None:
     unique, risk, loss, hidden = st.columns(4)
     unique.metric(
-        _("Unique rows"),
+        _("Unique {whom}").format(whom=work.whom(report.plan)),
         percent(report.after.risk.uniques),
         _("before {share}").format(share=percent(report.before.risk.uniques)),
         delta_color="off",
@@ -119,10 +122,15 @@ def _figures(report: TrialReport) -> None:
     loss.metric(_("Generalized (NCP)"), percent(report.quality.ncp), help=GLOSSARY["information loss"])
     hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
     st.caption(
-        _("The smallest group has {k} rows, the average group {average}. Information loss: {loss}.").format(
+        _(
+            "The smallest group has {k} {whom}, the average group {average} rows. Information loss: {loss}. "
+            "Of the {whom}, {share} have a suppressed row."
+        ).format(
             k=report.quality.k,
+            whom=work.whom(report.plan),
             average=number(report.quality.average_class),
             loss=number(report.quality.loss),
+            share=percent(report.quality.suppressed_people),
         )
     )
 

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from dpcore.anonymize.fulldomain.metrics import Loss, Metric
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import DistinctL, EntropyL, Model, TCloseness
-from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method, Mondrian
+from dpcore.anonymize.models import Model
+from dpcore.anonymize.plan import Plan, Suppressed
 from dpcore.curator import Curator
+from dpcore.errors import SchemaError
 from dpcore.evaluation.proposals import SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
 from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
@@ -28,22 +31,39 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
-METHODS = Words(
+METHOD_NAMES = Words(
     {
-        "full-domain": N_("full-domain: one level a column, the same for everybody"),
-        "local recoding": N_("local recoding: levels differ from group to group"),
-        "mondrian": N_("Mondrian: groups cut along the data, free ranges"),
-        "microaggregation": N_("microaggregation (MDAV): numbers become group means"),
+        "full-domain": N_("full-domain"),
+        "local recoding": N_("local recoding"),
+        "mondrian": N_("Mondrian"),
+        "microaggregation": N_("microaggregation (MDAV)"),
     }
 )
-SECRET_MODELS = Words(
+METHOD_WORDS = Words(
     {
-        "none": N_("nothing more"),
-        "distinct": N_("different values in each group (distinct l-diversity)"),
-        "entropy": N_("values in each group well spread (entropy l-diversity)"),
-        "t": N_("groups resemble the whole table (t-closeness)"),
+        "full-domain": N_("one level per column, the same for everybody"),
+        "local recoding": N_("levels differ from group to group"),
+        "mondrian": N_("groups cut along the data, free ranges"),
+        "microaggregation": N_("numbers become group means"),
     }
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demands:
+    """What a person demands of the table.
+
+    Attributes:
+        models: beside k.
+        subset: a column of true and false that marks the rows to be published out of a population.
+    """
+
+    k: int
+    limit: float
+    models: tuple[Model, ...] = ()
+    metric: Metric = field(default_factory=Loss)
+    suppressed: Suppressed = "checked"
+    subset: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -56,6 +76,8 @@ class Work:
         before: earlier hierarchies of each column, for undo.
         version: rises with each edit, so that the grids are drawn anew.
         made: the table that was made, if any.
+        made_by: the plan as it was asked for.
+        loaded: a plan made earlier that is used in place of the choices on the page.
         wants_frontier: whether a long frontier was asked for.
         wants_comparison: whether the methods were to be compared.
     """
@@ -65,6 +87,8 @@ class Work:
     before: dict[str, list[Hierarchy]] = field(default_factory=dict)
     version: int = 0
     made: AnonymizedTable | None = None
+    made_by: Plan | None = None
+    loaded: Plan | None = None
     wants_frontier: bool = False
     wants_comparison: bool = False
 
@@ -81,7 +105,7 @@ def work(curator: Curator) -> Work:
 
 
 def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
-    """One line a column: its role, and why another one was or is proposed."""
+    """One line per column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), SuggestedRoles)
     return pd.DataFrame(
         [
@@ -95,7 +119,7 @@ def set_roles(current: Work, roles: dict[str, str]) -> bool:
     """Take the roles that a person chose; whether that changed anything."""
     if roles == current.roles or not set(roles.values()) <= set(ROLES):
         return False
-    current.roles, current.made = roles, None
+    current.roles, current.made, current.loaded = roles, None, None
     current.wants_frontier = current.wants_comparison = False
     current.version += 1
     return True
@@ -180,7 +204,7 @@ def want_comparison(current: Work) -> None:
 
 
 def hierarchy_grid(hierarchy: Hierarchy) -> pd.DataFrame:
-    """One line a value, one column a level."""
+    """One line per value, one column per level."""
     names = [_("value"), *(_("level {level}").format(level=i) for i in range(1, hierarchy.height + 1))]
     return pd.DataFrame(dict(zip(names, hierarchy.levels, strict=True)))
 
@@ -191,42 +215,100 @@ def hierarchy_from_grid(grid: pd.DataFrame) -> Hierarchy:
     return Hierarchy(values=levels[0], levels=levels)
 
 
-def secret_model(kind: str, column: str, value: float) -> Model | None:
-    """The model on a sensitive column that a person chose."""
-    if kind == "distinct":
-        return DistinctL(column=column, l=int(value))
-    if kind == "entropy":
-        return EntropyL(column=column, l=float(value))
-    if kind == "t":
-        return TCloseness(column=column, t=float(value))
-    return None
-
-
 def plan_of(
-    curator: Curator, current: Work, *, k: int, limit: float, method: str, model: Model | None
+    curator: Curator,
+    current: Work,
+    demands: Demands,
+    *,
+    method: str,
 ) -> Plan:
     """The plan that the page says, by the suggested method or by another. Raises: the errors of a plan."""
     used = {name: current.hierarchies[name] for name in quasi_identifiers(current)}
-    plan = default_plan(current.roles, used, k=k, limit=limit)
-    if model is not None:
-        plan = dataclasses.replace(plan, models=(*plan.models, model))
+    roles = {name: role for name, role in current.roles.items() if name != demands.subset}
+    plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
+    plan = dataclasses.replace(
+        plan.counting(curator.schema.unit.id_column),
+        models=(*plan.models, *demands.models),
+        metric=demands.metric,
+        suppressed=demands.suppressed,
+        subset=demands.subset,
+    )
     if method == SUGGESTED:
-        method = suggested_method(size(curator, current, plan), len(used))
-    return dataclasses.replace(plan, method=method)  # type: ignore[arg-type]
+        return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
+    return dataclasses.replace(plan, method=METHODS[method])
 
 
 def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
     """How large full-domain search would be."""
     key = ("size", current.version, plan.models[1:])
-    full = dataclasses.replace(plan, method="full-domain")
+    full = dataclasses.replace(plan, method=FullDomain())
     return session.once(curator, key, lambda: SizeOf(plan=full))
 
 
-def suggested_method(predicted: Prediction, columns: int) -> str:
+def suggested_method(predicted: Prediction, columns: int) -> Method:
     """Full-domain search while it is quick enough, then what is."""
     if predicted.is_feasible and predicted.seconds <= SEARCH_SECONDS:
-        return "full-domain"
-    return "local recoding" if columns <= LOCAL_COLUMNS else "mondrian"
+        return FullDomain()
+    return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
+
+
+def too_long(predicted: Prediction, method: Method, columns: int) -> str:
+    """Why a method is not tried out beside the others; empty where it is."""
+    if method.searches and not suggested_method(predicted, columns).searches:
+        return _("{nodes:,} combinations of levels take long").format(nodes=predicted.nodes)
+    if method == LocalRecoding() and columns > LOCAL_COLUMNS:
+        return _("slow, and keeps less than Mondrian, with more than {columns} columns").format(
+            columns=LOCAL_COLUMNS
+        )
+    return ""
+
+
+def method_label(method: str) -> str:
+    """A method for a list: its name and what it does."""
+    if method == SUGGESTED:
+        return _("as suggested for this table")
+    return _("{method}: {words}").format(method=METHOD_NAMES[method], words=METHOD_WORDS[method])
+
+
+def load(current: Work, text: str) -> None:
+    """Take a plan made earlier, for this table or the next delivery of it.
+
+    Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
+    """
+    plan = Plan.from_json(text)
+    columns = {*plan.roles, *([plan.subset] if plan.subset else [])}
+    missing, new = sorted(columns - set(current.roles)), sorted(set(current.roles) - columns)
+    if missing or new:
+        raise SchemaError(
+            "the plan is for other columns: {columns}",
+            remedy="take the plan of this table, or make a new one",
+            columns=", ".join([*missing, *new]),
+        )
+    current.loaded, current.made, current.made_by = plan, None, None
+    current.version += 1
+
+
+def choose_anew(current: Work) -> None:
+    """Keep the loaded plan, but not its levels: they may not hold for another table."""
+    if current.loaded is not None:
+        current.loaded = dataclasses.replace(current.loaded, node=None)
+        current.version += 1
+
+
+def put_aside(current: Work) -> None:
+    """Go back to the choices on the page."""
+    current.loaded = None
+    current.version += 1
+
+
+def is_made_by(current: Work, plan: Plan) -> bool:
+    """Whether the table that was made is what this plan asks for."""
+    return current.made_by is not None and current.made_by.to_json() == plan.to_json()
+
+
+def whom(plan: Plan) -> str:
+    """What groups are counted in: people, or rows where each row is a person."""
+    return _("people") if plan.person else _("rows")
 
 
 def method_words(curator: Curator, current: Work, plan: Plan) -> str:
@@ -241,9 +323,9 @@ def method_words(curator: Curator, current: Work, plan: Plan) -> str:
             nodes=predicted.nodes
         )
     suggested = suggested_method(predicted, columns)
-    if suggested == "full-domain":
+    if suggested.searches:
         return found
-    if suggested == "local recoding":
+    if suggested.needs_hierarchies:
         return found + " " + _("Local recoding is suggested: it goes up only where a group needs it.")
     return (
         found

@@ -9,6 +9,7 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.attacks import CanaryReport, Disclosure
 from dpcore.evaluation.learning import HIGHER_IS_BETTER, TASKS
 from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.release import Release
 from workbench import session
 from workbench.evaluate import again, heavy, sharing, sweep
 from workbench.evaluate.candidates import Candidate
@@ -220,10 +221,10 @@ def compare_methods() -> None:
     widgets.show_chart(against_epsilon(shown, measure=titles[measure]), key="sweep")
 
 
-def share(curator: Curator, candidate: Candidate) -> None:
+def share(curator: Curator, release: Release) -> None:
     """One figure with noise, which is charged and may be shared."""
-    offers = sharing.offers(curator, candidate)
-    title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{candidate.key[:8]}")
+    offers = sharing.offers(curator, release)
+    title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
     left = widgets.epsilon_left(curator)
     if left <= 0:
         st.info(_("Nothing is left of the budget."))

@@ -7,27 +7,26 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.evaluation.question import PrivateEvaluation
-from dpcore.release import PrivateReport
+from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical
 from workbench import session
-from workbench.evaluate.candidates import Candidate
 from workbench.ui.language import _
 from workbench.ui.releases import describe
 from workbench.ui.wording import percent, plain
 
 
-def offers(curator: Curator, candidate: Candidate) -> dict[str, PrivateEvaluation]:
+def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
     """What can be bought about this release."""
-    names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
+    names = release.model_columns
     found: dict[str, PrivateEvaluation] = {
-        _("distance of single columns"): PrivateMarginalError(release=candidate.table, way=1)
+        _("distance of single columns"): PrivateMarginalError(release=release, way=1)
     }
     if len(names) > 1:
-        found[_("distance of pairs of columns")] = PrivateMarginalError(release=candidate.table, way=2)
+        found[_("distance of pairs of columns")] = PrivateMarginalError(release=release, way=2)
         for name in names:
             if isinstance(curator.schema.column(name), (Categorical, Boolean)):
                 title = _("accuracy of {column}, learned from the release").format(column=name)
-                found[title] = PrivateAccuracy(release=candidate.table, target=name)
+                found[title] = PrivateAccuracy(release=release, target=name)
     return found
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpcore.accounting.loss import PureDP
 from dpcore.anonymize.apply import apply
+from dpcore.anonymize.methods import Microaggregation
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import ParameterError
@@ -208,6 +209,6 @@ def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFram
         roles={name: "quasi-identifier" if name in numbers else "insensitive" for name in names},
         hierarchies={},
         models=(KAnonymity(k=k),),
-        method="microaggregation",
+        method=Microaggregation(),
     )
     return apply(train[names], plan)

@@ -66,7 +66,7 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
     cells[2].metric(
         _("Questions off by"),
         comparing.score_words(found, measures.QUERIES),
-        help=_("Median error of 300 random questions about two or three columns, in % of the true share."),
+        help=_("Mean error of 300 random questions about two or three columns, in % of the true share."),
     )
     cells[3].metric(
         _("Impossible pairs"),

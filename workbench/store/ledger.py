@@ -9,26 +9,28 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from dpcore.accounting.chain import (
+    TAIL,
+    check_chain,
+    check_head,
+    check_sealed,
+    check_tail,
+    digest_of,
+    head_of,
+    walk,
+)
 from dpcore.accounting.ledger import (
     NOTHING,
-    TAIL,
     Account,
     Charge,
     Line,
     Standing,
     State,
-    check_chain,
-    check_head,
     check_reserve,
     check_same,
-    check_sealed,
-    check_tail,
     corrupt,
-    digest_of,
-    head_of,
     no_account,
     open_content,
-    walk,
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
 from workbench.store.alive import Alive

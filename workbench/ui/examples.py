@@ -14,6 +14,7 @@ import pandas as pd
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.hierarchies.builders import mask
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -63,7 +64,7 @@ def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
         roles=_KNOWN,
         hierarchies={"zip": _ZIP, "age": _TENS},
         models=(KAnonymity(k=2),),
-        method="local recoding",
+        method=METHODS["local recoding"],
     )
     return apply(table, plan)
 

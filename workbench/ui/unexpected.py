@@ -17,7 +17,9 @@ import streamlit as st
 from streamlit.runtime import fragment
 from streamlit.runtime.scriptrunner import exec_code
 
+from dpcore.errors import DpcoreError
 from workbench.ui.language import _
+from workbench.ui.wording import error_words, plain
 
 _HOUSE = Path(__file__).resolve().parents[2]
 _log = logging.getLogger("workbench.unexpected")
@@ -37,7 +39,14 @@ def note(error: BaseException) -> str:
 
 
 def box(error: BaseException) -> None:
-    """Tell the person that this went wrong, and how to go on."""
+    """Tell the person that this went wrong, and how to go on. What was foreseen has its own words."""
+    if isinstance(error, DpcoreError):
+        problem, remedy = error_words(error)
+        text = plain(problem, at_most=600)
+        if remedy:
+            text += f"  \n**{_('What to do:')}** {plain(remedy, at_most=600)}"
+        st.error(text, icon=":material/error:")
+        return
     st.error(
         _(
             "Something went wrong here that should not have. It is in the log of the server as {id}, without "

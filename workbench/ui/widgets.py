@@ -9,11 +9,10 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.io.read import read_table
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
-from workbench import samples, session
+from workbench import reading, samples, session
 from workbench.ui import charts, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
@@ -23,7 +22,6 @@ from workbench.ui.wording import (
     delta_of,
     epsilon_verdict,
     epsilon_words,
-    error_words,
     loss_words,
     number,
     plain,
@@ -112,14 +110,7 @@ def _ways_to_a_table(would_do: str) -> None:
 
 def error_box(error: Exception) -> None:
     """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
-    if not isinstance(error, DpcoreError):
-        unexpected.box(error)
-        return
-    problem, remedy = error_words(error)
-    text = plain(problem, at_most=600)
-    if remedy:
-        text += f"  \n**{_('What to do:')}** {plain(remedy, at_most=600)}"
-    st.error(text, icon=":material/error:")
+    unexpected.box(error)
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
@@ -149,15 +140,29 @@ def internal_badge() -> None:
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """A second table from a file; None while there is none. Errors stand beside the field."""
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=key)
+    """A second table from a file, read once; None while there is none. Errors stand beside the field."""
+    read = session.table_in(key)
+    if read is not None:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(f"{plain(label, at_most=200)}: **{plain(read[0], at_most=100)}**")
+        right.button(_("Remove"), key=f"{key}-remove", on_click=session.drop_table, args=(key,))
+        return read[1]
+    held = session.session()
+    widget = f"{key}-{held.uploads}"
+    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
     if file is None:
+        if held.failed.get(key) is not None:
+            error_box(held.failed[key])
         return None
+    held.uploads += 1  # another field, so that the server forgets the bytes
+    held.failed.pop(key, None)
     try:
-        return read_table(file.getvalue(), file.name).frame
+        found = reading.read(file.getvalue(), file.name, cancelled=session.is_gone())
+        held.tables[key] = (file.name, found.table.frame)
     except DpcoreError as error:
-        error_box(error)
-        return None
+        held.failed[key] = error
+    session.drop_uploads()
+    return st.rerun()
 
 
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:

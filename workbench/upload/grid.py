@@ -25,7 +25,8 @@ from workbench.ui.language import _, said
 
 LEAVE_OUT = "leave out"
 KINDS = ("categorical", "integer", "real", "date", "boolean", LEAVE_OUT)
-_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^|]*?))\s*(?:\||$)')
+_BLANKS = re.compile(r"\s*+")
+_QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
@@ -174,14 +175,25 @@ def _join(parts: Iterable[str]) -> str:
 
 
 def _split(text: Any) -> tuple[str, ...]:
-    """What `_join` joined, or a person typed; blanks around a part and empty parts do not count."""
-    parts = []
-    for match in _PART.finditer(str(text or "")):
-        quoted, bare = match.groups()
+    """What `_join` joined, or a person typed; blanks around a part and empty parts do not count.
+
+    In one pass: a file can fill a cell of the grid with megabytes of blanks.
+    """
+    rest = str(text or "")
+    parts, at = [], 0
+    while at < len(rest):
+        at = _BLANKS.match(rest, at).end()  # type: ignore[union-attr]
+        quoted = _QUOTED.match(rest, at)
         if quoted is not None:
-            parts.append(quoted.replace('""', '"'))
-        elif bare:
+            parts.append(quoted[1].replace('""', '"'))
+            at = quoted.end()
+            continue
+        end = rest.find("|", at)
+        end = len(rest) if end < 0 else end
+        bare = rest[at:end].rstrip()
+        if bare:
             parts.append(bare)
+        at = end + 1
     return tuple(parts)
 
 

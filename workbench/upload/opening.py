@@ -11,9 +11,9 @@ from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
-from dpcore.io.read import ReadResult, read_table
+from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
-from workbench import samples, session
+from workbench import reading, samples, session
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid
@@ -65,11 +65,13 @@ def read_again(options: ReadOptions) -> None:
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     held = session.session()
     try:
-        read = read_table(data, name, options=options)
+        read = reading.read(
+            data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
+        )
     except DpcoreError as error:
         held.notice = error
         return
-    _draft(name, read.frame, None, read=read, data=data)
+    _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
 
 
 def take_wanted_sample() -> None:
@@ -200,14 +202,16 @@ def _draft(
     unit: PrivacyUnit | None,
     read: ReadResult | None = None,
     data: bytes = b"",
+    schema: Schema | None = None,
+    dataset: str = "",
 ) -> None:
     held = session.session()
     held.notice = None
     try:
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
-        schema = suggest_schema(frame)
-        dataset = Curator.dataset_of(frame, session.ledger())
+        schema = schema or suggest_schema(frame)
+        dataset = dataset or Curator.dataset_of(frame, session.ledger())
         account = session.ledger().account(dataset)
     except DpcoreError as error:
         held.notice = error

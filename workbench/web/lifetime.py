@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
+from workbench import reading
 from workbench.store import start
 from workbench.store.settings import read_settings
 from workbench.web import logs, tabs
@@ -21,6 +22,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     """Check everything that the pages need, and say in the log what is wrong; the pages say it too."""
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
+    await asyncio.to_thread(reading.warm)
     checking = asyncio.create_task(asyncio.to_thread(start.check_all))
     forgetting = asyncio.create_task(tabs.forget_regularly(_SECONDS))
     try:

@@ -22,6 +22,11 @@ def is_tab_of(session_id: str, visitor: str) -> bool:
     return found is not None and found.session._user_info.get("visitor") == visitor
 
 
+def is_gone(session_id: str) -> bool:
+    """Whether no browser shows this session any more."""
+    return runtime.exists() and not runtime.get_instance().is_active_session(session_id)
+
+
 def is_offered(file_id: str, visitor: str) -> bool:
     """Whether a page that this browser has open offers the file for download."""
     if not visitor or not runtime.exists():

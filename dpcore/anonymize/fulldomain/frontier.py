@@ -1,9 +1,10 @@
 """The frontier: one pass over the lattice that answers every k, suppression limit and metric at once.
 
-Every node is grouped once and counted: classes, rows and squared sizes between neighbouring values of k.
-Whether a node is feasible, its discernibility and its average class size follow from these numbers. For the
-separable metrics, the nodes are looked at again in the order of their lower bounds, until the next bound is
-no better than the best score.
+Every node is grouped once and counted: classes, rows, people and squared sizes between neighboring values of
+k. Whether a node is feasible, its discernibility and its average class size follow from these numbers.
+(Somebody may have rows in several suppressed classes; where that decides, people are counted again at the
+node.) Nodes are then looked at in the order of their lower bounds, until the next bound is no better than the
+best score.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric, Separable
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, Model, violations
-from dpcore.tables.classes import FloatArray, IntArray
+from dpcore.tables.classes import BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,8 @@ class Point:
     score: float
     suppressed: int
     """Rows."""
+    people: int
+    """People who have a suppressed row."""
     classes: int
     """Classes that are kept."""
 
@@ -60,6 +63,7 @@ class Frontier:
         shape = (table.lattice.size, len(self.ks) + 1)
         self._classes = np.zeros(shape, dtype=np.int64)
         self._rows = np.zeros(shape, dtype=np.int64)
+        self._people = np.zeros(shape, dtype=np.int64)
         self._squares = np.zeros(shape)
         self._blocked = np.zeros(table.lattice.size, dtype=bool)
         self._grouper = Grouper(table)
@@ -70,42 +74,48 @@ class Frontier:
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
-        feasible = ~self._blocked & (suppressed <= math.floor(limit * self.table.rows))
-        candidates = feasible.nonzero()[0]
-        if not len(candidates):
-            return None
+        people = self._people[:, :band].sum(axis=1)  # counted in each of their suppressed classes
+        allowed = math.floor(limit * self.table.people)
+        candidates = (~self._blocked & (-(-people // self.table.most_classes) <= allowed)).nonzero()[0]
         if isinstance(metric, Separable):
-            scores = self._scores(k, metric, candidates, suppressed[candidates])
+            bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
         else:
             squares = self._squares[candidates, band:].sum(axis=1)
-            scores = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
-        index = candidates[np.lexsort((self.table.lattice.total_levels[candidates], scores))[0]]
+            bounds = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
+        levels = self.table.lattice.total_levels[candidates]
+        best: tuple[float, int, int] | None = None
+        for place in np.lexsort((levels, bounds)).tolist():
+            if best is not None and bounds[place] > best[0]:
+                break
+            index, score = int(candidates[place]), float(bounds[place])
+            if people[index] > allowed and self._people_of(index, k) > allowed:
+                continue
+            if isinstance(metric, Separable) and suppressed[index]:
+                score = metric.score(*self._judged(index, k))
+            if best is None or (score, int(levels[place])) < best[:2]:
+                best = score, int(levels[place]), index
+        if best is None:
+            return None
+        index = best[2]
         return Point(
             k=k,
             limit=limit,
             metric=metric,
-            node=self.table.lattice.node(int(index)),
-            score=float(scores.min()),
+            node=self.table.lattice.node(index),
+            score=best[0],
             suppressed=int(suppressed[index]),
+            people=self._people_of(index, k) if self.table.members else int(suppressed[index]),
             classes=int(kept[index]),
         )
 
-    def _scores(self, k: int, metric: Separable, candidates: IntArray, suppressed: IntArray) -> FloatArray:
-        """The scores of the candidates; infinite where the lower bound already rules a node out."""
-        bounds = metric.bounds_given(self.table, candidates, suppressed)
-        scores = np.full(len(candidates), np.inf)
-        best = np.inf
-        models = (KAnonymity(k=k), *self.models)
-        for position in bounds.argsort(kind="stable"):
-            if bounds[position] > best:
-                break
-            if suppressed[position]:
-                classes = self._grouper.classes(self.table.lattice.node(int(candidates[position])))
-                scores[position] = metric.score(classes, violations(models, classes))
-            else:
-                scores[position] = bounds[position]
-            best = min(best, scores[position])
-        return scores
+    def _judged(self, index: int, k: int) -> tuple[Classes, BoolArray]:
+        """The classes of a node, and which of them are suppressed."""
+        classes = self._grouper.classes(self.table.lattice.node(index))
+        return classes, violations((KAnonymity(k=k), *self.models), classes)
+
+    def _people_of(self, index: int, k: int) -> int:
+        classes, suppressed = self._judged(index, k)
+        return classes.people_in(suppressed)
 
     def points(self, limits: Sequence[float], metrics: Sequence[Metric]) -> list[Point]:
         """Every feasible combination of k, limit and metric."""
@@ -113,22 +123,24 @@ class Frontier:
         return [point for point in found if point is not None]
 
     def _count(self, on_progress: Callable[[float], None] | None) -> None:
-        """Fill classes, rows and squares, nodes x bands; band b holds the classes of ks[b-1] <= size < ks[b].
+        """Fill classes, rows, people and squares, nodes x bands.
 
-        Classes that violate one of the models are in band 0, which every k suppresses.
+        Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate one of the models are in
+        band 0, which every k suppresses.
         """
         lattice, bands = self.table.lattice, len(self.ks) + 1
         ks = np.array(self.ks)
         for done, classes in enumerate(self._grouper.walk()):
             index = lattice.index(classes.node)
-            sizes = classes.sizes
-            band = np.searchsorted(ks, sizes, side="right")
+            sizes, people = classes.sizes, classes.people
+            band = np.searchsorted(ks, people, side="right")
             if self.models:
                 suppressed = violations(self.models, classes)
                 band[suppressed] = 0
-                self._blocked[index] = not sizes[suppressed].all()
+                self._blocked[index] = not people[suppressed].all()
             self._classes[index] = np.bincount(band, sizes > 0, bands)
             self._rows[index] = np.bincount(band, sizes, bands)
             self._squares[index] = np.bincount(band, sizes * sizes, bands)
+            self._people[index] = np.bincount(band, people, bands)
             if on_progress and done % 500 == 0:
                 on_progress(done / lattice.size)

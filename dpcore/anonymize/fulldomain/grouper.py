@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.tuples import WORD, Sensitive, Tuples, run_starts
-from dpcore.tables.classes import FloatArray, IntArray
+from dpcore.anonymize.fulldomain.tuples import WORD, Tuples, run_starts
+from dpcore.anonymize.groups import Histogram, Secret
+from dpcore.tables.classes import BoolArray, IntArray
 
 REMEMBERED = 20_000_000
 """Keys that a Grouper keeps at most: 320 MB."""
@@ -21,18 +22,21 @@ class Classes:
     """The equivalence classes of one node.
 
     `keys` and `counts` are the distinct keys at this node with their rows; keys that differ in the tail only
-    (the sensitive values and the subset bit) belong to one class.
+    (the sensitive values and the subset bit) belong to one class. Where people have several rows, `views` are
+    people by view and key (see `Folded`), and `pending` the corrections that may begin at coarser nodes.
     """
 
     table: Tuples
     node: Node
     keys: IntArray
     counts: IntArray
+    views: IntArray | None = None
+    pending: IntArray | None = None
 
     @property
-    def sensitive(self) -> Mapping[str, Sensitive]:
+    def secrets(self) -> Mapping[str, Secret]:
         """The sensitive columns of the table."""
-        return self.table.sensitive
+        return self.table.secrets
 
     @cached_property
     def starts(self) -> IntArray:
@@ -50,25 +54,61 @@ class Classes:
         return self.counts * (self.keys & 1) if self.table.has_subset else self.counts
 
     @cached_property
-    def population(self) -> IntArray:
-        """Rows of the table in each class; int64."""
-        return np.add.reduceat(self.counts, self.starts) if self.table.tail else self.counts
+    def owner(self) -> IntArray:
+        """The class of each key."""
+        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.keys)))
 
     @cached_property
     def sizes(self) -> IntArray:
         """Published rows of each class: of the research subset, or of the table if there is none; int64."""
-        if not self.table.has_subset:
-            return self.population
-        return np.add.reduceat(self.published, self.starts)
+        return np.add.reduceat(self.published, self.starts) if self.table.tail else self.counts
 
-    def histogram(self, column: str) -> FloatArray:
-        """Published rows: values of a sensitive column x classes; float64 that holds integers."""
-        secret = self.table.sensitive[column]
-        values, classes = len(secret.values), len(self.starts)
-        cells = ((self.keys >> secret.shift) & secret.mask) * classes
-        cells += np.repeat(np.arange(classes), np.diff(self.starts, append=len(self.keys)))
-        counts = np.bincount(cells, self.published, values * classes)
-        return np.asarray(counts, dtype=np.float64).reshape(values, classes)
+    @cached_property
+    def people(self) -> IntArray:
+        """Published people of each class; int64."""
+        return self.sizes if self.views is None else self._of_classes(self.views[0])
+
+    @cached_property
+    def population(self) -> IntArray:
+        """People of the table in each class; int64."""
+        if not self.table.has_subset:
+            return self.people
+        return self._of_classes(self.counts if self.views is None else self.views[-1])
+
+    def _of_classes(self, figures: IntArray) -> IntArray:
+        return np.add.reduceat(figures, self.starts) if self.table.tail else figures
+
+    def people_in(self, marked: BoolArray) -> int:
+        """Published people who have a row in one of the marked classes (one flag per class)."""
+        table = self.table
+        if table.members is None or not marked.any():
+            return int(self.sizes[marked].sum())
+        keys = table.generalize(table.keys, (0,) * len(self.node), self.node) >> table.tail
+        classes = np.searchsorted(self.class_keys >> table.tail, keys)
+        return table.members.among(marked[classes] & (table.published > 0)).number()
+
+    def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
+        """Whether at most `allowed` published people have a row in the marked classes."""
+        each = int(self.people[marked].sum())  # counts a person in each of their classes
+        if each <= allowed or -(-each // self.table.most_classes) > allowed:
+            return each <= allowed
+        return self.people_in(marked) <= allowed
+
+    def histogram(self, column: str) -> Histogram:
+        """Published people by value of a sensitive column."""
+        width = len(self.secrets[column].values)
+        cells = self.owner * width + self.table.fields[column].of(self.keys)
+        counts = self.published
+        if self.views is not None:
+            counts = self.views[1 + list(self.secrets).index(column)]
+        if len(self.table.fields) > 1:
+            order = cells.argsort(kind="stable")
+            cells, counts = cells[order], counts[order]
+        if len(self.table.fields) > 1 or self.table.has_subset:
+            starts = run_starts(cells)
+            cells, counts = cells[starts], np.add.reduceat(counts, starts)
+            cells, counts = cells[counts > 0], counts[counts > 0]
+        return Histogram(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
 
 
 class Grouper:
@@ -80,13 +120,20 @@ class Grouper:
         self._known: dict[Node, Classes] = {}
         self._size = 0
         self._count_bits = int(table.counts.sum()).bit_length()
-        key_bits = table.shifts[0] + table.masks[0].bit_length()
-        self._packs = key_bits + self._count_bits <= WORD
+        top = table.columns[0]
+        self._packs = table.members is None and (top.shift + top.mask.bit_length() + self._count_bits <= WORD)
+
+    def _finest(self) -> Classes:
+        table, folded = self.table, self.table.folded
+        if folded is None:
+            return Classes(table, self._bottom, table.keys, table.counts)
+        pending = np.arange(len(folded.entry))
+        return Classes(table, self._bottom, table.keys, table.counts, folded.counts, pending)
 
     def classes(self, node: Node) -> Classes:
         """The classes of a node; the path to it generalizes the columns with most values first."""
         levels = list(self._bottom)
-        current = Classes(self.table, self._bottom, self.table.keys, self.table.counts)
+        current = self._finest()
         for column in self.table.priority:
             if node[column]:
                 levels[column] = node[column]
@@ -100,7 +147,7 @@ class Grouper:
 
     def walk(self) -> Iterator[Classes]:
         """The classes of every node of the lattice, each made from a neighbour one level below it."""
-        return self._walk(Classes(self.table, self._bottom, self.table.keys, self.table.counts), 0)
+        return self._walk(self._finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
         if depth == len(self.table.priority):
@@ -115,23 +162,47 @@ class Grouper:
     def generalized(self, classes: Classes, node: Node) -> Classes:
         """The classes of a coarser node from those of a finer one."""
         keys = self.table.generalize(classes.keys, classes.node, node)
-        return Classes(self.table, node, *self._merge(keys, classes.counts))
-
-    def _merge(self, keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-        """Distinct keys, ascending, with the sums of their counts."""
         if self._packs:
-            packed = (keys << self._count_bits) | counts
+            packed = (keys << self._count_bits) | classes.counts
             packed.sort()
             keys, counts = packed >> self._count_bits, packed & ((1 << self._count_bits) - 1)
-        else:
-            order = keys.argsort()
-            keys, counts = keys[order], counts[order]
+            starts = run_starts(keys)
+            return Classes(self.table, node, keys[starts], np.add.reduceat(counts, starts))
+        order = keys.argsort()
+        keys, counts = keys[order], classes.counts[order]
         starts = run_starts(keys)
-        return keys[starts], np.add.reduceat(counts, starts)
+        keys, counts = keys[starts], np.add.reduceat(counts, starts)
+        if classes.views is None or classes.pending is None:
+            return Classes(self.table, node, keys, counts)
+        views = np.add.reduceat(classes.views[:, order], starts, axis=1)
+        pending = self._correct(views, keys, classes.pending, classes.node, node)
+        return Classes(self.table, node, keys, counts, views, pending)
+
+    def _correct(
+        self, views: IntArray, keys: IntArray, pending: IntArray, finer: Node, node: Node
+    ) -> IntArray:
+        """Add the corrections that begin between two nodes, which differ in one column; what is pending then.
+
+        Columns are generalized in the order of the priority: those before this one stay as they are.
+        """
+        table, folded = self.table, self.table.folded
+        assert folded is not None
+        turn = next(turn for turn, column in enumerate(table.priority) if finer[column] != node[column])
+        column = table.priority[turn]
+        if not finer[column]:
+            for earlier in table.priority[:turn]:
+                pending = pending[folded.levels[earlier, pending] <= node[earlier]]
+        begins = (folded.levels[column, pending] <= node[column]) & (folded.begin[pending] <= turn)
+        now = pending[begins]
+        if len(now):
+            of_entries = table.generalize(table.keys[folded.entry[now]], self._bottom, node)
+            np.add.at(views, (folded.view[now], np.searchsorted(keys, of_entries)), folded.count[now])
+        return np.asarray(pending[~begins])
 
     def _remember(self, classes: Classes) -> None:
-        self._size += len(classes.keys)
+        size = len(classes.keys) + (0 if classes.pending is None else len(classes.pending))
+        self._size += size
         if self._size > REMEMBERED:
             self._known.clear()
-            self._size = len(classes.keys)
+            self._size = size
         self._known[classes.node] = classes

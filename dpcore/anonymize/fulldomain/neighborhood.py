@@ -2,7 +2,7 @@
 
 Two tuples fall into one class from that node on at which, column by column, their labels first meet. So one
 count of the tuples by their meeting node, summed up along every axis of the lattice, is the class of the
-tuple at all nodes.
+tuple at all nodes. Corrections for people of several rows (see `Folded`) are summed alike.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.tuples import Sensitive, Tuples
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.groups import Histogram, Secret
 from dpcore.tables.classes import FloatArray, IntArray
 
 
@@ -30,7 +31,7 @@ class Neighborhoods:
         members = np.arange(len(table.keys))
         for column in table.priority:
             labels = table.codes[column][node[column]]
-            code = (key >> table.shifts[column]) & table.masks[column]
+            code = table.columns[column].of(np.array(key))
             members = members[labels[self._leaves[column][members]] == code]
         meeting = np.zeros(len(table.keys), dtype=np.int64)
         for codes, leaves, stride in zip(table.codes, self._leaves, table.lattice.strides, strict=True):
@@ -47,35 +48,51 @@ class Neighborhood:
         self._table, self._meeting = table, meeting
 
     @property
-    def sensitive(self) -> Mapping[str, Sensitive]:
+    def secrets(self) -> Mapping[str, Secret]:
         """The sensitive columns of the table."""
-        return self._table.sensitive
+        return self._table.secrets
+
+    @cached_property
+    def people(self) -> IntArray:
+        """Published people."""
+        return self._people(self._table.published, 0)
 
     @cached_property
     def population(self) -> IntArray:
-        """Rows of the table."""
-        return np.asarray(self._sum(self._meeting, self._table.counts, 1)[0], dtype=np.int64)
+        """People of the table."""
+        return self._people(self._table.counts, -1) if self._table.has_subset else self.people
 
-    @cached_property
-    def sizes(self) -> IntArray:
-        """Published rows."""
-        if not self._table.has_subset:
-            return self.population
-        return np.asarray(self._sum(self._meeting, self._table.published, 1)[0], dtype=np.int64)
+    def _people(self, rows: IntArray, view: int) -> IntArray:
+        nothing = np.zeros(len(self._meeting), dtype=np.int64)
+        return np.asarray(self._sum(nothing, rows, 1, view)[0], dtype=np.int64)
 
-    def histogram(self, column: str) -> FloatArray:
-        """Published rows by value of a sensitive column: values x nodes."""
-        secret = self.sensitive[column]
-        values = (self._table.keys >> secret.shift) & secret.mask
-        cells = values * self._table.lattice.size + self._meeting
-        return self._sum(cells, self._table.published, len(secret.values))
+    def histogram(self, column: str) -> Histogram:
+        """Published people by value of a sensitive column."""
+        value = self._table.fields[column].of(self._table.keys)
+        view = 1 + list(self.secrets).index(column)
+        counts = self._sum(value, self._table.published, len(self.secrets[column].values), view).T
+        group, value = counts.nonzero()
+        return Histogram(
+            group=group, value=value, count=counts[group, value].astype(np.int64), classes=len(counts)
+        )
 
-    def _sum(self, cells: IntArray, rows: IntArray, values: int) -> FloatArray:
-        """Count the rows by cell and add up each axis of the lattice from below; values x nodes."""
-        lattice = self._table.lattice
-        counts = np.asarray(np.bincount(cells, rows, values * lattice.size), dtype=np.float64)
+    def _sum(self, value: IntArray, rows: IntArray, values: int, view: int) -> FloatArray:
+        """Rows, or people of a view, by value, added up along each axis of the lattice from below; values x
+        nodes."""
+        lattice, folded = self._table.lattice, self._table.folded
+        cells, figures = value * lattice.size + self._meeting, rows
+        if folded is not None:
+            these = (folded.view == view % len(folded.counts)).nonzero()[0]
+            entry = folded.entry[these]
+            met = lattice.levels(self._meeting[entry])
+            node = np.zeros(len(these), dtype=np.int64)
+            for own, other, step in zip(met, folded.levels, lattice.strides, strict=True):
+                node += np.maximum(own, other[these]) * step
+            cells = np.concatenate([cells, value[entry] * lattice.size + node])
+            figures = np.concatenate([folded.counts[view], folded.count[these]])
+        counts = np.asarray(np.bincount(cells, figures, values * lattice.size), dtype=np.float64)
         for levels, stride in zip(lattice.shape, lattice.strides, strict=True):
-            view = counts.reshape(-1, levels, stride)
+            table = counts.reshape(-1, levels, stride)
             for level in range(1, levels):
-                view[:, level] += view[:, level - 1]
+                table[:, level] += table[:, level - 1]
         return counts.reshape(values, lattice.size)

@@ -34,6 +34,8 @@ class Solution:
     score: float
     suppressed: int
     """Rows."""
+    people: int
+    """People who have a suppressed row."""
     classes: int
     """Classes that are kept."""
     checks: int
@@ -43,11 +45,11 @@ class Solution:
 def search(
     table: Tuples, models: Sequence[Model], *, limit: float = 0.0, metric: Metric | None = None
 ) -> Solution:
-    """Find the node with the least information loss at which at most floor(limit x rows) rows are suppressed.
+    """Find the node with the least information loss at which few people have a suppressed row.
 
     Args:
         models: all must hold in every class that is kept.
-        limit: share of the published rows that may be suppressed, 0 to 1.
+        limit: share of the published people who may have a suppressed row, 0 to 1, rounded down to people.
         metric: Loss() where none is given.
 
     Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
@@ -55,11 +57,11 @@ def search(
     """
     if not 0 <= limit <= 1:
         raise ParameterError(
-            "limit ({limit:g}) must be between 0 and 1", remedy="give a share of rows", limit=limit
+            "limit ({limit:g}) must be between 0 and 1", remedy="give a share of people", limit=limit
         )
     check_size(table)
     metric = metric or Loss()
-    allowed = math.floor(limit * table.rows)
+    allowed = math.floor(limit * table.people)
     run = _Search(table, tuple(models), allowed, metric)
     if allowed == 0 and isinstance(metric, Separable):
         run.ascend()
@@ -86,12 +88,14 @@ class _Search:
         """Take the open node with the lowest bound until one is feasible, which then is optimal."""
         lattice = self.table.lattice
         neighborhoods = Neighborhoods(self.table)
-        while self.open.any():
-            node = lattice.node(int(np.where(self.open, self.bounds, np.inf).argmin()))
+        for index in np.lexsort((lattice.total_levels, self.bounds)).tolist():
+            if not self.open[index]:
+                continue
+            node = lattice.node(index)
             classes = self._look(node)
             blocking = self._blocking(classes)
             if blocking is None:
-                self._accept(classes, np.zeros(len(classes.sizes), dtype=bool))
+                self._accept(classes, np.zeros(len(classes.people), dtype=bool))
                 return
             model, key = blocking
             self.open &= ~model.violations(neighborhoods.of(key, node))
@@ -101,7 +105,7 @@ class _Search:
         for model in self.models:
             marked = model.violations(classes).nonzero()[0]
             if len(marked):
-                return model, int(classes.class_keys[marked[classes.sizes[marked].argmin()]])
+                return model, int(classes.class_keys[marked[classes.people[marked].argmin()]])
         return None
 
     def bisect(self) -> None:
@@ -130,14 +134,12 @@ class _Search:
         classes = self._look(node)
         self.open[index] = False
         suppressed = violations(self.models, classes)
-        rows = int(classes.sizes[suppressed].sum())
-        blocked = bool((classes.sizes[suppressed] == 0).any())
-        if blocked or rows > self.allowed:
-            # without suppression every model is monotone
-            if blocked or self.allowed == 0 or self._least_suppressed(classes, rows) > self.allowed:
+        blocked = bool((classes.people[suppressed] == 0).any())
+        if blocked or not classes.suppresses_few(suppressed, self.allowed):
+            if blocked or not self._may_suppress_few(classes):
                 self.grid[lattice.below(node)] = False
             return False
-        if rows == 0:
+        if not suppressed.any():
             self.grid[lattice.above(node)] = False
         self._accept(classes, suppressed)
         return True
@@ -146,11 +148,13 @@ class _Search:
         self.checks += 1
         return self.grouper.classes(node)
 
-    def _least_suppressed(self, classes: Classes, rows: int) -> int:
-        """A number of rows that every specialization suppresses at least."""
-        if all(model.monotone for model in self.models):
-            return rows
-        return int(classes.sizes[violations(self.relaxations, classes)].sum())
+    def _may_suppress_few(self, classes: Classes) -> bool:
+        """Whether some specialization of an infeasible node could be feasible."""
+        if all(model.monotone for model in self.models) or (
+            self.allowed == 0 and self.table.members is None  # without suppression every model is monotone
+        ):
+            return False
+        return classes.suppresses_few(violations(self.relaxations, classes), self.allowed)
 
     def _accept(self, classes: Classes, suppressed: BoolArray) -> None:
         """Keep a feasible node if it is the best so far, and close all nodes with a worse bound."""
@@ -161,6 +165,7 @@ class _Search:
                 node=classes.node,
                 score=score,
                 suppressed=int(classes.sizes[suppressed].sum()),
+                people=classes.people_in(suppressed),
                 classes=int(np.count_nonzero(classes.sizes[~suppressed])),
                 checks=self.checks,
             )
@@ -169,18 +174,18 @@ class _Search:
 
 def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> InfeasibleError:
     """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent."""
-    least = table.rows + 1
+    least = table.people + 1
     for classes in Grouper(table).walk():
-        suppressed = classes.sizes[violations(models, classes)]
-        if suppressed.all():
-            least = min(least, int(suppressed.sum()))
-    if least > table.rows:
+        suppressed = violations(models, classes)
+        if classes.people[suppressed].all():
+            least = min(least, classes.people_in(suppressed))
+    if least > table.people:
         return InfeasibleError(
-            "no generalization fulfils delta-presence, whatever is suppressed", remedy="widen its bounds"
+            "no generalization fulfills delta-presence, whatever is suppressed", remedy="widen its bounds"
         )
-    nearest = math.ceil(least / table.rows * 1000) / 1000
+    nearest = math.ceil(least / table.people * 1000) / 1000
     return InfeasibleError(
-        "no generalization meets the models while suppressing at most {limit:.1%} of the rows",
+        "no generalization meets the models while suppressing at most {limit:.1%} of the people",
         remedy="allow {nearest_limit:.1%}, or weaken the models",
         limit=limit,
         nearest_limit=nearest,

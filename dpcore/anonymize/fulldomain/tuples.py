@@ -7,50 +7,41 @@ equivalence class. The cost of every step afterwards follows the distinct tuples
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
+from dpcore.anonymize.fulldomain.people import Folded, Members
+from dpcore.anonymize.groups import Secret, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import HierarchyError, LimitError, ParameterError, SchemaError
+from dpcore.errors import LimitError, SchemaError
 from dpcore.schema.values import SUPPRESSED
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray, leaves_of
+from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.people import person_of
 
 WORD = 63
-"""Bits of a key; the sign bit stays unused so that keys sort as they stand."""
+"""Bits of a key; the sign bit stays unused so that keys sort as they are."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sensitive:
-    """A sensitive column inside the keys: where its bits are, and how often each value occurs."""
+@dataclass(frozen=True, kw_only=True)
+class Bits:
+    """Where the numbers of a column are inside the keys."""
 
-    values: tuple[str, ...]
-    hierarchy: Hierarchy | None
     shift: int
     mask: int
-    counts: IntArray
-    """Published rows of every value; int64."""
 
-    @cached_property
-    def logs(self) -> FloatArray:
-        """Natural logarithms of 1, 2, ... up to the rows, the same on every processor; 0 for 0."""
-        return np.array([0.0, *map(math.log, range(1, int(self.counts.sum()) + 1))])
+    @classmethod
+    def at(cls, shift: int, numbers: int) -> Bits:
+        """Bits that hold so many different numbers; at least one bit."""
+        return cls(shift=shift, mask=(1 << _bits(numbers)) - 1)
 
-    @cached_property
-    def parents(self) -> tuple[IntArray, ...]:
-        """parents[level]: by code at a level of the hierarchy, the code of the label one level above."""
-        if self.hierarchy is None:
-            raise ParameterError(
-                "hierarchical distance needs a hierarchy of the sensitive column", remedy="give one"
-            )
-        codes = [self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)]
-        return tuple(_by_code(finer, coarser) for finer, coarser in pairwise(codes))
+    def of(self, keys: IntArray) -> IntArray:
+        """The numbers inside the keys."""
+        return (keys >> self.shift) & self.mask
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,9 +50,13 @@ class Tuples:
 
     names: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
-    sensitive: Mapping[str, Sensitive]
-    shifts: tuple[int, ...]
-    """Where the bits of each quasi-identifier start."""
+    used: tuple[IntArray, ...]
+    """used[j]: the leaves of hierarchy j that occur; keys hold positions in it."""
+    columns: tuple[Bits, ...]
+    """Where each quasi-identifier is inside the keys."""
+    secrets: Mapping[str, Secret]
+    fields: Mapping[str, Bits]
+    """Where each sensitive column is inside the keys."""
     tail: int
     """Bits below the quasi-identifiers: those of sensitive values, and at bit 0 that of the subset."""
     has_subset: bool
@@ -69,6 +64,8 @@ class Tuples:
     """int64, ascending, distinct, level 0."""
     counts: IntArray
     """Rows of every key; int64."""
+    members: Members | None
+    """Whose rows they are; None where every row is a person."""
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -76,14 +73,26 @@ class Tuples:
         return Lattice.of(self.hierarchies)
 
     @cached_property
-    def masks(self) -> tuple[int, ...]:
-        """The bits of each quasi-identifier, before shifting."""
-        return tuple((1 << _bits(len(hierarchy.values))) - 1 for hierarchy in self.hierarchies)
-
-    @cached_property
     def rows(self) -> int:
         """The rows to be published: of the research subset if there is one, else of the table."""
         return int(self.published.sum())
+
+    @cached_property
+    def people(self) -> int:
+        """The people of the rows to be published."""
+        if self.members is None:
+            return self.rows
+        return self.members.among(self.published > 0).number()
+
+    @cached_property
+    def most_classes(self) -> int:
+        """Classes that hold rows of one and the same person, at most."""
+        return 1 if self.members is None else int(np.bincount(self.members.person).max())
+
+    @cached_property
+    def folded(self) -> Folded | None:
+        """How people add up; None where every row is a person."""
+        return None if self.members is None else Folded.of(self)
 
     @cached_property
     def published(self) -> IntArray:
@@ -92,15 +101,18 @@ class Tuples:
 
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
-        """codes[j]: the label's code by level (axis 0) and leaf (axis 1) of column j."""
-        return tuple(np.array([h.codes(level) for level in range(h.height + 1)]) for h in self.hierarchies)
+        """codes[j]: the label's code by level (axis 0) and used leaf (axis 1) of column j."""
+        return tuple(
+            np.array([pd.factorize(h.codes(level)[used])[0] for level in range(h.height + 1)])
+            for h, used in zip(self.hierarchies, self.used, strict=True)
+        )
 
     @cached_property
     def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
         """leaves[j][level]: for every label of column j the number of hierarchy leaves below it."""
         return tuple(
-            tuple(_by_code(codes, h.leaf_counts(level)) for level, codes in enumerate(self.codes[column]))
-            for column, h in enumerate(self.hierarchies)
+            tuple(_by_code(code, h.leaf_counts(level)[used]) for level, code in enumerate(codes))
+            for codes, h, used in zip(self.codes, self.hierarchies, self.used, strict=True)
         )
 
     @cached_property
@@ -129,7 +141,7 @@ class Tuples:
                 tuple((_by_code(finer, coarser) - np.arange(finer.max() + 1)) << shift for coarser in codes)
                 for finer in codes
             )
-            for codes, shift in zip(self.codes, self.shifts, strict=True)
+            for codes, shift in zip(self.codes, (bits.shift for bits in self.columns), strict=True)
         )
 
     @cached_property
@@ -140,7 +152,7 @@ class Tuples:
 
     def digits(self, keys: IntArray, column: int) -> IntArray:
         """The codes of a column inside the keys."""
-        return (keys >> self.shifts[column]) & self.masks[column]
+        return self.columns[column].of(keys)
 
     def generalize(self, keys: IntArray, finer: Node, coarser: Node) -> IntArray:
         """Keys at one node brought to a coarser one; not merged, not sorted."""
@@ -150,10 +162,14 @@ class Tuples:
         return keys
 
     def row_keys(self, frame: pd.DataFrame) -> IntArray:
-        """The key of every row of a frame, without its tail; int64."""
+        """The key of every row of the frame that the table was built from, without its tail; int64."""
         keys = np.zeros(len(frame), dtype=np.int64)
-        for name, hierarchy, shift in zip(self.names, self.hierarchies, self.shifts, strict=True):
-            keys |= _encode(frame[name], hierarchy) << shift
+        for name, hierarchy, used, bits in zip(
+            self.names, self.hierarchies, self.used, self.columns, strict=True
+        ):
+            place = np.zeros(len(hierarchy.values), dtype=np.int64)
+            place[used] = np.arange(len(used))
+            keys |= place[hierarchy.placed(frame[name])] << bits.shift
         return keys
 
     @classmethod
@@ -164,16 +180,19 @@ class Tuples:
         *,
         sensitive: Mapping[str, Hierarchy | None] | Sequence[str] = (),
         subset: BoolArray | None = None,
+        person: str | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
         Args:
             frame: the table; under a research subset, the population table.
-            hierarchies: one a quasi-identifier, by column name; their order is that of the lattice's levels.
+            hierarchies: one per quasi-identifier, by column name; their order is that of the lattice's
+                levels.
             sensitive: sensitive columns, with a hierarchy where t-closeness needs one.
             subset: (rows,) boolean: the research subset that is to be published.
+            person: the column that tells whose row it is; None where every row is a person.
 
-        Rows whose quasi-identifiers are all `*` were suppressed before; they stay out of every class.
+        Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
 
         Raises: SchemaError for a column that is not there or has two roles, or an empty table; HierarchyError
             for values without a path, LimitError when the columns have too many values together.
@@ -181,54 +200,64 @@ class Tuples:
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
         _check_columns(frame, hierarchies, extra)
         covering = {name: hierarchy.covering(frame[name]) for name, hierarchy in hierarchies.items()}
-        secrets = {name: _secret(frame, name, hierarchy) for name, hierarchy in extra.items()}
-        widths = [_bits(len(h.values)) for h in covering.values()]
-        widths += [_bits(len(values)) for values, _, _ in secrets.values()]
-        if sum(widths) + (subset is not None) > WORD:
-            raise LimitError(
-                "the quasi-identifiers have too many values together for full-domain search",
-                remedy="take fewer columns, or local recoding",
-            )
-        ends = np.cumsum([*widths, subset is not None][::-1])[::-1]
-        shifts = tuple(int(shift) for shift in ends[1:])
-
-        keys = np.zeros(len(frame), dtype=np.int64) if subset is None else subset.astype(np.int64)
-        starred = np.ones(len(frame), dtype=bool)
-        for (name, hierarchy), shift in zip(covering.items(), shifts, strict=False):
-            leaves = _encode(frame[name], hierarchy)
-            keys |= leaves << shift
-            star = hierarchy.values.index(SUPPRESSED) if SUPPRESSED in hierarchy.values else -1
-            starred &= leaves == star
-        kept = ~starred
-        described = {}
-        for (name, (values, levels, codes)), shift in zip(
-            secrets.items(), shifts[len(covering) :], strict=True
-        ):
-            keys |= codes << shift
-            counted = codes[kept if subset is None else kept & subset]
-            described[name] = Sensitive(
-                values=values,
-                hierarchy=levels,
-                shift=shift,
-                mask=(1 << _bits(len(values))) - 1,
-                counts=np.bincount(counted, minlength=len(values)),
-            )
-        if not (kept if subset is None else kept & subset).any():
+        placed = {name: hierarchy.placed(frame[name]) for name, hierarchy in covering.items()}
+        kept = ~np.all([_starred(covering[name])[placed[name]] for name in covering], axis=0)
+        shown = kept if subset is None else kept & subset
+        if not shown.any():
             raise SchemaError(
                 "the table has no rows that are still to be published",
                 remedy="take a table that is not suppressed already, or another subset",
             )
-        keys, counts = count_keys(keys[kept])
+        whose = person_of(frame, person)
+        rows, seen = kept.nonzero()[0], shown.nonzero()[0]
+        used, numbers, secrets = [], [], {}
+        for name, hierarchy in covering.items():
+            occurs = np.bincount(placed[name][rows], minlength=len(hierarchy.values)) > 0
+            used.append(occurs.nonzero()[0])
+            numbers.append((np.cumsum(occurs) - 1)[placed[name]])
+        for name, tree in extra.items():
+            secrets[name], codes = secret_of(frame, name, tree, person=whose, published=seen)
+            numbers.append(codes)
+        sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
+        bits = _side_by_side(sizes, below=int(subset is not None))
+        keys = np.zeros(len(rows), dtype=np.int64) if subset is None else subset[rows].astype(np.int64)
+        for each, where in zip(numbers, bits, strict=True):
+            keys |= each[rows] << where.shift
+        found, counts = count_keys(keys)
+        members = None
+        if whose is not None:
+            pairs = np.sort(whose[rows] * len(found) + np.searchsorted(found, keys))
+            members = Members.of(pairs[run_starts(pairs)], len(found))
         return cls(
             names=tuple(covering),
             hierarchies=tuple(covering.values()),
-            sensitive=described,
-            shifts=shifts[: len(covering)],
-            tail=int(ends[len(covering)]),
+            used=tuple(used),
+            columns=bits[: len(covering)],
+            secrets=secrets,
+            fields=dict(zip(secrets, bits[len(covering) :], strict=True)),
+            tail=bits[len(covering) - 1].shift,
             has_subset=subset is not None,
-            keys=keys,
+            keys=found,
             counts=counts,
+            members=members,
         )
+
+
+def _side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
+    """Bits for columns of so many numbers each, the last one lowest, above so many other bits."""
+    widths = list(map(_bits, sizes))
+    if sum(widths) + below > WORD:
+        raise LimitError(
+            "the quasi-identifiers have too many values together for full-domain search",
+            remedy="take fewer columns, or local recoding",
+        )
+    shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
+    return tuple(Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True))
+
+
+def _starred(hierarchy: Hierarchy) -> BoolArray:
+    """(leaves,) which leaf is a cell that was suppressed before."""
+    return np.array([value == SUPPRESSED for value in hierarchy.values])
 
 
 def count_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
@@ -256,29 +285,6 @@ def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result
-
-
-def _encode(series: pd.Series, hierarchy: Hierarchy) -> IntArray:
-    leaves = hierarchy.encode(series)
-    if len(leaves) and leaves.min() < 0:
-        raise HierarchyError(
-            "the hierarchy of {name} has no path for some values of the column",
-            remedy="add a line for every value that check_coverage names",
-            column=str(series.name),
-            name=series.name,
-        )
-    return leaves
-
-
-def _secret(
-    frame: pd.DataFrame, name: str, hierarchy: Hierarchy | None
-) -> tuple[tuple[str, ...], Hierarchy | None, IntArray]:
-    """The values of a sensitive column (numbers in their order), its hierarchy, the code of every row."""
-    if hierarchy is not None:
-        covering = hierarchy.covering(frame[name])
-        return covering.values, covering, _encode(frame[name], covering)
-    leaves = leaves_of(frame, name)
-    return tuple(leaves.labels), None, leaves.codes
 
 
 def _check_columns(

@@ -15,9 +15,12 @@ import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
+from dpcore.schema.date import days_in
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 
 OTHER = "(other)"
+GROUPS = (2, 4, 8, 16)
+"""Values per group, level by level, where nothing else says what belongs together."""
 DATE_LEVELS = ("month", "quarter", "year", "decade")
 
 
@@ -106,7 +109,7 @@ def dates(values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reas
             "levels must be some of month, quarter, year, decade, in this order", levels=levels
         )
     found = _leaves(values)
-    parsed = pd.to_datetime(pd.Series(found, dtype="str"), errors="coerce", format="ISO8601")
+    parsed = pd.Series(days_in(pd.Series(found, dtype="str")).astype("datetime64[s]"))
     if parsed.isna().any():
         raise ParameterError("dates need a column of dates", remedy="write them as year-month-day")
     moments = dict(zip(found, parsed, strict=True))
@@ -154,17 +157,18 @@ def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str 
 
 
 def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:
-    """Value -> values with less than `minimum` rows joined -> the others in pairs of like frequency -> `*`.
+    """Value -> values with less than `minimum` rows joined -> the others in groups of 2, 4, 8, 16 of like
+    frequency -> `*`.
 
-    Args: counts: rows of every value.
+    Args: counts: rows of every value. A value that is called as the joined ones are is one of them.
     """
     leaves = sorted(counts, key=lambda value: (-counts[value], value))
-    common = [value for value in leaves if counts[value] >= minimum]
-    merged = [value if counts[value] >= minimum else OTHER for value in leaves]
-    pairs = {value: "{" + ", ".join(_around(common, i, 2)) + "}" for i, value in enumerate(common)}
-    levels = [merged] if len(common) < len(leaves) else []
-    if len(common) > 2:
-        levels.append([pairs.get(value, OTHER) for value in leaves])
+    common = [value for value in leaves if counts[value] >= minimum and value != OTHER]
+    kept = set(common)
+    levels = [[value if value in kept else OTHER for value in leaves]]
+    for size in (each for each in GROUPS if each < len(common)):
+        groups = {value: "{" + ", ".join(_around(common, i, size)) + "}" for i, value in enumerate(common)}
+        levels.append([groups.get(value, OTHER) for value in leaves])
     return _stacked(leaves, levels, reason)
 
 

@@ -2,7 +2,7 @@
 
 Level 0 holds the values themselves (the leaves), the last level one single label. Each level is a function of
 the level below it, so that a coarser level never separates what a finer one has joined. The file format is
-the one of ARX: a line a leaf, `value;level 1;...;*`, no header.
+the one of ARX: one line per leaf, `value;level 1;...;*`, no header.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
+from dpcore.schema.formulas import disarm_both_ways, rearm
 from dpcore.schema.values import MISSING, SUPPRESSED, canonical, plain, texts
 
 
@@ -89,32 +91,39 @@ class Hierarchy:
         leaves = [position.get(plain(value), -1) for value in column.values]
         return column.put(np.array(leaves, dtype=np.int64), position.get(MISSING, -1))
 
+    def placed(self, series: pd.Series) -> NDArray[np.int64]:
+        """The leaf of every row, as `encode`. Raises: HierarchyError for a value without a path."""
+        leaves = self.encode(series)
+        if len(leaves) and leaves.min() < 0:
+            raise HierarchyError(
+                "the hierarchy of {column} has no path for some values of the column",
+                remedy="give every value of the column a line, or take the suggested hierarchy",
+                column=str(series.name),
+            )
+        return leaves
+
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
-        """Read `value;level 1;...;*`, a line a leaf, no header; skips a byte order mark and repeated lines.
+        """Read `value;level 1;...;*`, one line per leaf, no header; a byte order mark and repeated lines are
+        skipped.
 
         Raises: HierarchyError when lines differ in length or the paths are no hierarchy.
         """
         content = text.removeprefix("\ufeff")
-        delimiter = separator or _separator(content)
-        rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
-        if not rows:
-            raise HierarchyError(
-                "the hierarchy file is empty", remedy="write one line a value: value;level 1;...;*"
-            )
-        if any(len(row) != len(rows[0]) for row in rows):
-            raise HierarchyError(
-                "the lines of the hierarchy file differ in their number of fields",
-                remedy="give every value the same number of levels, separated by {delimiter!r}",
-                delimiter=delimiter,
-            )
-        rows = list(dict.fromkeys(rows))
-        return cls(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
+        if separator is not None:
+            return _read(cls, content, separator)
+        for delimiter in ";,\t|":  # the file itself decides: with another separator it is no hierarchy
+            with suppress(HierarchyError):
+                read = _read(cls, content, delimiter)
+                if read.height:
+                    return read
+        return _read(cls, content, _separator(content))
 
     def to_csv(self) -> str:
-        """The file that `from_csv` reads, separated by semicolons."""
+        """The file that `from_csv` reads, separated by semicolons; formulas of spreadsheets are disarmed."""
         out = io.StringIO()
-        csv.writer(out, delimiter=";", lineterminator="\n").writerows(zip(*self.levels, strict=True))
+        lines = ([disarm_both_ways(label) for label in line] for line in zip(*self.levels, strict=True))
+        csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
         return out.getvalue()
 
 
@@ -140,6 +149,22 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
         raise HierarchyError(
             "the last level holds more than one label", remedy="add a last level * for all values"
         )
+
+
+def _read(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
+    rows = [tuple(row) for row in csv.reader(io.StringIO(content), delimiter=delimiter) if row]
+    if not rows:
+        raise HierarchyError(
+            "the hierarchy file is empty", remedy="write one line per value: value;level 1;...;*"
+        )
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise HierarchyError(
+            "the lines of the hierarchy file differ in their number of fields",
+            remedy="give every value the same number of levels, separated by {delimiter!r}",
+            delimiter=delimiter,
+        )
+    rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
+    return kind(values=tuple(row[0] for row in rows), levels=tuple(zip(*rows, strict=True)))
 
 
 def _separator(text: str) -> str:

@@ -8,11 +8,14 @@ import re
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
+from dpcore.anonymize.hierarchies.builders import GROUPS, cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.schema.date import has_days
 from dpcore.schema.values import MISSING, SUPPRESSED, texts
 from dpcore.text import Text
 
+NOTHING = {"na", "n/a", "nan", "null", "none", "-", "?", ""}
+"""Texts that stand for a missing number, in lower case."""
 FEW = 20
 """Distinct values up to which numbers are taken as categories."""
 RARE = 5
@@ -30,6 +33,11 @@ def suggest(series: pd.Series) -> Hierarchy:
     """Propose a hierarchy that covers every value of the column; `reason` says why it looks as it does."""
     labels = pd.Series(texts(series.unique()), dtype=object)
     shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
+    nothing = shown[shown.str.strip().str.lower().isin(NOTHING)]
+    rest = shown.drop(nothing.index)
+    if len(nothing) and len(rest) and pd.to_numeric(rest, errors="coerce").notna().all():
+        kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
+        return _proposed(kept, rest.reset_index(drop=True)).extended(nothing).covering(series)
     if shown.empty:
         empty = Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)), reason="The column is empty")
         return empty.covering(series)
@@ -64,12 +72,15 @@ def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:
     return merge_rare(
         {value: rows[value] for value in shown},
         RARE,
-        reason=Text("Categories: fewer than {rare} rows merged, then pairs of like frequency", rare=RARE),
+        reason=Text(
+            "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency",
+            rare=RARE,
+        ),
     )
 
 
 def _are_dates(shown: pd.Series) -> bool:
-    return bool(pd.to_datetime(shown, errors="coerce", format="ISO8601").notna().all())
+    return has_days(shown)
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:
@@ -87,8 +98,12 @@ def _is_code(series: pd.Series, shown: pd.Series) -> bool:
 
 def _masked(shown: pd.Series) -> Hierarchy:
     width = int(shown.str.len().mode().iloc[0])
-    first = math.ceil(width / 5)
-    return mask(shown, (first, 2 * first), reason="Codes of one length: the last characters are masked first")
+    step = math.ceil(width / 5)
+    return mask(
+        shown,
+        tuple(range(step, width, step)),
+        reason="Codes of one length: the last characters are masked first",
+    )
 
 
 def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool) -> Hierarchy:
@@ -101,9 +116,7 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
         )
     if len(shown) <= FEW:
         ordered = shown[numbers.argsort()]
-        return order(
-            ordered, (2, 4), reason="Few numbers: neighbours are joined, two and then four at a time"
-        )
+        return order(ordered, GROUPS, reason="Few numbers: neighbors are joined, 2, 4, 8 and 16 at a time")
     cells = pd.to_numeric(series, errors="coerce").dropna()
     low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
     widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)

@@ -1,63 +1,59 @@
-"""Which classes a local method may release: those with k rows, and whatever a further model asks."""
+"""Which classes a local method may release: those with k people, and whatever further models ask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.groups import Rows
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.models import Model, violations
 from dpcore.errors import InfeasibleError, ParameterError
-from dpcore.tables.classes import BoolArray, IntArray, leaves_of
-
-Admissible = Callable[[IntArray, IntArray], BoolArray]
-"""Class sizes (classes,) and sensitive histograms (classes, values) -> which classes may be released.
-
-The values are all those of the table, in the order of `encoding.leaves_of`. The answer must stay yes when
-admissible classes are united, as it does for k-anonymity, l-diversity and t-closeness.
-"""
-
-_CELLS_AT_ONCE = 10_000_000
+from dpcore.tables.classes import BoolArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
-    """At least k rows and, if given, a further model on the histogram of the sensitive column's values."""
+    """At least k people in every class, and further models.
+
+    Attributes:
+        models: on sensitive columns.
+        secrets: these columns, with a hierarchy where a model needs one.
+        person: the column that tells whose row it is; None where every row is a person.
+    """
 
     k: int
-    admissible: Admissible | None = None
-    sensitive: str | None = None
+    models: tuple[Model, ...] = ()
+    secrets: Mapping[str, Hierarchy | None] = field(default_factory=dict)
+    person: str | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=self.k)
-        if (self.admissible is None) != (self.sensitive is None):
-            raise ParameterError(
-                "a model on sensitive values needs both its rule and its column",
-                remedy="give both or neither",
-            )
 
     def gate(self, frame: pd.DataFrame) -> Gate:
-        """The conditions together with the table's sensitive values.
+        """The conditions together with whose the table's rows are and what they hold.
 
         Raises: InfeasibleError when even the whole table as one class may not be released.
         """
-        if self.k > len(frame):
-            raise InfeasibleError(
-                "k ({k}) is above the number of rows", remedy="lower k, or bring more rows", k=self.k
-            )
-        if self.sensitive is None:
-            gate = Gate(admission=self, secret=np.zeros(len(frame), dtype=np.int64), values=1, weights=None)
-        else:
-            leaves = leaves_of(frame, self.sensitive)
-            gate = Gate(admission=self, secret=leaves.codes, values=len(leaves.labels), weights=None)
+        rows = Rows.of(frame, self.secrets, self.person)
         everyone = np.arange(len(frame))
-        if not gate.satisfied(everyone, np.zeros_like(everyone)).all():
+        whole = rows.groups(np.zeros_like(everyone))
+        if self.k > whole.people[0]:
+            raise InfeasibleError(
+                "k ({k}) is above the number of {whom}",
+                remedy="lower k, or bring more {whom}",
+                k=self.k,
+                whom="rows" if self.person is None else "people",
+            )
+        if violations(self.models, whole).any():
             raise InfeasibleError(
                 "even the whole table as one class does not satisfy the model", remedy="weaken the model"
             )
-        return gate
+        return Gate(admission=self, rows=rows)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,31 +61,24 @@ class Gate:
     """What a class needs to be released, for one table.
 
     Attributes:
-        secret: (tuples,) sensitive code; all 0 where no model asks for it. values: number of such codes.
-        weights: (tuples,) rows of each tuple, None where each is one row.
+        rows: the table's rows, or one for each distinct tuple of them.
     """
 
     admission: Admission
-    secret: IntArray
-    values: int
-    weights: IntArray | None
+    rows: Rows
+
+    def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:
+        """The same for distinct tuples: the place of the first row of each, and the rows of each."""
+        return replace(self, rows=self.rows.united(first, weights))
 
     def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:
         """(classes,) whether the classes in which these tuples fall may be released."""
-        admission, weights = self.admission, None if self.weights is None else self.weights[tuples]
-        sizes = np.bincount(classes, weights).astype(np.int64)
-        fine: BoolArray = sizes >= admission.k
-        if admission.admissible is None:
+        admission, weights = self.admission, self.rows.weights
+        fine: BoolArray = np.bincount(classes, None if weights is None else weights[tuples]) >= admission.k
+        if not fine.any() or (self.rows.person is None and not admission.models):
             return fine
-        large = np.flatnonzero(fine)
-        at_once = max(1, _CELLS_AT_ONCE // self.values)
-        for begin in range(0, len(large), at_once):
-            some = large[begin : begin + at_once]
-            place = np.full(len(sizes), -1)
-            place[some] = np.arange(len(some))
-            inside = np.flatnonzero(place[classes] >= 0)
-            cells = place[classes[inside]] * self.values + self.secret[tuples[inside]]
-            rows = None if weights is None else weights[inside]
-            counts = np.bincount(cells, rows, len(some) * self.values).astype(np.int64)
-            fine[some] = admission.admissible(sizes[some], counts.reshape(len(some), self.values))
+        number = np.cumsum(fine) - 1
+        inside = np.flatnonzero(fine[classes])
+        groups = self.rows.taken(tuples[inside]).groups(number[classes[inside]])
+        fine[fine] = (groups.people >= admission.k) & ~violations(admission.models, groups)
         return fine

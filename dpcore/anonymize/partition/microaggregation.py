@@ -1,7 +1,9 @@
 """Microaggregation: similar rows form clusters of k to 2k - 1, and each number becomes its cluster's mean.
 
 The clusters are those of MDAV: around the row farthest from the mean of what is left, and around the row
-farthest from that one, again and again. Source: Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14;
+farthest from that one, again and again. Where a person has several rows, people are clustered by the means
+of their rows, and a person's rows stay together. Ties are decided by the content of the rows, never by their
+order. Source: Domingo-Ferrer, Mateo-Sanz (2002), IEEE TKDE 14;
 Domingo-Ferrer, Torra (2005), Algorithm MDAV-generic. Distances are Euclidean on columns scaled to variance 1.
 """
 
@@ -15,7 +17,8 @@ import pandas as pd
 
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
 from dpcore.errors import InfeasibleError, ParameterError, SchemaError
-from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
+from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index, leaves_of
+from dpcore.tables.people import person_of
 
 EXACT_ROWS = 100_000
 """More rows than this are clustered in blocks."""
@@ -48,36 +51,51 @@ class Microaggregation:
     block_penalty: float
 
 
-def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, k: int) -> Microaggregation:
+def microaggregate(
+    frame: pd.DataFrame, columns: Sequence[str], *, k: int, person: str | None = None
+) -> Microaggregation:
     """Cluster the rows by the numbers in these columns.
 
+    Args: person: the column that tells whose row it is; None where every row is a person.
     Raises: ParameterError for k below 1 or no columns; SchemaError for a column that does not hold numbers in
-        every row; InfeasibleError for k above the number of rows.
+        every row; InfeasibleError for k above the number of people.
     """
     check_columns(columns)
     points = np.stack([_scaled(frame, name) for name in sorted(columns)])
     if k < 1:
         raise ParameterError("k ({k}) must be at least 1", remedy="raise k", k=k)
-    if k > points.shape[1]:
+    whose = person_of(frame, person)
+    centers = points
+    if whose is not None:
+        rows = np.bincount(whose)
+        centers = np.stack([np.bincount(whose, column) / rows for column in points])
+    if k > centers.shape[1]:
         raise InfeasibleError(
-            "k ({k}) is above the number of rows", remedy="lower k, or bring more rows", k=k
+            "k ({k}) is above the number of {whom}",
+            remedy="lower k, or bring more {whom}",
+            k=k,
+            whom="rows" if whose is None else "people",
         )
-    if points.shape[1] <= EXACT_ROWS:
-        clusters = mdav(points, k)
-        return Microaggregation(
-            clusters=clusters,
-            information_loss=information_loss(points, clusters),
-            blocks=1,
-            block_penalty=0.0,
-        )
-    blocks = _blocks(points, max(BLOCK_ROWS, 2 * k))
-    clusters = _in_blocks(points, blocks, k)
+    order = _by_content(frame, columns) if whose is None else np.lexsort(centers[::-1])
+    centers = centers[:, order]
+    exact = len(order) <= EXACT_ROWS
+    blocks = [np.arange(len(order))] if exact else _blocks(centers, max(BLOCK_ROWS, 2 * k))
+    clusters = np.empty(len(order), dtype=np.int64)
+    clusters[order] = _in_blocks(centers, blocks, k)
+    clusters = clusters if whose is None else clusters[whose]
     return Microaggregation(
         clusters=clusters,
         information_loss=information_loss(points, clusters),
         blocks=len(blocks),
-        block_penalty=_block_penalty(points, k),
+        block_penalty=0.0 if exact else _block_penalty(centers, k),
     )
+
+
+def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
+    """The rows in an order that their content alone decides: the chosen columns first, then all others."""
+    chosen = sorted(columns)
+    names = [*chosen, *(name for name in frame.columns if name not in chosen)]
+    return np.lexsort([leaves_of(frame, name).codes for name in reversed(names)])
 
 
 def mdav(points: FloatArray, k: int) -> IntArray:
@@ -219,8 +237,8 @@ def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
             remedy="fill or leave out these rows first",
             column=name,
         )
-    centered = values - values.mean()
-    return np.asarray(centered / (centered.std() or 1.0))
+    ordered = np.sort(values)  # so that rounding does not follow the order of the rows
+    return np.asarray((values - ordered.mean()) / (ordered.std() or 1.0))
 
 
 def _blocks(points: FloatArray, largest: int) -> list[IntArray]:

@@ -26,6 +26,7 @@ from dpcore.tables.classes import (
     Leaves,
     TextArray,
     check_columns,
+    class_index,
     counted_pairs,
     leaves_of,
     starts_of,
@@ -52,17 +53,18 @@ def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, admission: Admissio
 class _Cut:
     """The best cut of every part along one column."""
 
-    saving: FloatArray  # (parts,) -1 where no cut leaves k rows on both sides
+    saving: FloatArray  # (parts,) -1 where no cut leaves k people on both sides
     is_right: Callable[[IntArray], BoolArray]  # active rows -> which side of its part's cut each falls on
 
 
 def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
     """(rows,) the part each row ends in."""
-    final = np.empty(len(gate.secret), dtype=np.int64)
+    final = np.empty(len(columns[0].codes), dtype=np.int64)
     finished = 0
     active, part = np.arange(len(final)), np.zeros_like(final)
     while len(active):
-        cuts = [_best_cut(column, active, part, gate.admission.k) for column in columns]
+        people = None if gate.rows.person is None else _People.of(part, gate.rows.person[active])
+        cuts = [_best_cut(column, active, part, gate.admission.k, people) for column in columns]
         split, right = _choose(cuts, active, part, gate)
         stays = ~split[part]
         final[active[stays]] = finished + (np.cumsum(~split) - 1)[part[stays]]
@@ -93,8 +95,33 @@ def _choose(
     return split, right
 
 
-def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int) -> _Cut:
-    """For every part, the cut along this column that saves most NCP with k rows on both sides."""
+@dataclass(frozen=True, kw_only=True)
+class _People:
+    """The active rows person by person inside each part."""
+
+    order: IntArray  # (rows,) places of the rows, those of one person in one part side by side
+    starts: IntArray  # (people,) where each person starts in it
+
+    @classmethod
+    def of(cls, part: IntArray, person: IntArray) -> _People:
+        together = class_index([part, person])
+        order = together.argsort(kind="stable")
+        return cls(order=order, starts=starts_of(together[order]))
+
+    def sides(self, place: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
+        """People up to each place of a cut, and people after it, inside the part that owns the place; `place`
+        is (rows,)."""
+        ordered = place[self.order]
+        first, last = (each.reduceat(ordered, self.starts) for each in (np.minimum, np.maximum))
+        begun = np.cumsum(np.bincount(first, minlength=len(owner)))
+        ended = np.cumsum(np.bincount(last, minlength=len(owner)))
+        start = starts_of(owner)
+        end = np.append(start[1:], len(owner)) - 1
+        return begun - np.append(0, begun[end])[owner], ended[end][owner] - ended
+
+
+def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int, people: _People | None) -> _Cut:
+    """For every part, the cut along this column that saves most NCP with k people on both sides."""
     codes = column.codes[active]
     owner, value, count = counted_pairs(part, codes)
     if column.positions is None:
@@ -115,6 +142,15 @@ def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int) -> _Cut:
     whole, left_extent, right_extent = highest - lowest, here - lowest, highest - following
     saved = (size * whole - left * left_extent - right * right_extent) / width
     saved = saved * (np.minimum(left, right) / size) ** BALANCE
+    keys = owner * len(column.labels) + value
+    sorting = np.argsort(keys)
+
+    def place_of(rows: IntArray | slice) -> IntArray:
+        wanted = part[rows] * len(column.labels) + codes[rows]
+        return np.asarray(sorting[np.searchsorted(keys[sorting], wanted)])
+
+    if people is not None:
+        left, right = people.sides(place_of(slice(None)), owner)
     saved[(left < k) | (right < k)] = -1.0
     saving = np.maximum.reduceat(saved, start)
     at_best = np.flatnonzero(saved == saving[owner])
@@ -125,10 +161,7 @@ def _best_cut(column: Leaves, active: IntArray, part: IntArray, k: int) -> _Cut:
         return np.asarray(codes[rows] > value[cut][part[rows]])
 
     def is_rarer(rows: IntArray) -> BoolArray:
-        keys = owner * len(column.labels) + value
-        order = np.argsort(keys)
-        wanted = part[rows] * len(column.labels) + codes[rows]
-        return np.asarray(order[np.searchsorted(keys[order], wanted)] > cut[part[rows]])
+        return np.asarray(place_of(rows) > cut[part[rows]])
 
     return _Cut(saving=saving, is_right=is_rarer if column.positions is None else is_above)
 

@@ -16,21 +16,20 @@ from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity
 from dpcore.errors import LimitError
-from tests.anonymize.oracle import METRICS, MODELS, SECRET, SECRET_HIERARCHY, Case, cases, optimum
+from tests.anonymize.oracle import METRICS, MODELS, Case, cases, optimum
 
 often = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("with_subset", [False, True])
 @often
 @given(data=st.data())
-def test_every_point_is_the_optimum(with_subset: bool, data: st.DataObject) -> None:
+def test_every_point_is_the_optimum(with_subset: bool, with_people: bool, data: st.DataObject) -> None:
     """Else a point on the chart is not what the person could have."""
-    case: Case = data.draw(cases(with_subset=with_subset))
+    case: Case = data.draw(cases(with_subset=with_subset, with_people=with_people))
     models = tuple(data.draw(st.lists(st.sampled_from(MODELS), max_size=1)))
-    subset = None if case.subset is None else np.array(case.subset)
-    table = Tuples.build(case.frame, case.hierarchies, sensitive={SECRET: SECRET_HIERARCHY}, subset=subset)
-    frontier = Frontier(table, (4, 1, 2), models)
+    frontier = Frontier(case.tuples(), (4, 1, 2), models)
     for k, limit, metric in itertools.product((1, 2, 4), (0.0, 0.2, 1.0), METRICS):
         expected = optimum(case, (KAnonymity(k=k), *models), limit, metric)
         point = frontier.best(k, limit, metric)

@@ -16,33 +16,30 @@ from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, Model
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
-from tests.anonymize.oracle import METRICS, MODELS, SECRET, SECRET_HIERARCHY, Case, cases, evaluate, optimum
+from tests.anonymize.oracle import METRICS, MODELS, Case, cases, evaluate, optimum
 
 LIMITS = (0.0, 0.1, 0.35, 1.0)
 often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def table_of(case: Case) -> Tuples:
-    """The tuples of a case."""
-    subset = None if case.subset is None else np.array(case.subset)
-    return Tuples.build(case.frame, case.hierarchies, sensitive={SECRET: SECRET_HIERARCHY}, subset=subset)
-
-
 def found(case: Case, models: tuple[Model, ...], limit: float, metric: object) -> Solution | None:
     """The search's answer, None where it says that there is none."""
     try:
-        return search(table_of(case), models, limit=limit, metric=metric)
+        return search(case.tuples(), models, limit=limit, metric=metric)
     except InfeasibleError:
         return None
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
+@pytest.mark.parametrize("with_people", [False, True])
 @pytest.mark.parametrize("with_subset", [False, True])
 @often
 @given(data=st.data())
-def test_search_finds_the_optimum(with_subset: bool, metric: object, data: st.DataObject) -> None:
+def test_search_finds_the_optimum(
+    with_subset: bool, with_people: bool, metric: object, data: st.DataObject
+) -> None:
     """Else the search prunes a node that is better, or accepts one that is not feasible."""
-    case = data.draw(cases(with_subset=with_subset))
+    case = data.draw(cases(with_subset=with_subset, with_people=with_people))
     models = tuple(data.draw(st.lists(st.sampled_from(MODELS), min_size=1, max_size=2)))
     limit = data.draw(st.sampled_from(LIMITS))
     expected, answer = optimum(case, models, limit, metric), found(case, models, limit, metric)
@@ -52,6 +49,7 @@ def test_search_finds_the_optimum(with_subset: bool, metric: object, data: st.Da
         assert answer.suppressed in expected[1]
         suppressed, blocked = evaluate(case, answer.node, models)
         assert len(suppressed) == answer.suppressed
+        assert len(case.whose(suppressed)) == answer.people
         assert not blocked
 
 

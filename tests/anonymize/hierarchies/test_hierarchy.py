@@ -98,3 +98,12 @@ def test_cells_as_text() -> None:
     cells = [39, 39.0, 1.5, "a", None, np.nan, True, pd.Timestamp("2020-02-03"), np.int64(7)]
     assert texts(cells) == ["39", "39", "1.5", "a", MISSING, MISSING, "True", "2020-02-03", "7"]
     assert texts(pd.Series([39, None]).unique()) == ["39", MISSING]
+
+
+def test_an_exported_hierarchy_runs_nothing_and_comes_back() -> None:
+    """A spreadsheet would run a value as a formula, or disarming would change the hierarchy."""
+    values = ("=1+1", "+1", "@SUM(1)", "-2", "-x", "'=1", "''=1", "plain", "\uff1d1")
+    hierarchy = Hierarchy(values=values, levels=(values, ("*",) * len(values)))
+    text = hierarchy.to_csv()
+    assert not [line for line in text.splitlines() if line.lstrip('"')[0] in "=+@\uff1d"]
+    assert Hierarchy.from_csv(text) == hierarchy

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.errors import InfeasibleError, ParameterError
@@ -16,10 +17,6 @@ CELLS = st.tuples(
 TABLES = st.lists(CELLS, min_size=6, max_size=60).map(
     lambda rows: pd.DataFrame(rows, columns=["n", "c", "f"])
 )
-
-
-def distinct_two(sizes: np.ndarray, histogram: np.ndarray) -> np.ndarray:
-    return (histogram > 0).sum(axis=1) >= 2
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,7 +61,7 @@ def test_order_of_rows_and_columns_changes_nothing(table: pd.DataFrame, seed: in
 def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     """Broken: a model beside k is ignored by the cuts."""
     table = table.assign(secret=np.arange(len(table)) % 3)
-    rule = Admission(k=2, admissible=distinct_two, sensitive="secret")
+    rule = Admission(k=2, models=(DistinctL(column="secret", l=2),), secrets={"secret": None})
     printed = mondrian(table, ["n", "c", "f"], admission=rule).frame(table)
     assert printed.groupby(["n", "c", "f"])["secret"].nunique().min() >= 2
 
@@ -112,7 +109,7 @@ def test_bad_requests_are_refused() -> None:
         mondrian(table, ["q"], admission=Admission(k=0))
     with pytest.raises(ParameterError):
         mondrian(table, [], admission=Admission(k=1))
-    constant = Admission(k=1, admissible=distinct_two, sensitive="s")
+    constant = Admission(k=1, models=(DistinctL(column="s", l=2),), secrets={"s": None})
     with pytest.raises(InfeasibleError):
         mondrian(table.assign(s=1), ["q"], admission=constant)
 

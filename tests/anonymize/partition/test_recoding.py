@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.models import DistinctL, TCloseness
 from dpcore.anonymize.partition import recoding as module
 from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian
@@ -24,10 +25,6 @@ ROWS = st.tuples(
     st.sampled_from([*PLACE.values, None]), st.sampled_from([*AGE.values, None]), st.sampled_from(SEX.values)
 )
 TABLES = st.lists(ROWS, min_size=6, max_size=60).map(lambda rows: pd.DataFrame(rows, columns=list(TREES)))
-
-
-def distinct_two(sizes: np.ndarray, histogram: np.ndarray) -> np.ndarray:
-    return (histogram > 0).sum(axis=1) >= 2
 
 
 @settings(max_examples=80, deadline=None)
@@ -137,7 +134,7 @@ def full_domain_ncp(table: pd.DataFrame, node: tuple[int, ...], k: int) -> float
 def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     """Broken: a model beside k is ignored, or is lost when the rest joins a class."""
     table = table.assign(secret=np.arange(len(table)) % 3)
-    rule = Admission(k=2, admissible=distinct_two, sensitive="secret")
+    rule = Admission(k=2, models=(DistinctL(column="secret", l=2),), secrets={"secret": None})
     printed = local_recoding(table, TREES, admission=rule).frame(table)
     assert printed.groupby(list(TREES))["secret"].nunique().min() >= 2
 
@@ -147,12 +144,7 @@ def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
 def test_a_rule_always_sees_every_sensitive_value(table: pd.DataFrame) -> None:
     """Broken: t-closeness compares with the wrong value once the rows that wait lack the last one."""
     table = table.assign(secret=np.arange(len(table)) % 3)
-    prior = np.bincount(table["secret"]) / len(table)
-
-    def close(sizes: np.ndarray, histogram: np.ndarray) -> np.ndarray:
-        return np.abs(histogram / sizes[:, None] - prior).sum(axis=1) / 2 <= 0.4
-
-    rule = Admission(k=2, admissible=close, sensitive="secret")
+    rule = Admission(k=2, models=(TCloseness(column="secret", t=0.4),), secrets={"secret": None})
     for result in (
         local_recoding(table, TREES, admission=rule),
         mondrian(table, list(TREES), admission=rule),
@@ -219,11 +211,9 @@ def test_bad_requests_are_refused() -> None:
         local_recoding(table.head(2), {"sex": SEX}, admission=Admission(k=3))
     with pytest.raises(ParameterError):
         local_recoding(table, {}, admission=Admission(k=1))
-    constant = Admission(k=1, admissible=distinct_two, sensitive="s")
+    constant = Admission(k=1, models=(DistinctL(column="s", l=2),), secrets={"s": None})
     with pytest.raises(InfeasibleError):
         local_recoding(table.head(2).assign(s=1), {"sex": SEX}, admission=constant)
-    with pytest.raises(ParameterError):
-        Admission(k=1, sensitive="s")
 
 
 SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]

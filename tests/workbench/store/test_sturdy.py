@@ -329,7 +329,7 @@ def _as_version_1(kind: SqlKind) -> None:
     """What version 1 would have left: no standings, lines sealed without them."""
     import dataclasses
 
-    from dpcore.accounting.ledger import head_of
+    from dpcore.accounting.chain import head_of
 
     ledger = _spent(kind)
     previous = ""

@@ -1,0 +1,219 @@
+"""What a privacy model may see of classes: their people, and how many of them hold each sensitive value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.errors import ParameterError
+from dpcore.tables.classes import FloatArray, IntArray, class_index, counted_pairs, leaves_of
+from dpcore.tables.people import once_each, people_per_class, person_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Secret:
+    """A sensitive column in the whole published table.
+
+    Attributes:
+        values: its values, numbers in their order.
+        counts: (values,) people who hold each value; a person with several values counts for each.
+    """
+
+    values: tuple[str, ...]
+    hierarchy: Hierarchy | None
+    counts: IntArray
+
+    @cached_property
+    def logs(self) -> FloatArray:
+        """Natural logarithms of 1, 2, ... up to the sum of the counts, the same on every processor; 0 for
+        0."""
+        return np.array([0.0, *map(math.log, range(1, int(self.counts.sum()) + 1))])
+
+    @cached_property
+    def parents(self) -> tuple[IntArray, ...]:
+        """parents[level]: by code at a level of the hierarchy, the code of the label one level above."""
+        if self.hierarchy is None:
+            raise ParameterError(
+                "hierarchical distance needs a hierarchy of the sensitive column", remedy="give one"
+            )
+        codes = [self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)]
+        result = []
+        for finer, coarser in pairwise(codes):
+            parent = np.empty(finer.max() + 1, dtype=np.int64)
+            parent[finer] = coarser
+            result.append(parent)
+        return tuple(result)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Histogram:
+    """The pairs of class and sensitive value that occur, sorted by both; all three arrays are (pairs,).
+
+    Attributes:
+        group: number of the class.
+        value: number of the value.
+        count: people of the class who hold it, above 0.
+        classes: number of classes, those without a pair among them.
+    """
+
+    group: IntArray
+    value: IntArray
+    count: IntArray
+    classes: int
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where each class that has a pair starts."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
+
+    @cached_property
+    def total(self) -> IntArray:
+        """(classes,) the sum of the counts of each class."""
+        return self.summed(self.count).astype(np.int64)
+
+    @cached_property
+    def distinct(self) -> IntArray:
+        """(classes,) the values that each class holds."""
+        return np.bincount(self.group, minlength=self.classes)
+
+    def summed(self, figures: IntArray | FloatArray) -> FloatArray:
+        """(classes,) the sum of a figure per pair, added in the order of the values."""
+        return np.asarray(np.bincount(self.group, figures, self.classes), dtype=np.float64)
+
+
+class ClassStatistics(Protocol):
+    """What a model may look at: one entry per class."""
+
+    @property
+    def secrets(self) -> Mapping[str, Secret]:
+        """The sensitive columns, as they are in the whole published table."""
+
+    @property
+    def people(self) -> IntArray:
+        """Published people; rows where each row is a person."""
+
+    @property
+    def population(self) -> IntArray:
+        """People of the whole table."""
+
+    def histogram(self, column: str) -> Histogram:
+        """Published people by value of a sensitive column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """Classes counted row by row: what local methods, and the check of a finished table, give to a model.
+
+    Attributes:
+        classes: (rows,) class of each row.
+        person: (rows,) number of the person, None where every row is one.
+        values: sensitive column -> (rows,) number of the value.
+        weights: (rows,) people that each row stands for, where it stands for several.
+    """
+
+    secrets: Mapping[str, Secret]
+    classes: IntArray
+    person: IntArray | None
+    values: Mapping[str, IntArray]
+    weights: IntArray | None = None
+
+    @cached_property
+    def people(self) -> IntArray:
+        """Distinct people of each class."""
+        if self.weights is not None:
+            return np.bincount(self.classes, self.weights).astype(np.int64)
+        return people_per_class(self.classes, self.person)
+
+    @property
+    def population(self) -> IntArray:
+        """The published people: these classes know no others."""
+        return self.people
+
+    def histogram(self, column: str) -> Histogram:
+        """People by value of a sensitive column."""
+        values = self.values[column]
+        classes = self.classes
+        if self.person is not None:
+            rows = once_each(class_index([classes, values]), self.person)
+            classes, values = classes[rows], values[rows]
+        group, value, count = counted_pairs(classes, values, self.weights)
+        return Histogram(group=group, value=value, count=count, classes=len(self.people))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The rows of one table as models see them: whose they are, and the sensitive values they hold."""
+
+    secrets: Mapping[str, Secret]
+    person: IntArray | None
+    values: Mapping[str, IntArray]
+    weights: IntArray | None = None
+
+    @classmethod
+    def of(
+        cls, frame: pd.DataFrame, secrets: Mapping[str, Hierarchy | None], person: str | None = None
+    ) -> Rows:
+        """Read the person and the sensitive columns of a table."""
+        codes = person_of(frame, person)
+        described, values = {}, {}
+        for name, hierarchy in secrets.items():
+            described[name], values[name] = secret_of(frame, name, hierarchy, person=codes)
+        return cls(secrets=described, person=codes, values=values)
+
+    @property
+    def codes(self) -> list[IntArray]:
+        """What tells these rows apart: the person and the sensitive values."""
+        return [*self.values.values(), *([] if self.person is None else [self.person])]
+
+    def united(self, first: IntArray, weights: IntArray) -> Rows:
+        """One row for several that share person and values: the places of the first ones, and how many."""
+        taken = self.taken(first)
+        return taken if self.person is not None else replace(taken, weights=weights)
+
+    def taken(self, rows: IntArray) -> Rows:
+        """Some of the rows."""
+        return replace(
+            self,
+            person=None if self.person is None else self.person[rows],
+            values={name: values[rows] for name, values in self.values.items()},
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+    def groups(self, classes: IntArray) -> Groups:
+        """The rows in these classes."""
+        return Groups(
+            secrets=self.secrets,
+            classes=classes,
+            person=self.person,
+            values=self.values,
+            weights=self.weights,
+        )
+
+
+def secret_of(
+    frame: pd.DataFrame,
+    name: str,
+    hierarchy: Hierarchy | None,
+    *,
+    person: IntArray | None,
+    published: IntArray | slice = slice(None),
+) -> tuple[Secret, IntArray]:
+    """A sensitive column, counted over the published rows, and (rows,) the number of each row's value."""
+    if hierarchy is None:
+        leaves = leaves_of(frame, name)
+        values, codes = tuple(leaves.labels), leaves.codes
+    else:
+        hierarchy = hierarchy.covering(frame[name])
+        values, codes = hierarchy.values, hierarchy.placed(frame[name])
+    held = codes[published]
+    held = held[once_each(held, None if person is None else person[published])]
+    counts = np.bincount(held, minlength=len(values))
+    return Secret(values=values, hierarchy=hierarchy, counts=counts), codes

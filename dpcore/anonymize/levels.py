@@ -1,0 +1,85 @@
+"""The levels of a plan: chosen where it has none, checked against the table, carried out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.choices import Choices, Chosen
+from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.inputs import check_table, published_rows, secrets_of, subset_of
+from dpcore.anonymize.models import violations
+from dpcore.anonymize.recoded import Recoded, full_domain
+from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.tables.classes import BoolArray
+
+
+def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
+    """The table as the distinct tuples that search and frontier work on.
+
+    Raises: SchemaError when the roles do not fit the table, and as `Tuples.build`.
+    """
+    check_table(frame, plan, suppresses=True)
+    return Tuples.build(
+        frame,
+        {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
+        sensitive=secrets_of(plan),
+        subset=subset_of(frame, plan),
+        person=plan.person,
+    )
+
+
+def chosen(frame: pd.DataFrame, plan: Chosen) -> Chosen:
+    """The plan with its optimal node filled in.
+
+    Raises: InfeasibleError with the nearest feasible limit, LimitError when the lattice is too large.
+    """
+    found = search(tuples(frame, plan), plan.models, limit=plan.limit, metric=plan.metric)
+    return plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
+
+
+def carried_out(frame: pd.DataFrame, plan: Choices) -> Recoded:
+    """The published rows at the levels of the plan.
+
+    Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
+        the models.
+    """
+    levels = plan.node or {}
+    if set(levels) != set(plan.quasi_identifiers):
+        raise ParameterError(
+            "the node must name every quasi-identifier", remedy="let the plan choose its node"
+        )
+    table = tuples(frame, plan)
+    node = tuple(levels[name] for name in table.names)
+    if any(not 0 <= level <= top for level, top in zip(node, table.lattice.top, strict=True)):
+        raise ParameterError(
+            "the node has a level that its hierarchy lacks", remedy="let the plan choose its node"
+        )
+    suppressed = _suppressed_rows(frame, table, plan, node)
+    subset = subset_of(frame, plan)
+    return full_domain(
+        published_rows(frame, plan),
+        {name: plan.hierarchies[name] for name in table.names},
+        levels,
+        suppressed=suppressed if subset is None else suppressed[subset],
+    )
+
+
+def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Choices, node: Node) -> BoolArray:
+    """Which rows of the frame a node suppresses, those that were suppressed before among them."""
+    classes = Grouper(table).classes(node)
+    marked = violations(plan.models, classes)
+    if not classes.people[marked].all() or classes.people_in(marked) > plan.limit * table.people:
+        raise InfeasibleError(
+            "the node does not meet the models while suppressing at most {limit:.1%} of the people",
+            remedy="let the plan choose its node, or raise the limit",
+            limit=plan.limit,
+        )
+    known = classes.class_keys >> table.tail
+    keys = table.generalize(table.row_keys(frame), (0,) * len(node), node) >> table.tail
+    place = np.searchsorted(known, keys).clip(max=len(known) - 1)
+    starred = np.all([frame[name].astype("str") == "*" for name in table.names], axis=0)
+    return np.asarray((known[place] != keys) | marked[place] | starred)

@@ -1,0 +1,34 @@
+"""People instead of rows: where a person has several rows, a class is as large as the people in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from dpcore.tables.classes import IntArray, class_index, leaves_of
+
+
+def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
+    """(rows,) a number per person; None where every row is a person of their own.
+
+    Rows without an id count as one person together: nobody knows that they are more.
+
+    Raises: SchemaError when the frame has no such column or no rows.
+    """
+    if column is None:
+        return None
+    codes = leaves_of(frame, column).codes
+    return None if int(codes.max()) + 1 == len(codes) else codes
+
+
+def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
+    """The places of one row for each person and group, ascending; all rows where each is a person."""
+    if person is None:
+        return np.arange(len(groups))
+    _, first = np.unique(class_index([groups, person]), return_index=True)
+    return np.sort(first)
+
+
+def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
+    """(classes,) distinct people of each class; the rows of each where every row is a person."""
+    return np.bincount(classes[once_each(classes, person)], minlength=int(classes.max(initial=-1)) + 1)

@@ -1,0 +1,108 @@
+"""The contract of every privacy model: it sees people and values, never rows or bits.
+
+It judges alike whoever counts them: the search, the neighborhood of one class, or the rows of a finished
+table.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
+from dpcore.anonymize.groups import Groups, Rows
+from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, Model
+from dpcore.anonymize.plan import Plan
+from dpcore.tables.classes import class_index
+from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, classes_at, holds
+from tests.anonymize.test_brute_force import table
+
+TABLES = [seed for seed in range(60) if seed % 4 < 2]  # without a subset: rows know no population
+each_model = pytest.mark.parametrize("model", MODELS, ids=str)
+
+
+def by_rows(case: Case, node: tuple[int, ...], *, twice: bool = False) -> Groups:
+    """The classes of a node, counted row by row; `twice`: every row of the table is there two times."""
+    frame = case.frame.assign(person=case.people or range(len(case.frame)))
+    codes = [
+        hierarchy.codes(level)[hierarchy.placed(frame[name])]
+        for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True)
+    ]
+    rows = np.repeat(np.arange(len(frame)), 2 if twice else 1)
+    held = Rows.of(frame.iloc[rows], {SECRET: SECRET_HIERARCHY}, "person")
+    return held.groups(class_index(codes)[rows])
+
+
+def nodes(case: Case) -> list[tuple[int, ...]]:
+    return list(itertools.product(*(range(h.height + 1) for h in case.hierarchies.values())))
+
+
+@each_model
+def test_rows_are_judged_as_in_the_textbook(model: Model) -> None:
+    """Else a local method, or the check of a finished table, lets a class pass that the model forbids."""
+    for case in map(table, TABLES):
+        for node in nodes(case):
+            groups = by_rows(case, node)
+            wrong = sum(not holds(model, case, rows) for rows in classes_at(case, node).values())
+            assert model.violations(groups).sum() == wrong
+
+
+@each_model
+def test_a_row_written_twice_changes_nothing(model: Model) -> None:
+    """Else rows are counted where people are meant."""
+    for case in map(table, TABLES):
+        node = random.Random(len(case.frame)).choice(nodes(case))
+        once, twice = by_rows(case, node), by_rows(case, node, twice=True)
+        assert (model.violations(once) == model.violations(twice)).all()
+
+
+@each_model
+def test_search_and_neighborhood_count_what_rows_do(model: Model) -> None:
+    """Else the search closes nodes, or accepts them, by other numbers than those of the table."""
+    for seed in range(40):
+        case = table(seed)
+        tuples = case.tuples()
+        grouper, bottom = Grouper(tuples), (0,) * len(tuples.names)
+        key = int(tuples.keys[seed % len(tuples.keys)])
+        around = model.violations(Neighborhoods(tuples).of(key, bottom))
+        for node in nodes(case):
+            classes = grouper.classes(node)
+            marked = model.violations(classes)
+            if case.subset is None:
+                assert np.array_equal(np.sort(classes.people), np.sort(by_rows(case, node).people))
+                assert marked.sum() == model.violations(by_rows(case, node)).sum()
+            own = tuples.generalize(np.array([key]), bottom, node) >> tuples.tail
+            place = np.searchsorted(classes.class_keys >> tuples.tail, own)[0]
+            assert around[tuples.lattice.index(node)] == marked[place]
+
+
+@each_model
+def test_a_class_without_people_violates_nothing(model: Model) -> None:
+    """Else a node is refused for people who are not in it."""
+    case = table(1)
+    empty = by_rows(case, nodes(case)[0])
+    shifted = Groups(
+        secrets=empty.secrets, classes=empty.classes + 1, person=empty.person, values=empty.values
+    )
+    judged = model.violations(shifted)
+    assert not judged[0] or isinstance(model, DeltaPresence)
+    assert (judged[1:] == model.violations(empty)).all()
+
+
+@each_model
+def test_a_plan_keeps_it(model: Model) -> None:
+    """Else a plan that is loaded again asks for less than the one that was saved."""
+    roles = {"q0": "quasi-identifier", SECRET: "sensitive"}
+    plan = Plan(
+        roles=roles,
+        hierarchies={"q0": SECRET_HIERARCHY, SECRET: SECRET_HIERARCHY},
+        models=(model, KAnonymity(k=2), KMap(k=2)),
+        person="id",
+        suppressed="blanked",
+    )
+    assert Plan.from_json(plan.to_json()) == plan
+    assert str(model)

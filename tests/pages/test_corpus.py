@@ -1,0 +1,58 @@
+"""Every table of the corpus through every page: refused with a sentence or worked on, never an error page."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.corpus import CORPUS, GROUPS, group
+from tests.pages.tab import Tab
+
+PAGES = ("audit", "anonymize", "synthesize", "evaluate", "ledger")
+OPENED = {"1,000 columns, two used"}
+UNFORESEEN = "in the log of the server as"
+
+
+def test_the_corpus_is_large_enough() -> None:
+    """A walk of a few tables would find few faults."""
+    assert len(CORPUS) >= 100
+
+
+def _look(tab: Tab, where: str) -> None:
+    assert not tab.at.exception, f"{where}: {[each.value for each in tab.at.exception]}"
+    assert UNFORESEEN not in tab.errors, where
+    assert "holds something that cannot be read" not in tab.errors, f"{where}: {tab.errors}"
+    for each in tab.at.button:
+        if each.disabled:
+            said = [*tab.at.caption, *tab.at.error, *tab.at.info, *tab.at.warning]
+            assert said, f"{where}: {each.label!r} is disabled and nothing says why"
+
+
+@pytest.mark.parametrize("number", range(GROUPS))
+def test_every_table_through_every_page(app: Tab, number: int) -> None:
+    """A valid table would end in an error page, and its owner not get any further."""
+    for name, (content, file) in group(number).items():
+        app.go("upload")
+        if app.session.curator is not None and not app.session.choosing:
+            app.press("Open another table")
+        app.at.file_uploader[0].upload(file, content, "text/csv").run(timeout=60)
+        _look(app, f"{name}: upload")
+        if app.session.draft is None:
+            assert app.errors, f"{name}: neither read nor refused"
+            continue
+        labels = [each.label for each in app.at.button]
+        if any(label.startswith("All of this") for label in labels):
+            app.press("All of this is known from outside")
+        button = app.button("Open the data set")
+        if button.disabled:
+            app.press("Choose another table")
+            _look(app, f"{name}: draft")
+            continue
+        button.click().run(timeout=60)
+        _look(app, f"{name}: opening")
+        if app.session.draft is not None:
+            assert app.errors, f"{name}: neither opened nor refused"
+            app.press("Choose another table")
+            continue
+        for page in PAGES:
+            app.at.switch_page(f"pages/{page}.py").run(timeout=60)
+            _look(app, f"{name}: {page}")

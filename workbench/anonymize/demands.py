@@ -1,0 +1,206 @@
+"""What a person demands of the anonymized table: k, what should stay unknown, and further choices."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    Loss,
+    Metric,
+    NonUniformEntropy,
+)
+from dpcore.anonymize.models import (
+    DeltaPresence,
+    DistinctL,
+    EntropyL,
+    KMap,
+    Model,
+    RecursiveCL,
+    TCloseness,
+)
+from dpcore.anonymize.plan import SUPPRESSED_ROWS
+from dpcore.curator import Curator
+from workbench.anonymize import work
+from workbench.anonymize.work import Demands, Work
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import N_, Words, _
+
+SECRET_MODELS = Words(
+    {
+        "none": N_("nothing more"),
+        "distinct": N_("different values in each group (distinct l-diversity)"),
+        "entropy": N_("values in each group well spread (entropy l-diversity)"),
+        "recursive": N_("no value too frequent in any group (recursive (c, l)-diversity)"),
+        "t": N_("groups resemble the whole table (t-closeness)"),
+        "t-ordered": N_("the same for values in an order (t-closeness, ordered)"),
+    }
+)
+METRICS = Words(
+    {
+        "loss": N_("information loss: how much of its domain each cell covers"),
+        "arithmetic loss": N_("information loss, arithmetic mean over the columns"),
+        "entropy": N_("bits lost (non-uniform entropy)"),
+        "discernibility": N_("discernibility: sum of squared group sizes"),
+        "class size": N_("average group size"),
+    }
+)
+SUPPRESSED = Words(
+    {
+        "checked": N_("published as one group if it meets every demand, else left out"),
+        "dropped": N_("left out"),
+        "blanked": N_("published without what should stay unknown"),
+        "kept": N_("published with everything, however few they are (as ARX does)"),
+    }
+)
+
+
+def ask(curator: Curator, current: Work) -> Demands:
+    """The widgets of all demands."""
+    several = curator.schema.unit.id_column is not None
+    k = st.select_slider(
+        _("Everybody looks like at least … people (k)")
+        if several
+        else _("Everybody looks like at least … rows (k)"),
+        work.KS,
+        5,
+        key="anonymize-k",
+        help=GLOSSARY["equivalence class"],
+        persist_state="session",
+    )
+    limit = st.select_slider(
+        _("People who may have a suppressed row, at most")
+        if several
+        else _("Rows that may be suppressed, at most"),
+        work.LIMITS,
+        0.02,
+        format_func="{:.0%}".format,
+        key="anonymize-limit",
+        help=GLOSSARY["suppression"],
+        persist_state="session",
+    )
+    models = _secrets(current)
+    with st.expander(_("More choices"), key="anonymize-more"):
+        suppressed = st.selectbox(
+            _("Suppressed rows are"),
+            SUPPRESSED_ROWS,
+            format_func=SUPPRESSED.__getitem__,
+            key="anonymize-suppressed",
+            persist_state="session",
+        )
+        metric = _metric(current)
+        subset, presence = _population(current)
+    return Demands(
+        k=k, limit=limit, models=(*models, *presence), metric=metric, suppressed=suppressed, subset=subset
+    )
+
+
+def _secrets(current: Work) -> tuple[Model, ...]:
+    """One model, on each of the chosen columns that should stay unknown."""
+    names = work.sensitive(current)
+    if not names:
+        return ()
+    kind = st.selectbox(
+        _("And about what should stay unknown"),
+        list(SECRET_MODELS),
+        format_func=SECRET_MODELS.__getitem__,
+        key="anonymize-secret",
+        persist_state="session",
+    )
+    if kind == "none":
+        return ()
+    left, right = st.columns(2)
+    columns = left.multiselect(
+        _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
+    )
+    columns = [name for name in columns if name in names]
+    if kind.startswith("t"):
+        value = right.slider("t", 0.05, 0.95, 0.4, key="anonymize-t", persist_state="session")
+    else:
+        value = right.slider("l", 2, 10, 2, key="anonymize-l", persist_state="session")
+    c = 3.0
+    if kind == "recursive":
+        c = right.number_input("c", 0.1, 100.0, 3.0, key="anonymize-c", persist_state="session")
+    return tuple(secret_model(kind, name, value, c=c) for name in columns)
+
+
+def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Model:
+    """The model on a sensitive column that a person chose."""
+    if kind == "distinct":
+        return DistinctL(column=column, l=int(value))
+    if kind == "entropy":
+        return EntropyL(column=column, l=float(value))
+    if kind == "recursive":
+        return RecursiveCL(column=column, c=c, l=int(value))
+    return TCloseness(column=column, t=float(value), distance="ordered" if kind == "t-ordered" else "equal")
+
+
+def _metric(current: Work) -> Metric:
+    """What the search minimizes, with a weight per column where it takes any."""
+    kind = st.selectbox(
+        _("Minimize"),
+        list(METRICS),
+        format_func=METRICS.__getitem__,
+        key="anonymize-metric",
+        persist_state="session",
+    )
+    if kind == "discernibility":
+        return Discernibility()
+    if kind == "class size":
+        return AverageClassSize()
+    weights = {}
+    heavy = st.multiselect(
+        _("Columns that matter more"),
+        work.quasi_identifiers(current),
+        key="anonymize-heavy",
+        persist_state="session",
+    )
+    for name in heavy:
+        weights[name] = st.number_input(
+            _("Weight of {column}; all others have 1").format(column=name),
+            0.1,
+            100.0,
+            3.0,
+            key=f"anonymize-weight-{name}",
+            persist_state="session",
+        )
+    if kind == "entropy":
+        return NonUniformEntropy(weights=weights)
+    return Loss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
+
+
+def _population(current: Work) -> tuple[str | None, tuple[Model, ...]]:
+    """A column that marks the rows to be published out of a population, and the demands that follow."""
+    others = [name for name, role in current.roles.items() if role == "insensitive"]
+    subset = st.selectbox(
+        _("The table is a population, and this column marks the rows to be published"),
+        others,
+        index=None,
+        key="anonymize-subset",
+        persist_state="session",
+    )
+    if subset is None or subset not in others:
+        return None, ()
+    models: list[Model] = []
+    crowd = st.number_input(
+        _("Every group has at least so many people in the population (k-map)"),
+        1,
+        1000,
+        5,
+        key="anonymize-kmap",
+        persist_state="session",
+    )
+    low, high = st.slider(
+        _("Share of the population of a group that is published (delta-presence)"),
+        0.0,
+        1.0,
+        (0.0, 1.0),
+        key="anonymize-presence",
+        persist_state="session",
+    )
+    if crowd > 1:
+        models.append(KMap(k=int(crowd)))
+    if (low, high) != (0.0, 1.0):
+        models.append(DeltaPresence(lowest=low, highest=high))
+    return subset, tuple(models)

@@ -1,0 +1,60 @@
+"""Parts of the Audit page: what is below the verdict."""
+
+from __future__ import annotations
+
+import functools
+
+import streamlit as st
+
+from dpcore.evaluation.audit import AuditReport
+from workbench.audit import findings
+from workbench.ui import widgets
+from workbench.ui.language import _
+from workbench.ui.wording import percent
+
+
+def changes(found: AuditReport, columns: list[str]) -> None:
+    """One column less, or one more; a click on a bar leaves its column out, or takes it in."""
+    st.subheader(_("One column less, or one more"))
+    if not found.changes:
+        st.write(_("There is no other column to take in, and none to leave out."))
+        return
+    chart, labels = findings.changes_chart(found, columns)
+    key = "audit-changes-" + "-".join(columns)  # another choice is another chart, with no bar clicked
+    toggle = functools.partial(findings.toggle, key, labels, columns)
+    st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=toggle, selection_mode="clicked")
+    st.caption(
+        _("Now {share} are unique. Click a bar to leave its column out, or to take it in.").format(
+            share=percent(found.risk.uniques)
+        )
+    )
+    with st.expander(_("The same as a table")):
+        st.dataframe(chart.table, hide_index=True)
+
+
+def details(found: AuditReport, columns: list[str]) -> None:
+    """Sets of columns, attackers, identifiers and secrets, below the verdict."""
+    left, right = st.columns(2)
+    with left:
+        st.subheader(_("Risk by set of columns"))
+        if found.sets[0].uniques:
+            widgets.show_chart(findings.sets_chart(found), key="audit-sets")
+            st.caption(_("Up to three columns at a time, riskiest first."))
+        else:
+            st.write(_("No set of up to three of these columns makes anybody unique."))
+    with right:
+        changes(found, columns)
+    left, right = st.columns(2)
+    with left:
+        st.subheader(_("What somebody with a list would find"))
+        st.write(findings.linkage_words(found) or _("No list was given, or it shares no column."))
+        st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(found)))
+    with right:
+        st.subheader(_("Columns that look like identifiers"))
+        st.markdown(findings.identifier_words(found) or _("None."))
+    if found.secrets:
+        st.subheader(_("What groups give away"))
+        st.write(
+            _("A group is the people who look alike in the columns above. If they share a secret, it is out.")
+        )
+        st.dataframe(findings.secrets(found), hide_index=True)
