@@ -99,7 +99,13 @@ def learned(table: pd.DataFrame, **known: str) -> pd.DataFrame:
 
 
 def _searched(table: pd.DataFrame, limit: float) -> pd.DataFrame:
-    plan = Plan(roles=_KNOWN, hierarchies={"zip": _ZIP, "age": _TENS}, models=(KAnonymity(k=2),), limit=limit)
+    plan = Plan(
+        roles=_KNOWN,
+        hierarchies={"zip": _ZIP, "age": _TENS},
+        models=(KAnonymity(k=2),),
+        limit=limit,
+        suppressed="kept",
+    )
     return apply(table, plan)
 
 
