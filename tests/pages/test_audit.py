@@ -144,15 +144,9 @@ def test_hostile_names_are_shown_to_the_letter(app: Tab) -> None:
     assert "![zip](" not in app.text
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [[str(20 + i % 30) for i in range(60)], [f"text {i} of its own" for i in range(60)]],
-    ids=["one", "distinct"],
-)
-def test_a_table_of_one_column(app: Tab, cells: list[str]) -> None:
+def test_a_table_of_one_column(app: Tab) -> None:
     """The page ended in a traceback where there is no other column to take in or leave out."""
-    app.open("\n".join(["age", *cells]).encode()).go("audit")
+    app.open("\n".join(["age", *(str(20 + i % 30) for i in range(60))]).encode()).go("audit")
+    app.at.multiselect(key="audit-columns").set_value(["age"]).run()
     assert not app.at.exception
-    if any(each.key == "audit-columns" for each in app.at.multiselect):
-        app.at.multiselect(key="audit-columns").set_value(["age"]).run()
-    assert not app.at.exception
+    assert "There is no other column" in app.text
