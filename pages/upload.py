@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
 from workbench.upload import form, opening, reading
 
@@ -58,7 +58,7 @@ def describe(draft: session.Draft) -> None:
         )
     )
     for note in draft.notes:
-        st.caption(plain(note, at_most=300))
+        st.caption(plain(said(note), at_most=300))
     reading.show_reading(draft)
     with st.expander(_("Look at the first rows (private)")):
         widgets.internal_badge()

@@ -38,6 +38,13 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
     return total
 
 
+def column_digest(column: pd.Series, key: bytes) -> str:
+    """A keyed digest of the content of one column, whatever the order of its rows; hexadecimal."""
+    codes, digests = _cells(column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT)))
+    total: Digests = np.take(digests, codes, axis=0).sum(axis=0, dtype=np.uint64)
+    return total.tobytes().hex()
+
+
 def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:
     """A keyed digest of the whole table, whatever the order of its rows and columns; hexadecimal.
 
