@@ -65,7 +65,10 @@ def forget_closed() -> int:
     ended = sessions._session_storage._cache.expire()
     count = len(ended)
     while ended:
-        ended.pop()[1].session.shutdown()
+        session = ended.pop()[1].session
+        session.shutdown()
+        session.session_state.clear()  # the loop of an idle server still holds the last session
+        del session
     if count or _left_behind.is_set():
         _left_behind.clear()
         give_back_memory()
