@@ -156,7 +156,7 @@ class Curator:
             loss: what to spend, all of it.
             where: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the deed, so that a repeated click is the same deed.
-        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, found before the charge by a dry run.
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; a dry run meets them, uncharged.
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
