@@ -14,10 +14,22 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app backup restore accept test lint check bench messages wheel chromium
+.PHONY: app lock parts licences backup restore accept test lint check bench messages wheel chromium
 
 app: $(VENV)/app
 	$(BIN)/streamlit run server.py
+
+# The whole tree of packages with hashes, after a change of requirements*.txt; needs pip-tools beside it.
+lock:
+	for name in requirements requirements-dev; do CUSTOM_COMPILE_COMMAND="make lock" pip-compile --quiet \
+	--generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+	--output-file $$name.lock $$name.txt; done
+
+parts: $(VENV)/app
+	$(BIN)/python tools/parts.py
+
+licences: $(VENV)/app
+	$(BIN)/python tools/parts.py --licences
 
 # The ledger: `make backup TO=folder`, `make restore FROM=folder`, also while the server runs. A restored copy
 # that is older than what was seen stays shut until `make accept`, which forgets what was spent since.

@@ -138,14 +138,25 @@ def growth(settings: Settings) -> list[dict[str, Any]]:
     account = Account(dataset="growth", rule="basic", units=10**12)
     ledger.open(account)
     rows = []
-    for lines in (100, 1_000, 5_000):
+    for lines in (100, 1_000, 5_000, 20_000):
         while len(ledger.lines("growth")) < lines:
-            for _ in range(lines // 10):
+            for _ in range(lines // 20):
                 ledger.reserve("growth", uuid.uuid4().hex, Charge(units=1), {"plan": "x" * 500})
         began = time.process_time()
         for _ in range(100):
             ledger.reserve("growth", uuid.uuid4().hex, Charge(units=1), {"plan": "x" * 500})
-        rows.append({"lines": lines, "cpu_ms_per_spend": round((time.process_time() - began) * 10, 2)})
+        spent = time.process_time() - began
+        began = time.process_time()
+        for _ in range(100):
+            _ = ledger.standing("growth").balance
+        read = time.process_time() - began
+        rows.append(
+            {
+                "lines": lines,
+                "cpu_ms_per_spend": round(spent * 10, 2),
+                "cpu_ms_per_balance": round(read * 10, 2),
+            }
+        )
     return rows
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
 from workbench.upload import form, opening, reading
 
@@ -45,7 +45,8 @@ def choose_table() -> None:
     st.caption(
         _(
             "The table stays in the memory of this server while this tab is open, and for a minute after. "
-            "This program does not write it to disk; the file itself is forgotten as soon as it is read."
+            "This program does not write it to disk; the file itself is forgotten when its data set is "
+            "opened or dropped."
         )
     )
 
@@ -58,7 +59,7 @@ def describe(draft: session.Draft) -> None:
         )
     )
     for note in draft.notes:
-        st.caption(plain(note, at_most=300))
+        st.caption(plain(said(note), at_most=300))
     reading.show_reading(draft)
     with st.expander(_("Look at the first rows (private)")):
         widgets.internal_badge()

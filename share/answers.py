@@ -62,8 +62,12 @@ class Limiter:
             return self._counts[address] <= self._per_minute
 
 
-def routes(surveys: Surveys, *, per_minute: int = 60) -> list[Route]:
-    """The routes of all answer pages; from now on links work."""
+def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
+    """The routes of all answer pages; from now on links work.
+
+    Args:
+        per_minute: pages and reports that one address may ask for; many people may share one.
+    """
     limiter = Limiter(per_minute)
 
     async def page(request: Request) -> Response:
@@ -84,23 +88,17 @@ def routes(surveys: Surveys, *, per_minute: int = 60) -> list[Route]:
         stored = await run_in_threadpool(surveys.accept, token, report)
         return JSONResponse({}, 200 if stored else 404)
 
-    async def file(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in _FILES:
-            return Response(status_code=404)
-        return Response((STATIC / name).read_bytes(), media_type=_FILES[name])
-
     def guarded(endpoint: Any) -> Any:
         async def answer(request: Request) -> Response:
             if not limiter.allows(request.client.host if request.client else ""):
-                response: Response = JSONResponse({}, 429)
+                response: Response = HTMLResponse(busy_page(), 429)
             else:
                 try:
                     response = await endpoint(request)
                 except ParameterError:
                     response = JSONResponse({}, 400)
                 except LedgerError:
-                    response = HTMLResponse(gone_page(), 503)
+                    response = HTMLResponse(busy_page(), 503)
             response.headers.update(HEADERS)
             return response
 
@@ -108,10 +106,18 @@ def routes(surveys: Surveys, *, per_minute: int = 60) -> list[Route]:
 
     links_work.set()
     return [
-        Route("/answer/static/{name}", guarded(file)),
+        Route("/answer/static/{name}", static),
         Route("/answer/{token}", guarded(page), methods=["GET"]),
         Route("/answer/{token}", guarded(take), methods=["POST"]),
     ]
+
+
+async def static(request: Request) -> Response:
+    """Our scripts and the style of the pages."""
+    name = request.path_params["name"]
+    if name not in _FILES:
+        return Response(status_code=404, headers=HEADERS)
+    return Response((STATIC / name).read_bytes(), media_type=_FILES[name], headers=HEADERS)
 
 
 def read_report(question: Question, body: bytes) -> Any:
@@ -179,12 +185,22 @@ def answer_page(question: Question) -> str:
 def gone_page() -> str:
     """The page of every link that does not work, whatever the reason."""
     return _filled(
-        "gone.html",
+        "notice.html",
         title=_("This link does not work"),
         why=_(
             "It was answered already, has expired, was closed, or never existed. Ask whoever sent it for a "
             "new one."
         ),
+        trusted={},
+    )
+
+
+def busy_page() -> str:
+    """The page of a link that cannot be looked up just now."""
+    return _filled(
+        "notice.html",
+        title=_("Try again in a minute"),
+        why=_("The server is too busy, or too many people in your network ask it. The link stays as it is."),
         trusted={},
     )
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.choices import Choices
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.errors import InfeasibleError, SchemaError
 from dpcore.tables.classes import BoolArray
 
-if TYPE_CHECKING:
-    from dpcore.anonymize.plan import Plan
 
-
-def check_table(frame: pd.DataFrame, plan: Plan) -> None:
+def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None:
     """Refuse a table that the roles of a plan do not fit, or that is too small for its k.
+
+    Args: suppresses: whether the method may suppress rows, up to all of them at a limit of 1.
 
     Raises: SchemaError, InfeasibleError.
     """
@@ -33,7 +31,7 @@ def check_table(frame: pd.DataFrame, plan: Plan) -> None:
             )
     rows = published_rows(frame, plan)
     people = len(rows) if plan.person is None else rows[plan.person].nunique(dropna=False)
-    everything = plan.method.suppresses and plan.limit == 1
+    everything = suppresses and plan.limit == 1
     if k_of(plan) > people and not everything:
         raise InfeasibleError(
             "k ({k}) is above the number of {whom}",
@@ -43,18 +41,18 @@ def check_table(frame: pd.DataFrame, plan: Plan) -> None:
         )
 
 
-def k_of(plan: Plan) -> int:
+def k_of(plan: Choices) -> int:
     """The people that every class needs; 1 where the plan asks for no k."""
     return max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
 
 
-def secrets_of(plan: Plan) -> dict[str, Hierarchy | None]:
+def secrets_of(plan: Choices) -> dict[str, Hierarchy | None]:
     """The columns that the models look at, with the hierarchy of each that has one."""
     columns = (model.column for model in plan.models if isinstance(model, SensitiveModel))
     return {name: plan.hierarchies.get(name) for name in dict.fromkeys(columns)}
 
 
-def subset_of(frame: pd.DataFrame, plan: Plan) -> BoolArray | None:
+def subset_of(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
     """(rows,) which rows are to be published; None for all. Raises: SchemaError for other values."""
     if plan.subset is None:
         return None
@@ -68,12 +66,12 @@ def subset_of(frame: pd.DataFrame, plan: Plan) -> BoolArray | None:
     return np.asarray(flags, dtype=bool)
 
 
-def published_rows(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+def published_rows(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
     """The rows to be published, as they are."""
     subset = subset_of(frame, plan)
     return frame if subset is None else frame[subset]
 
 
-def held_by(rows: pd.DataFrame, plan: Plan) -> Rows:
+def held_by(rows: pd.DataFrame, plan: Choices) -> Rows:
     """Whose the published rows are, and the sensitive values that the models look at."""
     return Rows.of(rows, secrets_of(plan), plan.person)

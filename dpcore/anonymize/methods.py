@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.levels import carried_out, chosen
+from dpcore.anonymize.choices import Choices, Chosen
 from dpcore.anonymize.inputs import check_table, k_of, published_rows, secrets_of
+from dpcore.anonymize.levels import carried_out, chosen
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.microaggregation import microaggregate, published
@@ -16,9 +17,6 @@ from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import ParameterError
-
-if TYPE_CHECKING:
-    from dpcore.anonymize.plan import Plan
 
 
 class Method(Protocol):
@@ -36,10 +34,10 @@ class Method(Protocol):
     def suppresses(self) -> bool:
         """Whether it can leave out rows."""
 
-    def prepared(self, frame: pd.DataFrame, plan: Plan) -> Plan:
+    def prepared(self, frame: pd.DataFrame, plan: Chosen) -> Chosen:
         """The plan with what the method chooses filled in. Raises: as `recode`."""
 
-    def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
+    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
         """Recode the published rows of a table.
 
         Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be
@@ -61,7 +59,7 @@ class _Named:
     def suppresses(self) -> bool:
         return self.searches
 
-    def prepared(self, frame: pd.DataFrame, plan: Plan) -> Plan:
+    def prepared(self, frame: pd.DataFrame, plan: Chosen) -> Chosen:
         return plan
 
 
@@ -73,10 +71,10 @@ class FullDomain(_Named):
     searches: ClassVar[bool] = True
     needs_hierarchies: ClassVar[bool] = True
 
-    def prepared(self, frame: pd.DataFrame, plan: Plan) -> Plan:
+    def prepared(self, frame: pd.DataFrame, plan: Chosen) -> Chosen:
         return plan if plan.node is not None else chosen(frame, plan)
 
-    def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
+    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
         return carried_out(frame, self.prepared(frame, plan))
 
 
@@ -88,8 +86,8 @@ class LocalRecoding(_Named):
     needs_hierarchies: ClassVar[bool] = True
     cuts_freely: ClassVar[bool] = True
 
-    def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
-        rows, admission = _admitted(frame, plan)
+    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
+        rows, admission = _admitted(frame, plan, self)
         trees = {name: plan.hierarchies[name] for name in plan.quasi_identifiers}
         return local_recoding(rows, trees, admission=admission)
 
@@ -101,8 +99,8 @@ class Mondrian(_Named):
     name: ClassVar[str] = "mondrian"
     cuts_freely: ClassVar[bool] = True
 
-    def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
-        rows, admission = _admitted(frame, plan)
+    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
+        rows, admission = _admitted(frame, plan, self)
         return mondrian(rows, plan.quasi_identifiers, admission=admission)
 
 
@@ -112,8 +110,8 @@ class Microaggregation(_Named):
 
     name: ClassVar[str] = "microaggregation"
 
-    def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
-        check_table(frame, plan)
+    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
+        check_table(frame, plan, suppresses=False)
         others = [str(model) for model in plan.models if not isinstance(model, KAnonymity)]
         if others:
             raise ParameterError(
@@ -129,16 +127,16 @@ METHODS: dict[str, Method] = {
 }
 
 
-def _admitted(frame: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, Admission]:
+def _admitted(frame: pd.DataFrame, plan: Choices, method: Method) -> tuple[pd.DataFrame, Admission]:
     """The published rows, and what a class of them needs."""
-    check_table(frame, plan)
+    check_table(frame, plan, suppresses=False)
     others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
     for model in others:
         if not isinstance(model, SensitiveModel):
             raise ParameterError(
                 "{method} does not check {model}",
                 remedy="take the full-domain method",
-                method=plan.method,
+                method=method.name,
                 model=model,
             )
     return published_rows(frame, plan), Admission(

@@ -134,6 +134,10 @@ class Plan:
         """The columns that have a role."""
         return tuple(name for name, each in self.roles.items() if each == role)
 
+    def at(self, node: Mapping[str, int]) -> Plan:
+        """The same plan with these levels."""
+        return replace(self, node=node)
+
     def counting(self, person: str | None) -> Plan:
         """The same plan, counting the people whom a column names; it stays where the column is None."""
         return self if person is None else replace(self, person=person)

@@ -12,13 +12,13 @@ import pandas as pd
 
 from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
-from dpcore.anonymize.fulldomain.levels import tuples
 from dpcore.anonymize.fulldomain.metrics import Loss
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.size import Prediction, predict
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.levels import tuples
 from dpcore.anonymize.models import KAnonymity, Model
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import quality

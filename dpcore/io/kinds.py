@@ -85,12 +85,16 @@ class _Texts:
             # Longer ones would lose digits, and two ids become one: 64 bits hold 18 digits, a float holds 15.
             if pc.max(pc.utf8_length(pc.utf8_ltrim(present, "-"))).as_py() > (18 if complete else 15):
                 return self.arrow.take(self.indices)
-            return present.cast(pa.int64()).take(self.indices)
-        numbers = pc.add(present.cast(pa.float64()), 0.0)  # -0 is 0
+            numbers = present.cast(pa.int64())
+        else:
+            numbers = present.cast(pa.float64())
         finite = pc.all(pc.is_finite(numbers)).as_py()
-        # 12.1 and 12.10 may be two ids, and long ones lose digits: such columns stay texts.
-        apart = pc.count_distinct(numbers).as_py() == pc.count_distinct(present).as_py()
-        long = pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
+        # 12.1 and 12.10, or 0 and -0, may be two ids, and long ones lose digits: such columns stay texts.
+        apart = pc.count_distinct(pc.add(numbers, 0)).as_py() == pc.count_distinct(present).as_py()
+        long = (
+            numbers.type == pa.float64()
+            and pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
+        )
         return (numbers if finite and apart and not long else self.arrow).take(self.indices)
 
 

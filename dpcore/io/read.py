@@ -20,6 +20,7 @@ from dpcore.io.layout import Layout, layout, position
 from dpcore.io.lines import first_row, read_columns
 from dpcore.io.options import ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
+from dpcore.text import Text
 
 AS_FOUND = ReadOptions()
 
@@ -86,7 +87,11 @@ def read_table(
     shape = layout(text, options)
     names, columns, notes = _columns(text, shape, options, limits)
     if options.encoding is None and not found.startswith("utf"):
-        notes.append(f"the encoding {found} is a guess: choose another one if letters look wrong")
+        notes.append(
+            Text(
+                "the encoding {encoding} is a guess: choose another one if letters look wrong", encoding=found
+            )
+        )
     typed = type_columns(names, columns, shape.separator, options)
     return ReadResult(
         frame=typed.frame,
@@ -110,21 +115,20 @@ def _columns(
     separator = shape.separator or ","
     text = text[position(text, shape.skip) :]
     row, rest = first_row(text, separator, limits)
-    notes = []
+    notes: list[str] = []
     if shape.skip:
-        lines = "1 line" if shape.skip == 1 else f"{shape.skip} lines"
-        notes.append(f"{lines} above the table were left out")
+        notes.append(Text("lines above the table that were left out: {lines}", lines=shape.skip))
     if shape.header:
         names, made_up = check_header(row, limits=limits)
         notes += made_up
         text = text[rest:]
         if pd.Series(names, dtype="str").str.fullmatch(NUMBER).any():
-            notes.append("some column names are numbers: if the file has no header line, say so")
+            notes.append(Text("some column names are numbers: if the file has no header line, say so"))
     else:
         given = [*options.names[: len(row)], *[""] * (len(row) - len(options.names))]
         names, _ = check_header(given, limits=limits)
         if not options.names:
-            notes.append("no header line was seen, so the columns are named column_1, column_2, ...")
+            notes.append(Text("no header line was seen, so the columns are named column_1, column_2, ..."))
     columns = read_columns(text, separator, names, limits)
     if not columns or not len(columns[0]):
         raise ReadError(

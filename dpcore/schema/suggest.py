@@ -22,6 +22,12 @@ from dpcore.text import Text
 
 MISSING_TOKENS = ("?", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "-", "--")
 MAX_CATEGORIES = 200
+YES_AND_NO = (
+    ("yes", "no"), ("y", "n"), ("true", "false"), ("on", "off"), ("ja", "nein"), ("j", "n"),
+    ("wahr", "falsch"), ("oui", "non"), ("o", "n"), ("vrai", "faux"), ("sí", "no"), ("si", "no"),
+    ("s", "n"),
+    ("verdadero", "falso"), ("是", "否"), ("有", "无"), ("真", "假"), ("对", "错"),
+)  # fmt: skip
 TARGET_CELLS = 100
 SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
 SPECIAL_ROWS = 10
@@ -118,6 +124,14 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         if _PERSON.search(name) and distinct == len(present) > 1:
             return Excluded(name=name, reason="every row has its own number, so it may name people")
         return _number(base, numbers)
+    if (labels := _yes_and_no(present)) is not None:
+        return Boolean(
+            **base,
+            true_label=labels[0],
+            false_label=labels[1],
+            from_data=("true_label", "false_label"),
+            reason="every value is a word for yes or no",
+        )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
         return Excluded(
             name=name,
@@ -132,6 +146,18 @@ def _suggest(name: str, values: pd.Series) -> Column | Excluded:
         from_data=("categories", "other"),
         reason="a text with few different values",
     )
+
+
+def _yes_and_no(present: pd.Series) -> tuple[str, str] | None:
+    """The two texts, yes first, if there are no others."""
+    texts = sorted(as_text(present.drop_duplicates()).unique())
+    if len(texts) != 2:
+        return None
+    for yes, no in YES_AND_NO:
+        for pair in (texts, texts[::-1]):
+            if pair[0].lower() == yes and pair[1].lower() == no:
+                return pair[0], pair[1]
+    return None
 
 
 def _looks_like_dates(present: pd.Series) -> bool:

@@ -181,3 +181,14 @@ def test_a_table_of_one_row_is_a_table(name: str) -> None:
     for loss in (dp.PureDP(epsilon="0.001"), dp.ZCDP(rho="0.00001")):
         curator.run(RECIPES[name], loss)
     assert {line.state for line in curator.lines()} == {"opened", "reserved", "committed"}
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_error_is_at_most_the_one_that_was_quoted(name: str, loss: AnyLoss) -> None:
+    """People would decide by an error that the release does not have."""
+    curator = opened(600)
+    expected = {each.clique: each.variance for each in curator.quote(RECIPES[name], loss).expected}
+    release = curator.run(RECIPES[name], loss)
+    for clique in expected.keys() & release.marginals.keys():
+        assert release.marginals[clique].variance <= expected[clique] * (1 + 1e-9)

@@ -162,7 +162,7 @@ def test_title_lines_above_the_table_are_left_out() -> None:
     result = read(text)
     assert list(result.frame) == ["name", "age", "city"]
     assert result.options.skip == 2
-    assert any("2 lines above the table" in note for note in result.notes)
+    assert any("left out: 2" in note for note in result.notes)
     assert list(read("Report;;\nname;age;city\nAda;3;Bonn\nBo;4;Kiel\n").frame) == ["name", "age", "city"]
     assert list(read('x\n"Doe, John"\n"Roe, Jane"\n').frame) == ["x"]  # a list of names has no title
     assert list(read(text, skip=3, header=False, names=("n", "a", "c")).frame["a"]) == [3, 4]
@@ -183,3 +183,10 @@ def test_options_are_checked() -> None:
     for options in ({"separator": "x"}, {"decimal": "'"}, {"skip": -1}):
         with pytest.raises(ParameterError):
             ReadOptions(**options)  # type: ignore[arg-type]
+
+
+def test_an_id_stays_as_written_where_numbers_would_merge_people() -> None:
+    """1.10 and 1.1 are two people; as numbers they would be one."""
+    assert read("id,x\n1.10,1\n1.1,2\n").frame["id"].tolist() == ["1.10", "1.1"]
+    assert read("id,x\n-0,1\n0,2\n").frame["id"].tolist() == ["-0", "0"]
+    assert read("id,x\n10,1\n11,2\n10,3\n").frame["id"].tolist() == [10, 11, 10]

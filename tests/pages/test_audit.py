@@ -142,3 +142,11 @@ def test_hostile_names_are_shown_to_the_letter(app: Tab) -> None:
     assert app.errors == ""
     app.set("multiselect", KNOWN, ["age", "![zip](http://127.0.0.1:9/x)"])
     assert "![zip](" not in app.text
+
+
+def test_a_table_of_one_column(app: Tab) -> None:
+    """The page ended in a traceback where there is no other column to take in or leave out."""
+    app.open("\n".join(["age", *(str(20 + i % 30) for i in range(60))]).encode()).go("audit")
+    app.at.multiselect(key="audit-columns").set_value(["age"]).run()
+    assert not app.at.exception
+    assert "There is no other column" in app.text

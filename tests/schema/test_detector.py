@@ -116,3 +116,13 @@ def test_kinds_by_name_in_several_languages(name: str, values: list[str], kind: 
 def test_a_name_without_end_takes_no_time() -> None:
     """A header of ten thousand letters would hold the interpreter: only its beginning is looked at."""
     assert len(name_words("a" * 10_000)) <= 200
+
+
+@pytest.mark.parametrize("words", [("ja", "nein"), ("Oui", "Non"), ("Sí", "No"), ("是", "否"), ("Y", "N")])
+def test_words_for_yes_and_no(words: tuple[str, str]) -> None:
+    """An answer in another language would be a list of categories taken from the data."""
+    frame = pd.DataFrame({"answer": [*words, words[0]] * 10})
+    (column,) = dp.suggest_schema(frame).columns
+    assert isinstance(column, dp.Boolean)
+    assert (column.true_label, column.false_label) == words
+    assert column.encode(frame["answer"])[:2].tolist() == [1, 0]

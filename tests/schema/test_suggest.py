@@ -119,7 +119,7 @@ def test_every_kind() -> None:
     )
     kinds = {name: column.kind for name, column in found.items()}
     assert kinds == {
-        "flag": "boolean", "answer": "categorical", "day": "date", "stamp": "date", "height": "real",
+        "flag": "boolean", "answer": "boolean", "day": "date", "stamp": "date", "height": "real",
         "children": "integer", "salary": "integer", "zip": "categorical",
     }  # fmt: skip
     assert found["zip"].categories == ("01234", "99999")  # a number would lose its zero

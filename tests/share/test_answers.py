@@ -206,6 +206,7 @@ def test_a_database_that_is_gone(survey: Survey, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(survey.surveys, "asked", lost)
     for answer in (survey.get(survey.tokens[0]), survey.post(survey.tokens[0], survey.body())):
         assert answer.status == 503
+        assert "Try again in a minute" in answer.text
         assert "database" not in answer.text
 
 

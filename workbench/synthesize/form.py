@@ -17,7 +17,7 @@ from workbench import session
 from workbench.synthesize import learning, recipes
 from workbench.synthesize.charts import pair_grid
 from workbench.ui import widgets
-from workbench.ui.language import _
+from workbench.ui.language import _, said
 from workbench.ui.wording import plain
 
 
@@ -134,7 +134,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
                 continue
             left, right = st.columns([5, 1], vertical_alignment="center")
             words = recipes.fact_words(curator, suggestion.fact)
-            left.markdown(plain(f"{words} ({_(suggestion.reason)})", at_most=300))
+            left.markdown(plain(f"{words} ({said(suggestion.reason)})", at_most=300))
             right.button(
                 _("Add"),
                 key=f"{key}-suggested-{i}",

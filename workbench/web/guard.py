@@ -29,7 +29,8 @@ UPLOADS = 110 * 2**20
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _STREAM = "/_stcore/stream"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
-_MEDIA = re.compile(r"/media/([^/.]+)(?:\.[^/]*)?$")
+_MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
+"""What is offered to one session; fonts and icons lie under /static/media."""
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")
 _WITHOUT_COOKIE = ("/static/", "/answer/", "/healthz", "/readyz")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}

@@ -127,6 +127,10 @@ class NonUniformEntropy:
 class Discernibility:
     """Sum of the squared class sizes, plus N for every suppressed row (Bayardo and Agrawal, 2005)."""
 
+    def bounds(self, table: Tuples) -> FloatArray:
+        """A lower bound of the score of every node: N rows in so many classes, all equally large."""
+        return table.rows**2 / _most_classes(table)
+
     def score(self, classes: Classes, suppressed: BoolArray) -> float:
         """The score of a node whose marked classes (one flag a class) are suppressed."""
         kept = classes.sizes[~suppressed].astype(np.float64)
@@ -140,6 +144,10 @@ class Discernibility:
 @dataclass(frozen=True, kw_only=True)
 class AverageClassSize:
     """N over the number of classes; all suppressed rows are one (LeFevre, DeWitt, Ramakrishnan, 2006)."""
+
+    def bounds(self, table: Tuples) -> FloatArray:
+        """A lower bound of the score of every node: one class for each combination of labels."""
+        return table.rows / _most_classes(table)
 
     def score(self, classes: Classes, suppressed: BoolArray) -> float:
         """The score of a node whose marked classes (one flag a class) are suppressed."""
@@ -155,6 +163,13 @@ class AverageClassSize:
 Separable = Loss | NonUniformEntropy
 Counting = Discernibility | AverageClassSize
 Metric = Separable | Counting
+
+
+def _most_classes(table: Tuples) -> FloatArray:
+    """Classes of every node, at most: combinations of labels, or rows; a little more, for rounding."""
+    labels = [np.array([np.log(len(each)) for each in levels]) for levels in table.leaves]
+    found = np.exp(np.minimum(table.lattice.outer_sum(labels), 60)) * (1 + 1e-9)
+    return np.minimum(found, table.rows)
 
 
 def _cheapest(table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:

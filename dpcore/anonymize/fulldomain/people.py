@@ -8,18 +8,17 @@ so on (inclusion and exclusion). Corrections are numbers that add up as rows do;
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
+from dpcore.anonymize.fulldomain.lattice import Lattice
 from dpcore.errors import LimitError
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 
-if TYPE_CHECKING:
-    from dpcore.anonymize.fulldomain.tuples import Tuples
-
-MOST_CORRECTIONS = 4_000_000
+MOST_CORRECTIONS = 1_000_000
 """A person whose n rows differ in every column has up to 2 ** n of them."""
 
 
@@ -46,6 +45,41 @@ class Members:
         return int((np.diff(self.person, prepend=-1) != 0).sum())
 
 
+class Field(Protocol):
+    """Where the numbers of a column are inside the keys."""
+
+    def of(self, keys: IntArray) -> IntArray:
+        """The numbers inside the keys."""
+
+
+class Table(Protocol):
+    """What is read of the tuples; each is explained there."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def keys(self) -> IntArray: ...
+    @property
+    def published(self) -> IntArray: ...
+    @property
+    def tail(self) -> int: ...
+    @property
+    def has_subset(self) -> bool: ...
+    @property
+    def fields(self) -> Mapping[str, Field]: ...
+    @property
+    def members(self) -> Members | None: ...
+    @property
+    def priority(self) -> tuple[int, ...]: ...
+    @property
+    def lattice(self) -> Lattice: ...
+    @property
+    def codes(self) -> Sequence[IntArray]: ...
+
+    def digits(self, keys: IntArray, column: int) -> IntArray:
+        """The codes of a column inside the keys."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Folded:
     """How the people of a table add up.
@@ -68,7 +102,7 @@ class Folded:
     begin: IntArray
 
     @classmethod
-    def of(cls, table: Tuples) -> Folded:
+    def of(cls, table: Table) -> Folded:
         """Fold the people of a table.
 
         Raises: LimitError when people have too many different rows.
@@ -131,7 +165,7 @@ class _Terms:
         )
 
 
-def _view(table: Tuples, owner: IntArray, entry: IntArray) -> tuple[IntArray, _Terms]:
+def _view(table: Table, owner: IntArray, entry: IntArray) -> tuple[IntArray, _Terms]:
     """(entries,) owners, each in every tuple of theirs, and the corrections."""
     order = np.lexsort((entry, owner))
     owner, entry = owner[order], entry[order]
@@ -179,7 +213,7 @@ def _view(table: Tuples, owner: IntArray, entry: IntArray) -> tuple[IntArray, _T
     return counts, found.folded(class_index(same))
 
 
-def _meeting(table: Tuples, left: IntArray, right: IntArray) -> IntArray:
+def _meeting(table: Table, left: IntArray, right: IntArray) -> IntArray:
     """(columns, pairs) the lowest levels at which the tuples of two entries have one label."""
     result = np.empty((len(table.names), len(left)), dtype=np.int64)
     for column, codes in enumerate(table.codes):

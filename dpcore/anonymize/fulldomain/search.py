@@ -21,7 +21,7 @@ from dpcore.anonymize.fulldomain.metrics import Loss, Metric, Separable
 from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import Model, violations
+from dpcore.anonymize.models import Model, SensitiveModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
 
@@ -78,7 +78,9 @@ class _Search:
         self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
         self.grouper = Grouper(table)
-        self.bounds = metric.bounds(table) if isinstance(metric, Separable) else np.zeros(table.lattice.size)
+        # without histograms of sensitive values, and monotone: what decides most nodes
+        self.plain = tuple(each for each in models if each.monotone and not isinstance(each, SensitiveModel))
+        self.bounds = metric.bounds(table)
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
         self.best: Solution | None = None
@@ -133,6 +135,12 @@ class _Search:
         node = lattice.node(index)
         classes = self._look(node)
         self.open[index] = False
+        self._raise_bounds(classes)
+        if self.plain and len(self.plain) < len(self.models):
+            few = classes.suppresses_few(violations(self.plain, classes), self.allowed)
+            if not few:
+                self.grid[lattice.below(node)] = False
+                return False
         suppressed = violations(self.models, classes)
         blocked = bool((classes.people[suppressed] == 0).any())
         if blocked or not classes.suppresses_few(suppressed, self.allowed):
@@ -143,6 +151,15 @@ class _Search:
             self.grid[lattice.above(node)] = False
         self._accept(classes, suppressed)
         return True
+
+    def _raise_bounds(self, classes: Classes) -> None:
+        """Where class sizes are the score: no generalization scores less than these classes, all kept."""
+        if not isinstance(self.metric, Separable):
+            lowest = self.metric.score(classes, np.zeros(len(classes.sizes), dtype=bool))
+            above = self.bounds.reshape(self.table.lattice.shape)[self.table.lattice.above(classes.node)]
+            np.maximum(above, lowest, out=above)
+            if self.best is not None:
+                self.open &= self.bounds <= self.best.score
 
     def _look(self, node: Node) -> Classes:
         self.checks += 1

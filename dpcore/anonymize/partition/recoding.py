@@ -18,11 +18,13 @@ from heapq import heappop, heappush
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.partition.admission import Admission, Gate
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
 from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
+
+Levels = tuple[int, ...]
+"""One level of every hierarchy."""
 
 EFFORT = 1_000_000_000
 """Cells read before nodes are no longer visited one by one; nine columns of Adult need a fifth of it."""
@@ -80,7 +82,7 @@ def _release(table: _Table) -> IntArray:
     waiting = np.arange(len(released))
     top = tuple(len(tree.cost) - 1 for tree in table.trees)
     nodes = nodes_by_cost([tree.cost for tree in table.trees])
-    node: Node = ()
+    node: Levels = ()
     found = effort = 0
     while len(waiting) and node != top:
         node = next(nodes) if effort <= EFFORT else _raise_cheapest(node, table, waiting)
@@ -94,10 +96,10 @@ def _release(table: _Table) -> IntArray:
     return released
 
 
-def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Node]:
+def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
     """Every lattice node once, in order of the sum of its levels' costs, which never fall with the level."""
     bottom = (0,) * len(costs)
-    heap: list[tuple[float, Node, int]] = [(0.0, bottom, 0)]
+    heap: list[tuple[float, Levels, int]] = [(0.0, bottom, 0)]
     while heap:
         _, node, last = heappop(heap)
         yield node
@@ -108,7 +110,7 @@ def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Node]:
                 heappush(heap, (cost, above, column))
 
 
-def _raise_cheapest(node: Node, table: _Table, waiting: IntArray) -> Node:
+def _raise_cheapest(node: Levels, table: _Table, waiting: IntArray) -> Levels:
     """The node one level up in the column where that costs the waiting rows least."""
 
     def price(column: int) -> float:

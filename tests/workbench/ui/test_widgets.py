@@ -92,7 +92,8 @@ def test_a_chart_comes_with_words_and_its_table():
 
     at = page(body)
     assert at.expander[0].label == "The same as a table"
-    assert at.dataframe[0].value.equals(pd.DataFrame({"table": ["age"], "half": [6.0]}))
+    table = pd.DataFrame({"table": ["age"], "rows off, in 95 of 100 cases": [6.0]})
+    assert at.dataframe[0].value.equals(table)
     assert at.get("vega_lite_chart")[0].proto.alt.startswith("Expected error of a cell: age")
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.choices import Choices, Chosen
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.search import search
@@ -18,16 +16,13 @@ from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
 
-if TYPE_CHECKING:
-    from dpcore.anonymize.plan import Plan
 
-
-def tuples(frame: pd.DataFrame, plan: Plan) -> Tuples:
+def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
     """The table as the distinct tuples that search and frontier work on.
 
     Raises: SchemaError when the roles do not fit the table, and as `Tuples.build`.
     """
-    check_table(frame, plan)
+    check_table(frame, plan, suppresses=True)
     return Tuples.build(
         frame,
         {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
@@ -37,16 +32,16 @@ def tuples(frame: pd.DataFrame, plan: Plan) -> Tuples:
     )
 
 
-def chosen(frame: pd.DataFrame, plan: Plan) -> Plan:
+def chosen(frame: pd.DataFrame, plan: Chosen) -> Chosen:
     """The plan with its optimal node filled in.
 
     Raises: InfeasibleError with the nearest feasible limit, LimitError when the lattice is too large.
     """
     found = search(tuples(frame, plan), plan.models, limit=plan.limit, metric=plan.metric)
-    return replace(plan, node=dict(zip(plan.quasi_identifiers, found.node, strict=True)))
+    return plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
 
 
-def carried_out(frame: pd.DataFrame, plan: Plan) -> Recoded:
+def carried_out(frame: pd.DataFrame, plan: Choices) -> Recoded:
     """The published rows at the levels of the plan.
 
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
@@ -73,7 +68,7 @@ def carried_out(frame: pd.DataFrame, plan: Plan) -> Recoded:
     )
 
 
-def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Plan, node: Node) -> BoolArray:
+def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Choices, node: Node) -> BoolArray:
     """Which rows of the frame a node suppresses, those that were suppressed before among them."""
     classes = Grouper(table).classes(node)
     marked = violations(plan.models, classes)

@@ -1,0 +1,123 @@
+"""Many people at once on one server: how long does each wait, and what does a session take?
+
+A client of Streamlit's protocol visits, sends a table of 2,000 rows and opens it, in 1, 5, 10, 20 and 40
+tabs at once; meanwhile a bystander asks for the server's health. Then 200 tabs come and go. Prints tables, or
+JSON with --json. `--most N` leaves out larger crowds.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.harness import Table, arguments, show
+from tests.workbench.web.client import Server, Visitor, get, serving
+
+CROWDS = (1, 5, 10, 20, 40)
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def table(number: int) -> bytes:
+    """2,000 rows that no other session has."""
+    rows = (f"{18 + (i * 7 + number) % 60},{'FM'[i % 2]},{'ABCD'[i % 4]},{i % 97}" for i in range(2_000))
+    return "\n".join(["age,sex,city,hours", *rows, f"{20 + number % 60},F,A,{number}"]).encode()
+
+
+def used(server: Server) -> tuple[float, float]:
+    """CPU seconds and MB of the server."""
+    stat = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    resident = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1])
+    return (int(stat[11]) + int(stat[12])) / TICK, resident * os.sysconf("SC_PAGESIZE") / 2**20
+
+
+def visit(server: Server, number: int) -> tuple[Visitor, float, float]:
+    """One person: seconds until the table was read, and until it was open."""
+    visitor = Visitor(server.host).run(seconds=120)
+    began = time.monotonic()
+    visitor.upload(table(number))
+    read = time.monotonic()
+    if any(each.label.startswith("All of this") for each in visitor.elements("button")):
+        visitor.press("All of this", seconds=120)
+    visitor.press("Open the data set", seconds=120)
+    return visitor, read - began, time.monotonic() - read
+
+
+def crowd(server: Server, people: int, first: int) -> dict[str, Any]:
+    """So many at once, and a bystander."""
+    waits: list[float] = []
+    over = threading.Event()
+
+    def stand_by() -> None:
+        while not over.is_set():
+            began = time.monotonic()
+            get(server.host, "/_stcore/health")
+            waits.append(time.monotonic() - began)
+            time.sleep(0.05)
+
+    bystander = threading.Thread(target=stand_by)
+    bystander.start()
+    cpu, memory = used(server)
+    began = time.monotonic()
+    with ThreadPoolExecutor(people) as pool:
+        done = list(pool.map(lambda number: visit(server, number), range(first, first + people)))
+    seconds = time.monotonic() - began
+    cpu_after, memory_after = used(server)
+    over.set()
+    bystander.join()
+    for visitor, _, _ in done:
+        visitor.close()
+    reads, opens = [each[1] for each in done], [each[2] for each in done]
+    return {
+        "sessions": people,
+        "seconds": round(seconds, 1),
+        "server_cpu_s": round(cpu_after - cpu, 1),
+        "mb_a_session": round((memory_after - memory) / people, 1),
+        "read_p50_s": round(statistics.median(reads), 2),
+        "read_max_s": round(max(reads), 2),
+        "open_p50_s": round(statistics.median(opens), 2),
+        "open_max_s": round(max(opens), 2),
+        "bystander_p50_ms": round(statistics.median(waits) * 1000),
+        "bystander_max_ms": round(max(waits) * 1000),
+    }
+
+
+def come_and_go(server: Server, times: int) -> dict[str, Any]:
+    """Tabs that are opened and closed one after another, and what is left of them."""
+    before = used(server)[1]
+    for _ in range(times):
+        Visitor(server.host).run().close()
+    peak = used(server)[1]
+    time.sleep(12)
+    return {
+        "tabs": times,
+        "mb_before": round(before),
+        "mb_at_the_end": round(peak),
+        "mb_later": round(used(server)[1]),
+    }
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--most", type=int, default=CROWDS[-1])
+    parser.add_argument("--tabs", type=int, default=200)
+    asked = parser.parse_args()
+    with serving(STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="5") as server:
+        visit(server, 1_000_000)[0].close()
+        crowds = [crowd(server, people, 1_000 * people) for people in CROWDS if people <= asked.most]
+        tabs = come_and_go(server, asked.tabs)
+    show(
+        [Table(title="Sessions at once", lines=crowds), Table(title="Tabs that come and go", lines=[tabs])],
+        as_json=asked.json,
+    )
+
+
+if __name__ == "__main__":
+    main()
