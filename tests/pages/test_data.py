@@ -190,6 +190,7 @@ def test_a_second_table_and_the_way_back(opened):
     opened.press("Back to people")
     assert opened.at.title[0].value == "What you can do now"
     opened.press("Open another table").upload(CSV + b"\n30,F,A", "more.csv")
+    opened.set("radio", "Are both tables about the same people?", "different")
     opened.open_draft()
     assert len(opened.session.curators) == 2
     first = next(iter(opened.session.curators))
