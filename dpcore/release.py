@@ -57,7 +57,7 @@ class Guarantee:
         kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which has no epsilon.
         loss: the whole loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
         stands_on: the losses of earlier releases that are in `loss`, because their numbers are carried on.
-        unit: who is protected, in words, with the neighbouring relation.
+        unit: who is protected, in words, with the neighboring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
         models: the syntactic models that hold, in words.
     """

@@ -18,7 +18,7 @@ from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READ_AS_TEXT, canonical, from_text
 
 Digests = npt.NDArray[np.uint64]
-"""Shape (rows, 2): 128 bits a row."""
+"""Shape (rows, 2): 128 bits per row."""
 
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:

@@ -52,7 +52,7 @@ def test_run_record() -> None:
 
 
 def test_public_bounds() -> None:
-    """SEEDS B3: values are clipped to public bounds; a neighbour with a new maximum changes no other row."""
+    """SEEDS B3: values are clipped to public bounds; a neighbor with a new maximum changes no other row."""
     frame, schema = small()
     column = schema.column("level")
     codes = column.encode(frame["level"])

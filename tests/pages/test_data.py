@@ -114,7 +114,7 @@ def test_several_rows_a_person(app):
 
 
 def test_each_table_is_asked_about_anew(app):
-    """The answer "one row a person" to one table would silently hold for the next one."""
+    """The answer "one row per person" to one table would silently hold for the next one."""
     app.upload(CSV)
     assert app.at.radio[0].value is False
     app.press("Choose another table")

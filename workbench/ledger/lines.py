@@ -49,7 +49,7 @@ EVALUATIONS = Words(
 
 
 def charges(curator: Curator) -> pd.DataFrame:
-    """One line a request, newest first: when, what, which columns were read, cost, state."""
+    """One line per request, newest first: when, what, which columns were read, cost, state."""
     lines = curator.lines()
     ends = {line.request_id: line for line in lines if line.state in ("committed", "failed")}
     shown = []

@@ -58,7 +58,7 @@ def ask_unit(draft: session.Draft) -> PrivacyUnit:
             "Internal: {people:.0%} of people have all their rows counted, and {kept:.0%} of rows count."
         ).format(people=people, kept=kept)
         + " "
-        + _("More rows a person keep more of the table, and need that much more noise.")
+        + _("More rows per person keep more of the table, and need that much more noise.")
     )
     return unit
 
@@ -101,7 +101,7 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
             "means missing": st.column_config.TextColumn(_("means missing, with | between")),
             "reason": st.column_config.TextColumn(_("why suggested"), width="large"),
         },
-        alt=_("One line a column: kind, bounds, step, categories, and whether they are known from outside"),
+        alt=_("One line per column: kind, bounds, step, categories, and whether they are known from outside"),
     )
     schema, problems = from_grid(grid, draft.schema, unit)
     for error in problems.values():

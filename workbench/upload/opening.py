@@ -26,7 +26,7 @@ class Fit:
     """How a table fits its schema; private.
 
     Attributes:
-        table: one line a column, with counts of rows that fall outside.
+        table: one line per column, with counts of rows that fall outside.
         refused: columns with values that have no cell.
     """
 
