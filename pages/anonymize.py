@@ -10,6 +10,7 @@ from workbench.anonymize import demands, form, outcomes, view, work
 from workbench.ui import widgets
 from workbench.ui.language import _
 
+st.title(_("Anonymize"))
 curator = widgets.need_curator(
     _(
         "Here a table is made k-anonymous: what others may know about people becomes coarser until everybody "
@@ -34,7 +35,6 @@ def ask_method() -> str:
     return method
 
 
-st.title(_("Anonymize"))
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 left, right = st.columns([2, 3], gap="large")
 with left:
@@ -59,9 +59,8 @@ with left:
 with right:
     if plan is not None:
         view.frontier(curator, current, plan)
-if held.notice is not None:
-    widgets.error_box(held.notice)
-    held.notice = None
+if notice := held.notices.pop("anonymize", None):
+    widgets.error_box(notice)
 if current.made is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))

@@ -11,6 +11,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
+st.title(_("Is this anonymous?"))
 curator = widgets.need_curator(
     _(
         "Here you learn how re-identifiable a table is: how many people are unique, which columns name "
@@ -59,7 +60,6 @@ def figures(found: AuditReport) -> None:
     naming.caption(plain(", ".join(each.column for each in names), at_most=120))
 
 
-st.title(_("Is this anonymous?"))
 widgets.internal_badge()
 columns, sensitive = ask()
 if not columns:

@@ -41,9 +41,8 @@ def judge(candidate: Candidate) -> None:
 
 
 widgets.internal_badge()
-if held.notice is not None:
-    widgets.error_box(held.notice)
-    held.notice = None
+if notice := held.notices.pop("evaluate", None):
+    widgets.error_box(notice)
 try:
     candidate = form.choose(curator)
     if candidate is not None:

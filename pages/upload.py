@@ -95,8 +95,9 @@ def next_steps(curator: Curator) -> None:
 
 
 opening.take_wanted_sample()
-if held.notice is not None:
-    widgets.error_box(held.notice)
+notice = held.notices.get("upload")
+if notice is not None:
+    widgets.error_box(notice)
 if held.draft is not None:
     describe(held.draft)
     unit = form.ask_unit(held.draft)
@@ -112,7 +113,7 @@ if held.draft is not None:
     )
     if not ready:
         st.caption(_("It can be opened once the points above are settled."))
-elif held.curator is not None and not held.choosing and held.notice is None:
+elif held.curator is not None and not held.choosing and notice is None:
     next_steps(held.curator)
 else:
     choose_table()

@@ -134,7 +134,7 @@ class Session:
         shown: request id of the release that the synthesize page shows.
         request_id: minted for the next release, before its click.
         reports: internal reports that were computed, by what they were about.
-        notice: an error to show on the page.
+        notices: an error to show, by the page that it happened on.
         choosing: whether another table is being chosen although one is open.
         anonymization: choices of the Anonymize page for the current data set.
         tables: second tables, such as an attacker's list, by the field that read them.
@@ -153,7 +153,7 @@ class Session:
     shown: str | None = None
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     reports: dict[Any, Any] = field(default_factory=dict)
-    notice: Exception | None = None
+    notices: dict[str, Exception] = field(default_factory=dict)
     choosing: bool = False
     tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
     failed: dict[str, DpcoreError] = field(default_factory=dict)
@@ -173,7 +173,8 @@ class Session:
         """Make an opened data set the current one, and forget its draft."""
         self.curators[curator.account.dataset] = curator
         self.choose(curator.account.dataset)
-        self.draft, self.notice, self.choosing = None, None, False
+        self.draft, self.choosing = None, False
+        self.notices.pop("upload", None)
 
     def choose(self, dataset: str) -> None:
         """Work on another open data set."""

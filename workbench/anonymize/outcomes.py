@@ -102,7 +102,7 @@ def make(curator: Curator, current: Work, plan: Plan) -> None:
         current.made = curator.anonymize(trial(curator, current, plan).plan)
         current.made_by = plan
     except DpcoreError as error:
-        session.session().notice = error
+        session.session().notices["anonymize"] = error
 
 
 def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:

@@ -35,7 +35,7 @@ def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss) -> None:
     try:
         curator.evaluate_privately(evaluation, loss)
     except DpcoreError as error:
-        session.session().notice = error
+        session.session().notices["evaluate"] = error
 
 
 def reports(curator: Curator) -> list[PrivateReport]:

@@ -150,7 +150,11 @@ def comparison(curator: Curator) -> pd.DataFrame | None:
     delta = float(Fraction(delta_of(curator.account)))
     figures = compare(events, delta=delta)
     rows = [
-        (_("basic: epsilons add up"), figures.basic, _("needs no delta")),
+        (
+            _("basic: epsilons add up"),
+            figures.basic,
+            _("needs no delta") if figures.basic is not None else _("an answer had no pure epsilon"),
+        ),
         (_("zCDP: rhos add up"), figures.zcdp, _("at delta {delta:g}").format(delta=delta)),
         (
             _("tight, had the plan been fixed in advance"),
@@ -166,7 +170,7 @@ def comparison(curator: Curator) -> pd.DataFrame | None:
                 _("note"): note,
             }
             for rule, epsilon, note in rows
-            if epsilon is not None or rule.startswith(_("basic"))
+            if epsilon is not None or rule == rows[0][0]
         ]
     )
 

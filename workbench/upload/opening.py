@@ -69,7 +69,7 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
             data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
         )
     except DpcoreError as error:
-        held.notice = error
+        held.notices["upload"] = error
         return
     _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
 
@@ -89,7 +89,8 @@ def upload_key() -> str:
 def drop_draft() -> None:
     """Forget the table that was read."""
     held = session.session()
-    held.draft, held.notice, held.choosing = None, None, True
+    held.draft, held.choosing = None, True
+    held.notices.pop("upload", None)
 
 
 def another() -> None:
@@ -100,7 +101,8 @@ def another() -> None:
 def stay() -> None:
     """Keep to the open data set after all."""
     held = session.session()
-    held.choosing, held.notice = False, None
+    held.choosing = False
+    held.notices.pop("upload", None)
 
 
 def shares_kept(draft: session.Draft, unit: PrivacyUnit) -> tuple[float, float]:
@@ -163,7 +165,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
         answer = {"alike": draft.alike.dataset, "people": session.widget("alike")} if draft.alike else {}
         likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
     except DpcoreError as error:
-        held.notice = error
+        held.notices["upload"] = error
         return
     held.add(curator)
 
@@ -208,7 +210,7 @@ def _draft(
     dataset: str = "",
 ) -> None:
     held = session.session()
-    held.notice = None
+    held.notices.pop("upload", None)
     try:
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
@@ -217,7 +219,7 @@ def _draft(
         account = session.ledger().account(dataset)
         alike = likeness.find(frame, session.ledger()) if account is None else None
     except DpcoreError as error:
-        held.notice = error
+        held.notices["upload"] = error
         return
     if account is not None:  # opened before: the unit is fixed
         unit = PrivacyUnit(max_rows=account.unit["max_rows"], id_column=account.unit["id_column"])

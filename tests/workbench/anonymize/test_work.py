@@ -265,7 +265,7 @@ def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current, method="microaggregation"))
     assert current.made is None
-    assert isinstance(held.notice, DpcoreError)
+    assert isinstance(held.notices["anonymize"], DpcoreError)
 
 
 @pytest.mark.parametrize(
