@@ -109,7 +109,7 @@ def noise_of(under: Measurer, loss: Loss, times: int) -> np.ndarray:
     exact = engine().sums(("sex",), ENTRIES[:2])
     drawn = []
     for _ in range(times):
-        under._left[0] = loss.amount
+        under._purse.loss = loss.amount
         found = under.sums(("sex",), ENTRIES[:2], loss)
         drawn.append(np.rint(found.values * GRID).astype(np.int64) - exact)
     return np.concatenate(drawn)
@@ -226,7 +226,7 @@ def test_quantile_has_the_recorded_law(rows: int, monkeypatch: pytest.MonkeyPatc
         under = measurer(loss, rows=rows, frame=LADDER)
         found = []
         for _ in range(8_000):
-            under._left[0] = loss.amount
+            under._purse.loss = loss.amount
             found.append(under.quantile("age", Fraction(1, 2), loss, cells=5))
         return np.bincount(found, minlength=5), under.events[-1].noise_scale
 
