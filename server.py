@@ -1,5 +1,7 @@
 """The server: the pages of app.py, with a guard before them and addresses of our own beside them."""
 
+import sys
+
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -11,7 +13,10 @@ from workbench.store import start
 from workbench.store.settings import read_settings
 from workbench.web import guard, headers, health, lifetime, requests
 
-settings = read_settings()
+try:
+    settings = read_settings()
+except DpcoreError as error:
+    sys.exit(f"The server cannot start: {error}")
 # Streamlit hands a session only to whom it began with; the guard writes this header and nobody else can.
 config.set_option("server.allowedHosts", list(settings.hosts))
 config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})

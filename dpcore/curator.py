@@ -16,17 +16,18 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss, total_loss
+from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict
-from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, units_down
+from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, loss_fields, units_down
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.plan import Plan
-from dpcore.engines.base import Engine
+from dpcore.engines.base import Engine, Part
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
-from dpcore.mechanisms.measurer import Measurer, Rehearsal
-from dpcore.release import AnonymizedTable, Guarantee, InternalReport, Model, PrivateReport, Release
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.rehearsal import Rehearsal
+from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
@@ -35,7 +36,6 @@ from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
 
-Part = tuple[str, str]
 Answer = TypeVar("Answer", Release, PrivateReport)
 
 
@@ -73,8 +73,7 @@ class Curator:
         was spent on it before. A budget of PureDP opens a ledger of pure epsilon, any other one of rho.
 
         Args:
-            table: the private rows, to be forgotten afterwards; or an engine that holds them behind this
-                schema under the ledger's key.
+            table: the private rows; or an engine that holds them behind this schema under the ledger's key.
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
@@ -111,12 +110,12 @@ class Curator:
         """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
         self._ledger.verify(self.account.dataset)
 
-    def quote(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> Quote:
+    def quote(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> Quote:
         """What `run` would cost, what would remain, and the error to expect; reads no data."""
-        part = self._part(where)
+        cell = self._part(part)
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
-        charge = Charge(units=charge_of(spend, self.rule), part=self._charged(part))
+        charge = Charge(units=charge_of(spend, self.rule), part=self._charged(cell))
         standing = self._ledger.standing(self.account.dataset)
         return Quote(
             charge=standing.extra(charge),
@@ -142,7 +141,7 @@ class Curator:
         recipe: Recipe,
         loss: AnyLoss,
         *,
-        where: Mapping[str, str] | None = None,
+        part: Mapping[str, str] | None = None,
         request_id: str | None = None,
         on_progress: OnProgress = silent,
     ) -> Release:
@@ -155,50 +154,49 @@ class Curator:
         Args:
             recipe: what to learn.
             loss: what to spend, all of it.
-            where: {column: category} to read, and charge, one publicly declared part only.
+            part: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the deed, so that a repeated click is the same deed.
-        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError; none of them charges, because a
-            dry run on no rows meets them first.
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
-        part = self._part(where)
+        cell = self._part(part)
         recipe.check(self.schema.domain)
         spend = run_loss(loss, self.rule)
-        plan = self._plan(recipe, spend, part)
+        plan = self._plan(recipe, spend, cell)
         stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
         if stored is not None:
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
-        recipe.fit(self._rehearsal(spend, part, delta), silent)
+        recipe.fit(self._rehearsal(spend, cell, delta), silent)
         charge = Charge(
             units=charge_of(spend, self.rule),
             threshold_units=math.ceil(delta * 10**18),
-            part=self._charged(part),
+            part=self._charged(cell),
         )
-        asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": _loss_dict(loss)}
-        measurer = self._measurer(spend, part, delta)
+        asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
+        measurer = self._measurer(spend, cell, delta)
 
         def release() -> Release:
             marginals, model = recipe.fit(measurer, on_progress)
-            schema = self._published(measurer, model)
+            schema = self._read(measurer, *model.columns)
             return Release(
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=schema,
-                guarantee=self._guarantee(schema, loss, delta, recipe.stands_on),
+                guarantee=guarantee_of(schema, loss, self.rule, delta, recipe.stands_on),
                 marginals=marginals,
                 model=model,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
-                part=part,
+                part=cell,
             )
 
         return self._paid(request_id, charge, asked, measurer, release)
 
-    def stored(self, recipe: Recipe, loss: AnyLoss, *, where: Mapping[str, str] | None = None) -> str | None:
+    def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return self._stored(self._plan(recipe, run_loss(loss, self.rule), self._part(where)))
+        return self._stored(self._plan(recipe, run_loss(loss, self.rule), self._part(part)))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -272,11 +270,11 @@ class Curator:
                 kind=evaluation.kind,
                 about=evaluation.about,
                 content=evaluation.measure(measurer, self.schema),
-                guarantee=self._guarantee(self._read(measurer), loss),
+                guarantee=guarantee_of(self._read(measurer), loss, self.rule),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": _loss_dict(loss), "report": True}
+        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
         return self._paid(request_id, Charge(units=charge_of(spend, self.rule)), asked, measurer, report)
 
     def report(self, request_id: str) -> PrivateReport:
@@ -303,26 +301,8 @@ class Curator:
         )
 
     def _rehearsal(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
-        """What a dry run gets: it reads nothing, and refuses all that public facts can refuse."""
-        unit = self.schema.unit
-        return Rehearsal(domain=self.schema.domain, loss=spend, rows=unit.max_rows, part=part, delta=delta)
-
-    def _guarantee(
-        self,
-        schema: Schema,
-        loss: AnyLoss,
-        delta: Fraction = Fraction(0),
-        stands_on: tuple[Loss, ...] = (),
-    ) -> Guarantee:
-        """The promise for all that a release holds: its own loss, and those of the releases it stands on."""
-        together = total_loss([run_loss(loss, self.rule), *stands_on]) if stands_on else loss
-        return Guarantee(
-            kind="differential privacy",
-            loss=_loss_dict(together) | ({"threshold_delta": str(delta)} if delta else {}),
-            stands_on=tuple(map(_loss_dict, stands_on)),
-            unit=str(schema.unit),
-            from_data=schema.from_data,
-        )
+        rows = self.schema.unit.max_rows
+        return Rehearsal(domain=self.schema.domain, loss=spend, rows=rows, part=part, delta=delta)
 
     def _paid(
         self,
@@ -344,14 +324,14 @@ class Curator:
         self._ledger.commit(dataset, request_id, _events(measurer), text)
         return answered
 
-    def _part(self, where: Mapping[str, str] | None) -> Part | None:
-        if not where:
+    def _part(self, part: Mapping[str, str] | None) -> Part | None:
+        if not part:
             return None
-        if len(where) != 1:
+        if len(part) != 1:
             raise ParameterError(
                 "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
             )
-        ((column, category),) = where.items()
+        ((column, category),) = part.items()
         self.schema.part_code(column, category)
         if self.schema.column(column).from_data:
             raise BudgetError(
@@ -393,11 +373,8 @@ class Curator:
         text = json.dumps(cells, sort_keys=True)
         return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
 
-    def _published(self, measurer: Measurer, model: Model) -> Schema:
-        """The schema of what was read or is drawn; what is declared of other columns stays here."""
-        return self._read(measurer, *model.columns)
-
     def _read(self, measurer: Measurer, *drawn: str) -> Schema:
+        """The schema of what was read or is drawn; what is declared of other columns stays here."""
         names = {name for event in measurer.events for clique in event.reads for name in clique}
         names.update(drawn, [measurer.part[0]] if measurer.part else [])
         columns = [column for column in self.schema.columns if column.name in names]
@@ -414,15 +391,10 @@ def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
         rule=rule_of(budget),
         units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
         threshold_units=int(budget.threshold_delta * 10**18) if isinstance(budget, ApproxDP) else 0,
-        promise=_loss_dict(budget),
+        promise=loss_fields(budget),
         unit=schema.unit.to_dict(),
     )
 
 
 def _events(measurer: Measurer) -> dict[str, Any]:
     return {"events": [event.to_dict() for event in measurer.events]}
-
-
-def _loss_dict(loss: AnyLoss) -> dict[str, str]:
-    names = ("epsilon", "delta", "rho", "threshold_delta")
-    return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}

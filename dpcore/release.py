@@ -6,11 +6,14 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from dpcore.accounting.composition import Rule, run_loss, total_loss
+from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
 from dpcore.errors import DisclosureError, ParameterError
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -54,7 +57,7 @@ class Guarantee:
         kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which has no epsilon.
         loss: the whole loss: epsilon, or epsilon and delta, or rho; texts of exact numbers.
         stands_on: the losses of earlier releases that are in `loss`, because their numbers are carried on.
-        unit: who is protected, in words, with the neighbouring relation.
+        unit: who is protected, in words, with the neighboring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
         models: the syntactic models that hold, in words.
     """
@@ -87,6 +90,24 @@ class Guarantee:
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
             models=tuple(fields["models"]),
         )
+
+
+def guarantee_of(
+    schema: Schema,
+    loss: AnyLoss,
+    rule: Rule,
+    delta: Fraction = Fraction(0),
+    stands_on: tuple[Loss, ...] = (),
+) -> Guarantee:
+    """The promise for all that a release holds: its own loss, and those of the releases it stands on."""
+    together = total_loss([run_loss(loss, rule), *stands_on]) if stands_on else loss
+    return Guarantee(
+        kind="differential privacy",
+        loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),
+        stands_on=tuple(map(loss_fields, stands_on)),
+        unit=str(schema.unit),
+        from_data=schema.from_data,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

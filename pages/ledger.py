@@ -12,7 +12,7 @@ from workbench.ui.wording import amount, budget_words, number, plain, spent_epsi
 st.title(_("Ledger"))
 curator = widgets.need_curator(
     _(
-        "Here stands every charge on a data set: what was asked, what it cost, and what is left. "
+        "Here is every charge on a data set: what was asked, what it cost, and what is left. "
         "Nothing is read before its line is written."
     )
 )
@@ -44,7 +44,7 @@ if curator.rule == "zcdp":
 st.header(_("Charges"))
 charges = lines.charges(curator)
 if charges.empty:
-    st.info(_("Nothing was spent yet. The first release will stand here."))
+    st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
     st.dataframe(charges, hide_index=True)
 

@@ -44,8 +44,8 @@ def choose_table() -> None:
     )
     st.caption(
         _(
-            "The table stays in the memory of this server while this tab is open, and for a minute after. "
-            "This program does not write it to disk; the file itself is forgotten as soon as it is read."
+            "The table stays in the memory of this server while this tab is open, and may stay a "
+            "while after. This program does not write it to disk."
         )
     )
 

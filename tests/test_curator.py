@@ -25,7 +25,8 @@ from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
 from dpcore.evaluation.question import Evaluation
-from dpcore.mechanisms.measurer import Measurer, Rehearsal
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import Guarantee, Release
 from dpcore.schema import Domain
 from dpcore.synthesis import Categories, FoundCategories, Tree, load_model
@@ -120,7 +121,7 @@ def test_charge_comes_before_reading() -> None:
 def test_quote_reads_no_data() -> None:
     """A quote is shown for nothing, so it must come from public facts alone."""
     curator = Spy(blind=True).curator
-    quote = curator.quote(HISTOGRAM, ONE, where={"sex": "Male"})
+    quote = curator.quote(HISTOGRAM, ONE, part={"sex": "Male"})
     assert quote.charge == 10**12
     assert (quote.affordable, quote.left_after, quote.repeats) == (True, 9 * 10**12, 10)
     curator.loss_for(HISTOGRAM, 20, pure=True)
@@ -285,7 +286,7 @@ def test_another_plan_under_the_same_request_is_refused() -> None:
         (HISTOGRAM, ONE, {"sex": "Male"}),
     ):
         with pytest.raises(dp.RequestConflict):
-            curator.run(recipe, loss, where=where, request_id="click")
+            curator.run(recipe, loss, part=where, request_id="click")
     assert curator.balance().spent == 10**12
 
 
@@ -299,7 +300,7 @@ def test_the_same_plan_is_free_without_a_request() -> None:
     assert drawn.request_id == "again"
     assert (drawn.marginals[("age",)].values != first.marginals[("age",)].values).any()
     assert curator.balance().spent == 2 * 10**12
-    assert curator.run(HISTOGRAM, ONE, where={"sex": "Male"}).request_id != first.request_id
+    assert curator.run(HISTOGRAM, ONE, part={"sex": "Male"}).request_id != first.request_id
 
 
 def test_stored_releases_survive_a_new_curator() -> None:
@@ -349,7 +350,7 @@ def test_refusals_before_the_charge() -> None:
         (HISTOGRAM, {"sex": "Male", "age": "3"}),
     ):
         with pytest.raises(dp.ParameterError):
-            curator.run(recipe, ONE, where=where)
+            curator.run(recipe, ONE, part=where)
     assert len(curator.lines()) == 1
 
 
@@ -419,12 +420,12 @@ def test_a_part_is_all_that_any_verb_reads() -> None:
             measurer.assigned(lambda rows: np.zeros(len(rows)), 1, (), share)
 
     curator = opened(frame, budget=dp.PureDP(epsilon=10_000))
-    curator.run(Looks(look), dp.PureDP(epsilon=5_000), where={"sex": "Female"})
+    curator.run(Looks(look), dp.PureDP(epsilon=5_000), part={"sex": "Female"})
     assert found["measure"] == 2
     assert found["sums"].round() == 2
     assert found["quantile"] == 1
     texts = opened(pd.concat([frame] * 200), budget=big)
-    named = texts.run(Categories("sex", delta="1e-4"), dp.PureDP(epsilon=1), where={"sex": "Female"})
+    named = texts.run(Categories("sex", delta="1e-4"), dp.PureDP(epsilon=1), part={"sex": "Female"})
     assert list(named.model.counts) == ["Female"]
 
 
@@ -434,7 +435,7 @@ def test_parts_of_two_columns_add_up() -> None:
     frame = table().assign(young=["no", "yes"] * 100)
     curator = opened(frame, dp.Schema(columns=(AGE, SEX, young), unit=SCHEMA.unit))
     for where in ({"sex": "Female"}, {"sex": "Male"}, {"young": "yes"}):
-        curator.run(HISTOGRAM, ONE, where=where)
+        curator.run(HISTOGRAM, ONE, part=where)
     assert curator.balance().spent == 2 * 10**12
     charged = [line.charge.part[0] for line in curator.lines() if line.charge.part]
     assert [name.partition(" #")[0] for name in charged] == ["sex", "sex", "young"]
@@ -448,7 +449,7 @@ def test_a_part_is_charged_to_the_declaration_of_its_own_column() -> None:
     spent = []
     for columns, sex in (((AGE, SEX), "Female"), ((coarser, SEX), "Male"), ((AGE, wider), "Female")):
         curator = opened(schema=dp.Schema(columns=columns, unit=SCHEMA.unit), ledger=ledger)
-        curator.run(dp.Histogram("age"), ONE, where={"sex": sex})
+        curator.run(dp.Histogram("age"), ONE, part={"sex": sex})
         spent.append(curator.balance().spent // 10**12)
     assert spent == [1, 1, 2]
 
@@ -526,14 +527,14 @@ def test_parts_read_their_rows_and_cost_the_largest() -> None:
     frame = table()
     big = dp.PureDP(epsilon=400)  # so little noise that the counts show through
     for sex in ("Female", "Male"):
-        release = curator.run(HISTOGRAM, big, where={"sex": sex})
+        release = curator.run(HISTOGRAM, big, part={"sex": sex})
         assert release.part == ("sex", sex)
         exact = np.bincount(frame.loc[frame["sex"] == sex, "age"], minlength=100)
         assert (release.marginals[("age",)].values == exact).all()
     assert curator.balance().spent == 400 * 10**12
-    assert curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), where={"sex": "Male"}).charge == 100 * 10**12
-    curator.run(HISTOGRAM, dp.PureDP(epsilon=100), where={"sex": "Female"})
-    free = curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), where={"sex": "Male"})
+    assert curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Male"}).charge == 100 * 10**12
+    curator.run(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Female"})
+    free = curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Male"})
     assert (free.charge, free.repeats) == (0, 5)  # 500 of 1,000 are left, whoever is asked about
 
 
@@ -542,7 +543,7 @@ def test_parts_from_the_data_are_refused() -> None:
     marked = dp.Categorical("sex", categories=("Female", "Male"), from_data=("categories",))
     curator = opened(schema=dp.Schema(columns=(AGE, marked), unit=dp.PrivacyUnit(max_rows=1)))
     with pytest.raises(dp.BudgetError, match="from the data"):
-        curator.run(HISTOGRAM, ONE, where={"sex": "Male"})
+        curator.run(HISTOGRAM, ONE, part={"sex": "Male"})
 
 
 def test_facts_from_the_data_are_repeated() -> None:
@@ -763,10 +764,10 @@ def test_parts_of_another_declaration_add_up() -> None:
     first = opened(schema=halves, budget=ONE, ledger=ledger)
     second = opened(schema=middle, budget=ONE, ledger=ledger)
     for half in ("0 to 49", "50 to 99"):
-        first.run(HISTOGRAM, ONE, where={"age": half})
-    assert second.quote(HISTOGRAM, ONE, where={"age": "25 to 74"}).charge == 10**12
+        first.run(HISTOGRAM, ONE, part={"age": half})
+    assert second.quote(HISTOGRAM, ONE, part={"age": "25 to 74"}).charge == 10**12
     with pytest.raises(dp.BudgetExceeded):
-        second.run(HISTOGRAM, ONE, where={"age": "25 to 74"})
+        second.run(HISTOGRAM, ONE, part={"age": "25 to 74"})
     assert first.balance().left == 0
 
 
@@ -781,7 +782,7 @@ def test_a_release_holds_the_declarations_of_what_it_read() -> None:
     assert "town" not in release.to_json()
     assert release.schema.domain.names == ("age",)
     assert curator.run(dp.Joint(("sex", "town")), ONE).guarantee.from_data == {"town": ("categories",)}
-    part = curator.run(HISTOGRAM, ONE, where={"sex": "Male"})
+    part = curator.run(HISTOGRAM, ONE, part={"sex": "Male"})
     assert part.schema.domain.names == ("age", "sex")
 
 

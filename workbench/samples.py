@@ -58,7 +58,7 @@ class _Draws:
         return math.sqrt(2) * (total - 3)
 
     def choose(self, labels: Sequence[object] | Labels, chances: Chances) -> Labels:
-        """One label a row. Chances need not add up to 1; one list for all rows, or one row each."""
+        """One label per row. Chances need not add up to 1; one list for all rows, or one row each."""
         steps = np.cumsum(np.atleast_2d(np.asarray(chances, dtype=float)), axis=1)
         below = self.uniform()[:, None] * steps[:, -1:] >= steps
         chosen: Labels = np.asarray(labels)[below.sum(axis=1)]
@@ -144,7 +144,7 @@ _WORKCLASSES_BY_OCCUPATION = {
 
 
 def census(rows: int = 20_000) -> pd.DataFrame:
-    """A census in the manner of the Adult table, one row a person; `?` stands for no answer.
+    """A census in the manner of the Adult table, one row per person; `?` stands for no answer.
 
     Education leads to occupation and both to income, age to marital status and that to relationship, region
     to ethnic group. One person is 97, older than all others; everyone born on the Islands with a master's

@@ -31,6 +31,23 @@ MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: 
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """A table on file that a new one looks like.
+
+    Attributes:
+        day: when it was opened.
+        rows: about how many rows are in one of the two only; None where columns differ.
+        columns: how many columns have the same content.
+    """
+
+    dataset: str
+    name: str
+    day: str
+    rows: int | None
+    columns: int
+
+
 @dataclass(kw_only=True)
 class Draft:
     """A table that was read and is not opened yet.
@@ -47,6 +64,7 @@ class Draft:
         checks: rows outside each declaration, computed so far.
         read: how a file was read; None for a sample.
         data: the file's bytes, to read it otherwise; they go with the draft.
+        alike: the table on file that it looks like.
     """
 
     name: str
@@ -60,6 +78,7 @@ class Draft:
     data: bytes = field(default=b"", repr=False)
     version: int = 0
     checks: dict[Column, Outside] = field(default_factory=dict)
+    alike: Alike | None = None
 
 
 @dataclass(kw_only=True)

@@ -221,7 +221,10 @@ class Ledger(Protocol):
 
     @property
     def key(self) -> bytes:
-        """Secret of this ledger: for fingerprints and for the choice of rows that are kept."""
+        """Secret for fingerprints and for the choice of rows that count; one per person in `own_ledger`."""
+
+    def datasets(self) -> list[str]:
+        """All data sets that have an account."""
 
     def open(self, account: Account) -> Account:
         """File the account, or return the one that is there. BudgetFixed when they differ."""

@@ -245,3 +245,9 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
             delta=float(delta),
         )
     return fitting
+
+
+def loss_fields(loss: AnyLoss) -> dict[str, str]:
+    """A loss as plain data: texts of exact numbers by name."""
+    names = ("epsilon", "delta", "rho", "threshold_delta")
+    return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}

@@ -41,6 +41,10 @@ class MemoryLedger:
         self._heads: dict[str, str] = {}
         self._releases: dict[str, dict[str, str]] = {}
 
+    def datasets(self) -> list[str]:
+        with self._lock:
+            return sorted(self._standings)
+
     def open(self, account: Account) -> Account:
         with self._lock:
             if account.dataset in self._standings:

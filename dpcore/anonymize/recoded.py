@@ -143,7 +143,7 @@ def full_domain(
     *,
     suppressed: BoolArray,
 ) -> Recoded:
-    """Publish one level a column for the whole table; the suppressed rows, (rows,) booleans, print `*`.
+    """Publish one level per column for the whole table; the suppressed rows, (rows,) booleans, print `*`.
 
     Raises: as `leaf_codes`.
     """

@@ -25,8 +25,8 @@ class Cells:
     Attributes:
         sizes: declared cells of each column.
         ordered: whether a column has an order of numbers or dates.
-        labels: one text a cell.
-        codes: "original", "release", "bootstrap", "shuffled" -> one array a column.
+        labels: one text per cell.
+        codes: "original", "release", "bootstrap", "shuffled" -> one array per column.
     """
 
     names: tuple[str, ...]

@@ -22,7 +22,7 @@ class Distribution:
     """One column of both tables over the same cells.
 
     Attributes:
-        labels: one text a cell, from the schema.
+        labels: one text per cell, from the schema.
         original, other: shares of the rows, one a cell; each adds up to 1.
     """
 

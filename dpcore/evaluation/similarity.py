@@ -63,7 +63,7 @@ class SimilarityReport:
     """Everything that is quick to compute.
 
     Attributes:
-        columns: one entry a column, worst first.
+        columns: one entry per column, worst first.
         marginals: total variation distances of single columns, pairs and triples.
         association: Cramér's V of every pair, (columns, columns), in the original and in the release.
         correlation: Pearson's correlation likewise; NaN for columns without an order.

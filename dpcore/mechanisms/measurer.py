@@ -40,11 +40,7 @@ GRAIN = 1024
 """Public estimates are rounded to 1 / GRAIN of a row, so that distances to counts are whole numbers."""
 FARTHEST = 2.0**51
 """Rows that an estimate or penalty may reach; beyond, int64 would wrap, and one row could flip a distance."""
-
-
 Groups = npt.NDArray[np.int64]
-
-
 Assign = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
 
@@ -391,43 +387,6 @@ class Measurer:
             ],
             dtype=np.int64,
         )
-
-
-class Rehearsal(Measurer):
-    """A measurer of a table without rows, and without noise: for a dry run that costs nothing.
-
-    It spends, checks and refuses as a real one does, so that what public facts alone can refuse is refused
-    before anything is charged.
-    """
-
-    def __init__(
-        self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
-    ) -> None:
-        def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
-            sizes = dict(zip(domain.names, domain.sizes, strict=True))
-            sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
-            shapes = [tuple(sizes[name] for name in clique) for clique in cliques]
-            return [
-                Counts(clique=clique, values=np.zeros(shape, dtype=np.int64))
-                for clique, shape in zip(cliques, shapes, strict=True)
-            ]
-
-        super().__init__(
-            counts,
-            domain=domain,
-            loss=loss,
-            rows=rows,
-            part=part,
-            texts=lambda column: {},
-            sums=lambda by, entries: np.zeros((domain.cells(by), len(entries)), dtype=np.int64),
-            delta=delta,
-            assigned=None
-            if part
-            else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
-        )
-
-    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
-        return values
 
 
 def _grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:

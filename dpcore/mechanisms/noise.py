@@ -1,4 +1,4 @@
-"""Noise on integer counts, one draw a cell, exact, from OpenDP and the system's randomness."""
+"""Noise on integer counts, one draw per cell, exact, from OpenDP and the system's randomness."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def discrete_laplace(counts: Integers, *, noise_scale: float) -> Integers:
-    """Add independent two-sided geometric noise, one draw a cell.
+    """Add independent two-sided geometric noise, one draw per cell.
 
     Costs L1 sensitivity / noise_scale in epsilon (pure).
 
@@ -29,7 +29,7 @@ def discrete_laplace(counts: Integers, *, noise_scale: float) -> Integers:
 
 
 def discrete_gaussian(counts: Integers, *, noise_scale: float) -> Integers:
-    """Add independent discrete Gaussian noise, one draw a cell.
+    """Add independent discrete Gaussian noise, one draw per cell.
 
     Costs (L2 sensitivity / noise_scale)^2 / 2 in rho (zCDP).
 

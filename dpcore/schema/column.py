@@ -78,7 +78,7 @@ class Column(ABC):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """One text a cell, for people."""
+        """One text per cell, for people."""
         return self._value_labels() + ((MISSING,) if self.missing else ())
 
     def encode(self, values: pd.Series) -> Codes:

@@ -57,7 +57,7 @@ class Domain:
         clique = tuple(columns)
         if len(set(clique)) != len(clique):
             raise ParameterError(
-                "a column stands twice in {clique}", remedy="name each column once", clique=clique
+                "a column is twice in {clique}", remedy="name each column once", clique=clique
             )
         self.shape(clique)
         return clique

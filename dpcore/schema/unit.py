@@ -1,4 +1,4 @@
-"""Who is protected: the privacy unit, and with it the neighbouring relation."""
+"""Who is protected: the privacy unit, and with it the neighboring relation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpcore.errors import ParameterError
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyUnit:
-    """One person, who holds at most `max_rows` rows. Neighbours: add or remove one person.
+    """One person, who holds at most `max_rows` rows. Neighbors: add or remove one person.
 
     Attributes:
         max_rows: rows a person may have, at least 1; the L1 sensitivity of one table of counts.

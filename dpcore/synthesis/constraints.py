@@ -101,7 +101,7 @@ class Constraints:
                 for other in self.determines
             ):
                 raise ParameterError(
-                    "column {column!r} is decided by another and stands in a second constraint",
+                    "column {column!r} is decided by another and is in a second constraint",
                     remedy="state the constraint for the column that decides it",
                     column=function.target,
                 )
@@ -127,7 +127,7 @@ class Constraints:
         return tuple(name for name in names if name not in decided)
 
     def kinds(self, domain: Domain, name: str) -> Integers:
-        """One number a cell of the column; cells of one number mean the same to every constraint."""
+        """One number per cell of the column; cells of one number mean the same to every constraint."""
         marks = [np.zeros(domain.size(name), dtype=np.int64)]
         for rule in self.impossible:
             for column, cells in zip(rule.columns, rule.cells, strict=True):

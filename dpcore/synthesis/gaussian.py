@@ -48,7 +48,7 @@ MEAN_SHARE: dict[Detail, Fraction] = {
     "variances": Fraction(4, 5),
     "products": Fraction(1, 2),
 }
-VARIANCE_NOISE, COVARIANCE_NOISE = 0.07, 0.02
+VARIANCE_NOISE, COVARIANCE_NOISE = 0.05, 0.02
 """Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
 
 

@@ -110,7 +110,7 @@ def merge_rare(
     Args:
         values: noisy counts of the cells.
         deviation: of their noise, in rows.
-        kinds: one number a cell; only cells of one kind are merged, so that constraints can tell all
+        kinds: one number per cell; only cells of one kind are merged, so that constraints can tell all
             members of a group alike.
         ordered: merge rare neighbors only, into runs that stand out themselves.
     Returns: int64, numbered from 0 without gaps in the order of the first member.

@@ -100,14 +100,14 @@ class Marginals(FixedCliques):
         sets = [frozenset(clique) for clique in self.cliques]
         if len(set(sets)) != len(sets):
             raise ParameterError(
-                "the same columns stand in two cliques", remedy="name each set of columns once"
+                "the same columns are in two cliques", remedy="name each set of columns once"
             )
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(exact("weight", weight) for weight in self.weights))
             if len(self.weights) != len(self.cliques):
                 raise ParameterError(
                     "there are {weights} weights for {cliques} cliques",
-                    remedy="give one weight a clique",
+                    remedy="give one weight per clique",
                     weights=len(self.weights),
                     cliques=len(self.cliques),
                 )

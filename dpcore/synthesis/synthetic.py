@@ -23,7 +23,7 @@ class Answer:
     """What a model says about one clique.
 
     Attributes:
-        values: expected rows a cell, at least 0.
+        values: expected rows per cell, at least 0.
         half_width: of an interval around each value that holds the true count, in rows.
         measured: whether one measurement held the whole clique. Where none did, the model's answer rests
             on conditional independence, and the interval, which does not, is that of the counts which the

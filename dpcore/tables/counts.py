@@ -25,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Counts:
-    """Exact numbers of rows a cell: private. Prints its clique only, and refuses to be pickled.
+    """Exact numbers of rows per cell: private. Prints its clique only, and refuses to be pickled.
 
     Attributes:
         clique: column names, one an axis.
@@ -48,7 +48,7 @@ class Marginal:
 
     Attributes:
         clique: column names, one an axis; the empty clique is the number of rows.
-        values: float64, noisy rows a cell, unbiased; may be negative.
+        values: float64, noisy rows per cell, unbiased; may be negative.
         variance: of the noise of one cell, the same for all, in rows squared.
         noise: the law of the noise that was drawn.
         pooled: whether draws of several tables were averaged, so that errors are no longer whole numbers.

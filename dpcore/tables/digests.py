@@ -18,7 +18,7 @@ from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READ_AS_TEXT, canonical, from_text
 
 Digests = npt.NDArray[np.uint64]
-"""Shape (rows, 2): 128 bits a row."""
+"""Shape (rows, 2): 128 bits per row."""
 
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
@@ -36,6 +36,13 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
         codes, digests = _cells(frame.iloc[:, place], str(name), key, bool(frame.attrs.get(READ_AS_TEXT)))
         total += np.take(digests, codes, axis=0)
     return total
+
+
+def column_digest(column: pd.Series, key: bytes) -> str:
+    """A keyed digest of the content of one column, whatever the order of its rows; hexadecimal."""
+    codes, digests = _cells(column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT)))
+    total: Digests = np.take(digests, codes, axis=0).sum(axis=0, dtype=np.uint64)
+    return total.tobytes().hex()
 
 
 def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None) -> str:

@@ -132,7 +132,7 @@ def held(case: Case, rows: list[int]) -> Counter[str]:
 
 
 def holds(model: object, case: Case, rows: list[int]) -> bool:
-    """Whether a class fulfils a model, from the textbook."""
+    """Whether a class meets a model, from the textbook."""
     flags = case.subset or [True] * len(case.frame)
     inside = [row for row in rows if flags[row]]
     if isinstance(model, KAnonymity):

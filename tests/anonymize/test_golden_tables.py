@@ -83,7 +83,7 @@ def test_twenty_people_a_zip() -> None:
 
 
 def test_table_6_5() -> None:
-    """SEEDS B9: k = 2 and yet distinct l = 1: all neighbours in 33620 have heart disease."""
+    """SEEDS B9: k = 2 and yet distinct l = 1: all neighbors in 33620 have heart disease."""
     classes = classes_of(TABLES["6.5"], {"zip": 0, "age": 0}, "disease")
     assert classes.sizes.min() == 2
     assert classes.histogram("disease").distinct.min() == 1

@@ -58,7 +58,7 @@ def at_start_up(tree: ast.Module) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", [path for path, _ in OURS], ids=name_of)
 def test_imports_go_down_only(path: Path) -> None:
-    """A lower floor that knows an upper one, or its neighbour, cannot be kept apart from it."""
+    """A lower floor that knows an upper one, or its neighbor, cannot be kept apart from it."""
     own = part(name_of(path))
     if own == "dpcore":
         return  # the package itself only gathers the public names

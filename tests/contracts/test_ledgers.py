@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, Ledger, Line, balance
 from dpcore.accounting.memory import MemoryLedger
+from dpcore.accounting.own import own_ledger
 from dpcore.errors import (
     BudgetExceeded,
     BudgetFixed,
@@ -518,3 +519,25 @@ def test_any_order_of_deeds_gives_the_same_ledger(sql_kind: SqlKind) -> None:
         lambda: _Pair(ledger, f"data set {next(count)}"),
         settings=hypothesis_settings(max_examples=30, stateful_step_count=20, deadline=None),
     )
+
+
+def test_what_others_opened_is_told_to_nobody_else(kind: Kind) -> None:
+    """Whoever may upload tables could guess who is in a colleague's: one of the guesses was opened before."""
+    ledger = kind.open()
+    schema = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
+    table = pd.DataFrame({"name": ["ann", "bob", "carol"], "hiv": [0, 1, 1]})
+    budget = dp.PureDP(epsilon="0.1")
+    owner, colleague = own_ledger(ledger, "owner"), own_ledger(ledger, "colleague")
+    opened = dp.Curator.open(table, schema, budget=budget, ledger=owner)
+    opened.run(dp.Histogram("hiv"), budget)
+    assert owner.account(dp.Curator.dataset_of(table, owner)) is not None
+    assert own_ledger(ledger, "owner").account(dp.Curator.dataset_of(table, owner)) is not None
+    for other in (colleague, ledger):
+        dataset = dp.Curator.dataset_of(table, other)
+        assert other.account(dataset) is None
+        assert other.lines(dataset) == ()
+    theirs = dp.Curator.open(table, schema, budget=budget, ledger=colleague)
+    assert theirs.balance().spent == 0
+    assert theirs.stored(dp.Histogram("hiv"), budget) is None
+    for curator in (opened, theirs):
+        curator.verify()

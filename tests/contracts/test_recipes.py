@@ -20,7 +20,7 @@ import dpcore as dp
 import dpcore.synthesis
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import AnyLoss
-from dpcore.mechanisms.measurer import Rehearsal
+from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.synthesis import Categories, Tree, load_model
 from dpcore.synthesis.base import Recipe, silent
 from dpcore.synthesis.constraints import Constraints, Determines

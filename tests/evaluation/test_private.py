@@ -161,7 +161,7 @@ def drawn_noise() -> np.ndarray:
 
 
 def test_the_law_of_the_noise() -> None:
-    """Counts of a public rule need discrete Laplace noise of scale rows / epsilon, one draw a cell."""
+    """Counts of a public rule need discrete Laplace noise of scale rows / epsilon, one draw per cell."""
     noise = drawn_noise()
     assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(2.0)) > laws.FALSE_ALARM
     assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(1.8)) < laws.FALSE_ALARM  # the twin

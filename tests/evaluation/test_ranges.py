@@ -133,7 +133,7 @@ def test_direct_answers_are_the_law() -> None:
     found = asked(release, column="age", named=((20, 65),), loss=dp.PureDP(epsilon="0.5"))
     count = table()["age"].between(20, 64).sum()
     direct = found.named[0].direct
-    assert direct.median == pytest.approx(100 * 4 * np.log(2) / count, rel=1e-9)  # 2 rows a person: scale 4
+    assert direct.median == pytest.approx(100 * 4 * np.log(2) / count, rel=1e-9)  # 2 rows per person: scale 4
     assert direct.high == pytest.approx(100 * 4 * np.log(20) / count, rel=1e-9)
     counts = np.histogram(table()["age"].dropna(), bins=np.arange(0, 101, 5))[0]
     rng = np.random.default_rng(2)

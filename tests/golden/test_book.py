@@ -52,7 +52,7 @@ def test_run_record() -> None:
 
 
 def test_public_bounds() -> None:
-    """SEEDS B3: values are clipped to public bounds; a neighbour with a new maximum changes no other row."""
+    """SEEDS B3: values are clipped to public bounds; a neighbor with a new maximum changes no other row."""
     frame, schema = small()
     column = schema.column("level")
     codes = column.encode(frame["level"])
@@ -196,8 +196,8 @@ def test_disjoint_cells_and_parts_cost_the_most(adult: pd.DataFrame) -> None:
     release = curator.run(dp.Histogram("education"), dp.PureDP(epsilon=1))
     assert release.marginals[("education",)].values.shape == (16,)
     assert curator.balance().spent == 10**12
-    curator.run(dp.Histogram("education"), dp.PureDP(epsilon="0.5"), where={"sex": "Female"})
-    curator.run(dp.Histogram("education"), dp.PureDP(epsilon="0.4"), where={"sex": "Male"})
+    curator.run(dp.Histogram("education"), dp.PureDP(epsilon="0.5"), part={"sex": "Female"})
+    curator.run(dp.Histogram("education"), dp.PureDP(epsilon="0.4"), part={"sex": "Male"})
     assert curator.balance().spent == 15 * 10**11
 
 

@@ -69,7 +69,7 @@ def test_parquet_is_read(app):
 def test_facts_from_the_data_are_named_until_confirmed(app):
     """Bounds and categories that reveal the table would pass for public ones."""
     app.upload(CSV)
-    assert "Taken from this table: sex, city" in app.text
+    assert "Taken from this table: age, sex, city" in app.text
     app.press("All of this is known from outside")
     assert "Taken from this table" not in app.text
     app.press("Open the data set")
@@ -79,7 +79,7 @@ def test_facts_from_the_data_are_named_until_confirmed(app):
 def test_unconfirmed_facts_stay_marked_when_opened(app):
     """A guarantee would keep silent about bounds that were read from the data."""
     app.upload(CSV).press("Open the data set")
-    assert set(app.curator.schema.from_data) == {"sex", "city"}
+    assert set(app.curator.schema.from_data) == {"age", "sex", "city"}
 
 
 def test_edits_are_in_the_schema_that_is_opened(app):
@@ -114,7 +114,7 @@ def test_several_rows_a_person(app):
 
 
 def test_each_table_is_asked_about_anew(app):
-    """The answer "one row a person" to one table would silently hold for the next one."""
+    """The answer "one row per person" to one table would silently hold for the next one."""
     app.upload(CSV)
     assert app.at.radio[0].value is False
     app.press("Choose another table")
@@ -190,6 +190,7 @@ def test_a_second_table_and_the_way_back(opened):
     opened.press("Back to people")
     assert opened.at.title[0].value == "What you can do now"
     opened.press("Open another table").upload(CSV + b"\n30,F,A", "more.csv")
+    opened.set("radio", "Are both tables about the same people?", "different")
     opened.open_draft()
     assert len(opened.session.curators) == 2
     first = next(iter(opened.session.curators))
@@ -214,3 +215,17 @@ def test_a_ledger_that_is_lost_later_is_said(opened, own_ledger: Path):
     for page in ("upload", "synthesize", "evaluate", "ledger"):
         opened.go(page)
         assert "ledger" in opened.errors
+
+
+def test_a_table_that_was_changed_a_little_is_recognized(app):
+    """A changed cell is a new account with a full budget: a hundred of them average the noise away."""
+    app.upload(CSV).press("Open the data set")
+    app.press("Open another table")
+    app.upload(CSV.replace(b",F", b",M", 1))
+    assert "This looks like" in app.text
+    assert "sum of both budgets" in app.text
+    assert app.button("Open the data set").disabled
+    app.set("radio", "Are both tables about the same people?", "the same")
+    app.press("Open the data set")
+    notes = [line for line in app.curator.lines() if "sketch" in line.content]
+    assert [line.content["people"] for line in notes] == ["the same"]

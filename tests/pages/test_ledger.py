@@ -49,7 +49,7 @@ def test_evaluations_stand_outside_the_total(opened):
 def test_facts_from_the_data_are_not_covered(app):
     """The total would seem to cover bounds that were read from the data."""
     app.upload(CSV).press("Open the data set").go("ledger")
-    assert "bounds or categories of sex, city" in app.text
+    assert "bounds or categories of age, sex, city" in app.text
 
 
 def test_other_rules_are_information(opened):
@@ -62,7 +62,7 @@ def test_other_rules_are_information(opened):
 def test_verify_finds_a_changed_line(opened, own_ledger: Path):
     """Someone with the database could lower what was spent."""
     opened.go("synthesize").release().go("ledger").press("Verify")
-    assert "All 3 lines are as they were written" in opened.text
+    assert "All 4 lines are as they were written" in opened.text
     with sqlite3.connect(own_ledger / "workbench.sqlite") as database:
         database.execute("UPDATE ledger_lines SET units = 1000 WHERE state = 'reserved'")
     opened.press("Verify")
@@ -73,7 +73,12 @@ def test_export_is_complete_and_holds_no_values(opened):
     """The exported ledger would lack lines, or give away the table."""
     opened.go("synthesize").release()
     exported = json.loads(lines.export(opened.curator))
-    assert [line["state"] for line in exported["lines"]] == ["opened", "reserved", "committed"]
+    assert [line["state"] for line in exported["lines"]] == [
+        "opened",
+        "outside",
+        "reserved",
+        "committed",
+    ]
     assert exported["account"]["rule"] == "basic"
 
 

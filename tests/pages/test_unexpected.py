@@ -7,6 +7,8 @@ import re
 import pytest
 
 from dpcore.curator import Curator
+from dpcore.errors import LedgerError
+from workbench.store import start
 from workbench.upload import opening
 
 
@@ -46,3 +48,19 @@ def test_a_run_that_fails_says_an_id(opened, monkeypatch, caplog, error):
     assert "in the log of the server as" in opened.errors
     assert type(error).__name__ in caplog.text
     assert "HIV" not in caplog.text + opened.text
+
+
+def test_a_draft_whose_ledger_goes_down_says_why(app, monkeypatch):
+    """The page of an open draft would end in an error page, and nobody know that the database is down."""
+    app.go("upload").press("Open this sample")
+    with monkeypatch.context() as down:
+
+        def fails():
+            raise LedgerError("the ledger's database cannot be reached", remedy="check that it runs")
+
+        down.setattr(start, "ledger", fails)
+        app.at.run()
+        assert "database cannot be reached" in app.errors
+        assert "Check that it runs" in app.errors
+    app.at.run()
+    assert app.errors == ""

@@ -158,3 +158,16 @@ def test_spikes_are_suggested_and_marked() -> None:
     assert "special" not in columns["plain"].from_data
     for name, column in columns.items():
         assert column.check(frame[name]).clipped == 0
+
+
+def test_d8_adult_keeps_its_zeros_and_its_mean(shared) -> None:
+    """PEOPLE.md, D8: 0.1 % of synthetic people would have no capital gain, instead of 91.7 %."""
+    frame = pd.read_csv(shared / "data" / "adult.csv")[["capital-gain", "sex", "income"]]
+    schema = dp.suggest_schema(frame)
+    loss = dp.PureDP(epsilon=1)
+    curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
+    drawn = curator.run(dp.Joint(columns=tuple(frame)), loss).sample()["capital-gain"]
+    true = frame["capital-gain"]
+    assert abs((drawn == 0).mean() - (true == 0).mean()) < 0.01
+    assert abs(drawn.mean() / true.mean() - 1) < 0.15
+    assert drawn.median() == 0

@@ -57,7 +57,7 @@ def chi_square_p(draws: np.ndarray, pmf: np.ndarray) -> float:
 
 
 def chi_square_of_counts(observed: np.ndarray, expected: np.ndarray) -> float:
-    """p-value of counts against expected counts of the same sum; neighbours are pooled to 20 or more."""
+    """p-value of counts against expected counts of the same sum; neighbors are pooled to 20 or more."""
     pooled: list[list[float]] = [[0.0, 0.0]]
     for seen, wanted in zip(observed, expected, strict=True):
         if pooled[-1][1] >= 20:
@@ -105,7 +105,7 @@ def mean_fits(values: np.ndarray, mean: float, variance: float) -> bool:
 
 
 def uncorrelated(noise: np.ndarray) -> bool:
-    """Whether the columns of (repetitions, cells) noise are uncorrelated, neighbours two by two."""
+    """Whether the columns of (repetitions, cells) noise are uncorrelated, neighbors two by two."""
     pairs = noise[:, 0 : noise.shape[1] // 2 * 2].reshape(len(noise), -1, 2)
     products = pairs.prod(axis=2).ravel()
     return bool(abs(products.sum()) <= Z * np.sqrt((products**2).sum()))

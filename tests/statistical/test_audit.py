@@ -1,4 +1,4 @@
-"""An attack on neighbouring tables: what it can prove about the loss stays below the stated loss."""
+"""An attack on neighboring tables: what it can prove about the loss stays below the stated loss."""
 
 from __future__ import annotations
 

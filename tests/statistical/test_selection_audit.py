@@ -1,4 +1,4 @@
-"""An attack on the measurer's private choices, on neighbouring tables: it proves no more than epsilon."""
+"""An attack on the measurer's private choices, on neighboring tables: it proves no more than epsilon."""
 
 from __future__ import annotations
 

@@ -364,7 +364,7 @@ def test_a_part_of_the_table() -> None:
     curator = opened(frame, under, dp.PureDP(epsilon=10**5))
     half = dp.PureDP(epsilon=5 * 10**4)
     for value, seed in (("F", 1), ("M", 2)):
-        release = curator.run(recipe, half, where={"sex": value})
+        release = curator.run(recipe, half, part={"sex": value})
         exact = table(300, seed)["ill"].value_counts()[["no", "yes"]]
         assert np.rint(release.marginals[("ill",)].values).tolist() == exact.tolist()
     assert curator.balance().spent == half.epsilon * 10**12

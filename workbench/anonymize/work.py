@@ -255,7 +255,7 @@ def suggested_method(predicted: Prediction, columns: int) -> Method:
 def too_long(predicted: Prediction, method: Method, columns: int) -> str:
     """Why a method is not tried out beside the others; empty where it is."""
     if method.searches and not suggested_method(predicted, columns).searches:
-        return _("{nodes:,} combinations of levels take long").format(nodes=predicted.nodes)
+        return _("{nodes:,} combinations of levels take too long").format(nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
         return _("slow, and keeps less than Mondrian, with more than {columns} columns").format(
             columns=LOCAL_COLUMNS

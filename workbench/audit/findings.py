@@ -126,7 +126,7 @@ def attackers(found: AuditReport) -> list[str]:
         _("A marketer, who wants as many as possible, names {share} of the people.").format(
             share=percent(risk.marketer)
         ),
-        _("In a group of fewer than {size} hide {share} of the people.").format(
+        _("{share} of the people are in a group of fewer than {size}.").format(
             share=percent(risk.above), size=round(1 / risk.threshold)
         ),
     ]
@@ -139,7 +139,7 @@ def attackers(found: AuditReport) -> list[str]:
         )
     if found.suppressed:
         sentences.append(
-            _("Suppressed already (*), and counted nowhere, are {share} of the rows.").format(
+            _("{share} of the rows are suppressed already (*), and counted nowhere.").format(
                 share=percent(found.suppressed)
             )
         )

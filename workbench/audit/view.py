@@ -55,6 +55,9 @@ def details(found: AuditReport, columns: list[str]) -> None:
     if found.secrets:
         st.subheader(_("What groups give away"))
         st.write(
-            _("A group is the people who look alike in the columns above. If they share a secret, it is out.")
+            _(
+                "A group is the people who look alike in the columns above. If they share a secret, "
+                "everybody knows it."
+            )
         )
         st.dataframe(findings.secrets(found), hide_index=True)

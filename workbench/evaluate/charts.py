@@ -14,7 +14,7 @@ _WIDE = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69
 
 
 def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) -> Chart:
-    """Two distributions of one column: grey ticks for the original, green bars for the release."""
+    """Two distributions of one column: gray ticks for the original, green bars for the release."""
     names = [_("release (bars)"), _("original (ticks)")]
     frame = pd.DataFrame({"cell": list(labels), "original": original, "release": other})
     altair, chart = drawing(frame.assign(bars=names[0], ticks=names[1]))
@@ -29,7 +29,7 @@ def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) ->
     ticks = chart.mark_tick(thickness=3).encode(
         x=x, y="original:Q", color=altair.Color("ticks:N", title=None, scale=scale)
     )
-    alt = _("Shares of {column}: bars are the release, grey ticks the original.").format(column=column)
+    alt = _("Shares of {column}: bars are the release, gray ticks the original.").format(column=column)
     return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=headed(frame))
 
 

@@ -84,7 +84,7 @@ def placed(found: SimilarityReport) -> pd.DataFrame:
 
 
 def columns_table(curator: Curator, found: SimilarityReport) -> pd.DataFrame:
-    """One line a column: how far it moved, and mean, median, zeros and missing before and after."""
+    """One line per column: how far it moved, and mean, median, zeros and missing before and after."""
     lines = []
     for each in found.columns:
         days = isinstance(curator.schema.column(each.column), Date)
@@ -122,7 +122,7 @@ def impossible_table(found: SimilarityReport) -> pd.DataFrame:
 
 
 def column_chart(found: Distribution) -> Chart:
-    """Both distributions of one column; neighbouring cells are added up where there are many."""
+    """Both distributions of one column; neighboring cells are added up where there are many."""
     labels, original, _variance = charts.fold(found.labels, found.original, 0.0)
     _labels, other, _variance = charts.fold(found.labels, found.other, 0.0)
     return overlay(labels, original, other, column=found.column)

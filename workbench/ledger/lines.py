@@ -49,12 +49,12 @@ EVALUATIONS = Words(
 
 
 def charges(curator: Curator) -> pd.DataFrame:
-    """One line a request, newest first: when, what, which columns were read, cost, state."""
+    """One line per request, newest first: when, what, which columns were read, cost, state."""
     lines = curator.lines()
     ends = {line.request_id: line for line in lines if line.state in ("committed", "failed")}
     shown = []
     for line in reversed(lines):
-        if line.state == "outside":
+        if line.state == "outside" and not ("sketch" in line.content and "people" not in line.content):
             shown.append(
                 _row(
                     line.at,
@@ -94,6 +94,10 @@ def _outside(content: dict[str, Any]) -> str:
     about = ", ".join(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table: {about}").format(about=about)
+    if "people" in content:
+        if content["people"] == "different":
+            return _("opened, though it looks like another table on file: other people")
+        return _("opened, though it looks like another table on file: perhaps the same people")
     kind = str(content.get("evaluation", ""))
     return EVALUATIONS[kind].format(about=about or _("all columns")) if kind in EVALUATIONS else kind
 
@@ -111,7 +115,7 @@ def _row(at: str, asked: str, read: str, cost: str, state: str, request: str) ->
 
 def not_covered(curator: Curator) -> list[str]:
     """What the total says nothing about, with this data set's own facts."""
-    outside = sum(line.state == "outside" for line in curator.lines())
+    outside = sum(line.state == "outside" and "sketch" not in line.content for line in curator.lines())
     sentences = [
         _(
             "Comparisons with the original and risk figures ({times} so far): "

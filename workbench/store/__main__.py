@@ -17,7 +17,7 @@ from dpcore.errors import DpcoreError, LedgerError, ParameterError
 from workbench.store.connections import make_folder
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
-from workbench.store.settings import Settings, settings_from
+from workbench.store.settings import Settings, read_settings
 
 
 def backup(settings: Settings, target: Path) -> None:
@@ -109,9 +109,9 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     if given.deed in ("backup", "restore") and given.folder is None:
         parser.error("name a folder")
-    settings = settings_from(os.environ)
     broken: list[str] = []
     try:
+        settings = read_settings()
         if given.deed == "backup":
             backup(settings, given.folder)
         elif given.deed == "restore":

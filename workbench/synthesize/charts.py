@@ -30,7 +30,7 @@ def expected(half_widths: Sequence[tuple[str, float]]) -> Chart:
 
 
 def pair_grid(names: Sequence[str]) -> Chart:
-    """One square a pair of columns, to be clicked; a click with Shift adds to the choice."""
+    """One square per pair of columns, to be clicked; a click with Shift adds to the choice."""
     order = list(names)
     frame = pd.DataFrame(
         [{"first": b, "second": a} for i, a in enumerate(order) for b in order[:i]],

@@ -205,7 +205,7 @@ def _determines(curator: Curator, first: str, second: str, key: str) -> Determin
             "decides": st.column_config.SelectboxColumn(_("decides"), options=list(to)),
         },
         key=f"{key}-{first}-{second}",
-        alt=_("One line a value of the first column: the value of the second that it decides"),
+        alt=_("One line per value of the first column: the value of the second that it decides"),
     )
     if grid["decides"].isna().any():
         return None

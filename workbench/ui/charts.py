@@ -216,7 +216,7 @@ def lines(
     alt: str,
     colors: Sequence[str] = (SYNTHETIC, PRIVATE, WARNING, ORIGINAL),
 ) -> Chart:
-    """One line a series over aggregates, in order of appearance, marked by shape as well as by color."""
+    """One line per series over aggregates, in order of appearance, marked by shape as well as by color."""
     altair, chart = drawing(frame)
     order = list(frame[series].unique())
     spec = chart.mark_line(point=True).encode(

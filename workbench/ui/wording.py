@@ -151,6 +151,12 @@ def guarantee_words(guarantee: Guarantee) -> list[str]:
             unit=plain(guarantee.unit, at_most=200)
         ),
     ]
+    if guarantee.stands_on:
+        sentences.append(
+            _("This includes {losses} of the earlier releases whose numbers this one carries on.").format(
+                losses=join([loss_words(loss) for loss in guarantee.stands_on])
+            )
+        )
     if guarantee.from_data:
         columns = ", ".join(plain(name) for name in guarantee.from_data)
         sentences.append(

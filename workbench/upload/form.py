@@ -12,7 +12,7 @@ from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
-from workbench.upload import opening
+from workbench.upload import likeness, opening
 from workbench.upload.grid import KINDS, from_grid
 
 _FIRST = ["column", "kind", "known from outside"]
@@ -58,7 +58,7 @@ def ask_unit(draft: session.Draft) -> PrivacyUnit:
             "Internal: {people:.0%} of people have all their rows counted, and {kept:.0%} of rows count."
         ).format(people=people, kept=kept)
         + " "
-        + _("More rows a person keep more of the table, and need that much more noise.")
+        + _("More rows per person keep more of the table, and need that much more noise.")
     )
     return unit
 
@@ -101,7 +101,7 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
             "means missing": st.column_config.TextColumn(_("means missing, with | between")),
             "reason": st.column_config.TextColumn(_("why suggested"), width="large"),
         },
-        alt=_("One line a column: kind, bounds, step, categories, and whether they are known from outside"),
+        alt=_("One line per column: kind, bounds, step, categories, and whether they are known from outside"),
     )
     schema, problems = from_grid(grid, draft.schema, unit)
     for error in problems.values():
@@ -143,6 +143,8 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
             ).format(budget=budget_words(account))
         )
         return opening.budget_on_file(account)
+    if draft.alike is not None and not _ask_alike(draft.alike):
+        return None
     epsilon = widgets.epsilon_picker(
         _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
     )
@@ -167,3 +169,17 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
     except DpcoreError as error:
         widgets.error_box(error)
         return None
+
+
+def _ask_alike(alike: session.Alike) -> bool:
+    """Say which table it looks like, and whether it was answered."""
+    st.warning(likeness.sentence(alike), icon=":material/content_copy:")
+    people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
+    answer = st.radio(
+        _("Are both tables about the same people?"),
+        list(people),
+        index=None,
+        format_func=lambda value: people[value],
+        key="alike",
+    )
+    return answer is not None

@@ -30,7 +30,7 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
-    """One line a column of the table, in the table's order; every cell is text or a tick."""
+    """One line per column of the table, in the table's order; every cell is text or a tick."""
     declared = {column.name: column for column in schema.columns}
     excluded = {column.name: column for column in schema.excluded}
     return pd.DataFrame(

@@ -16,7 +16,7 @@ from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import reading, samples, session
 from workbench.ui.language import _
 from workbench.ui.wording import plain
-from workbench.upload import grid
+from workbench.upload import grid, likeness
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 
@@ -26,7 +26,7 @@ class Fit:
     """How a table fits its schema; private.
 
     Attributes:
-        table: one line a column, with counts of rows that fall outside.
+        table: one line per column, with counts of rows that fall outside.
         refused: columns with values that have no cell.
     """
 
@@ -160,6 +160,8 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held = session.session()
     try:
         curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
+        answer = {"alike": draft.alike.dataset, "people": session.widget("alike")} if draft.alike else {}
+        likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
     except DpcoreError as error:
         held.notice = error
         return
@@ -213,6 +215,7 @@ def _draft(
         schema = schema or suggest_schema(frame)
         dataset = dataset or Curator.dataset_of(frame, session.ledger())
         account = session.ledger().account(dataset)
+        alike = likeness.find(frame, session.ledger()) if account is None else None
     except DpcoreError as error:
         held.notice = error
         return
@@ -232,4 +235,5 @@ def _draft(
         read=read,
         data=data,
         version=held.draft.version + 1 if held.draft else 0,
+        alike=alike,
     )

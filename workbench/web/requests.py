@@ -20,7 +20,7 @@ def shown_path(path: str) -> str:
 
 
 class RequestLog:
-    """Middleware that writes one line a request."""
+    """Middleware that writes one line per request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import logging
+import threading
 from typing import Any
 
 from streamlit import runtime
@@ -45,9 +47,15 @@ def stored_bytes(session_id: str) -> int:
     return sum(len(file.data) for file in list(files.values()))
 
 
+_log = logging.getLogger("workbench.web")
+_left_behind = threading.Event()
+"""Set when rows were dropped whose memory was not given back yet."""
+
+
 def forget_uploads(session_id: str) -> None:
     """Drop the bytes of all files that a tab has sent."""
     if runtime.exists():
+        _left_behind.set()
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session_id)
 
 
@@ -57,8 +65,12 @@ def forget_closed() -> int:
     ended = sessions._session_storage._cache.expire()
     count = len(ended)
     while ended:
-        ended.pop()[1].session.shutdown()
-    if count:
+        session = ended.pop()[1].session
+        session.shutdown()
+        session.session_state.clear()  # the loop of an idle server still holds the last session
+        del session
+    if count or _left_behind.is_set():
+        _left_behind.clear()
         give_back_memory()
     return count
 
@@ -79,4 +91,10 @@ async def forget_regularly(seconds: float) -> None:
     """`forget_closed`, again and again."""
     while True:
         await asyncio.sleep(seconds)
-        forget_closed()
+        try:
+            ended = forget_closed()
+        except Exception as error:  # another version of Streamlit: said, and tried again
+            _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
+        else:
+            if ended:
+                _log.info("%d closed tabs were forgotten", ended)

@@ -146,7 +146,7 @@ class Grouper:
         return current
 
     def walk(self) -> Iterator[Classes]:
-        """The classes of every node of the lattice, each made from a neighbour one level below it."""
+        """The classes of every node of the lattice, each made from a neighbor one level below it."""
         return self._walk(self._finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:

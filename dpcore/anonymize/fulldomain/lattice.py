@@ -58,7 +58,7 @@ class Lattice:
         )
 
     def levels(self, indices: IntArray) -> list[IntArray]:
-        """The levels of many nodes by index: one array a column."""
+        """The levels of many nodes by index: one array per column."""
         return [indices // stride % levels for stride, levels in zip(self.strides, self.shape, strict=True)]
 
     def index(self, node: Node) -> int:
@@ -74,7 +74,7 @@ class Lattice:
         return tuple(slice(level, None) for level in node)
 
     def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:
-        """For every node the sum of one term a column; terms[j] has one number a level of column j. Flat."""
+        """For every node the sum of one term per column; terms[j] has one number per level of j. Flat."""
         total = np.zeros(1)
         for term in terms:
             total = (total[:, None] + term).ravel()

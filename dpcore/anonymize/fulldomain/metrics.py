@@ -52,7 +52,7 @@ class Loss:
         return self._joined(total)
 
     def score(self, classes: Classes, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag a class) are suppressed."""
+        """The score of a node whose marked classes (one flag per class) are suppressed."""
         table = classes.table
         keys, sizes = classes.class_keys[suppressed], classes.sizes[suppressed]
         total = np.zeros(1)
@@ -104,7 +104,7 @@ class NonUniformEntropy:
         return total
 
     def score(self, classes: Classes, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag a class) are suppressed."""
+        """The score of a node whose marked classes (one flag per class) are suppressed."""
         table = classes.table
         keys, sizes = classes.class_keys[suppressed], classes.sizes[suppressed]
         total = 0.0
@@ -132,7 +132,7 @@ class Discernibility:
         return table.rows**2 / _most_classes(table)
 
     def score(self, classes: Classes, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag a class) are suppressed."""
+        """The score of a node whose marked classes (one flag per class) are suppressed."""
         kept = classes.sizes[~suppressed].astype(np.float64)
         return float(kept @ kept + classes.table.rows * classes.sizes[suppressed].sum())
 
@@ -150,7 +150,7 @@ class AverageClassSize:
         return table.rows / _most_classes(table)
 
     def score(self, classes: Classes, suppressed: BoolArray) -> float:
-        """The score of a node whose marked classes (one flag a class) are suppressed."""
+        """The score of a node whose marked classes (one flag per class) are suppressed."""
         sizes = classes.sizes
         kept = int(np.count_nonzero(sizes[~suppressed])) + bool(sizes[suppressed].any())
         return classes.table.rows / max(kept, 1)

@@ -139,7 +139,7 @@ def cut(values: Iterable[object], separator: str, *, keep: str = "start", reason
 
 
 def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = "") -> Hierarchy:
-    """Value -> groups of so many neighbours in the order given -> `*`; a group is named by its members.
+    """Value -> groups of so many neighbors in the order given -> `*`; a group is named by its members.
 
     Args: sizes: values a group on each level, ascending, each a multiple of the one before.
 
@@ -193,7 +193,7 @@ def _leaves(values: Iterable[object]) -> list[str]:
 
 
 def _around(values: Sequence[str], position: int, size: int) -> Sequence[str]:
-    """The group of neighbours that a position falls into."""
+    """The group of neighbors that a position falls into."""
     start = position // size * size
     return values[start : start + size]
 

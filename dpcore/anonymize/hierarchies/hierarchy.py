@@ -134,9 +134,9 @@ def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:
             "level 0 must hold the values themselves", remedy="start each line with the value"
         )
     if len(set(values)) != len(values):
-        raise HierarchyError("a value has two different paths", remedy="keep one line a value")
+        raise HierarchyError("a value has two different paths", remedy="keep one line per value")
     if any(len(level) != len(values) for level in levels):
-        raise HierarchyError("the levels differ in length", remedy="give every value one label a level")
+        raise HierarchyError("the levels differ in length", remedy="give every value one label per level")
     for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(

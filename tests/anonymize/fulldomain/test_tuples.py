@@ -164,7 +164,7 @@ def test_too_many_values_together_are_refused() -> None:
 
 
 def test_key_bits_hold_every_leaf() -> None:
-    """Else the last leaf of a column whose size is a power of two overlaps its neighbour."""
+    """Else the last leaf of a column whose size is a power of two overlaps its neighbor."""
     frame = pd.DataFrame([list(pair) for pair in itertools.product("abcd", repeat=2)], columns=["q", "r"])
     table = Tuples.build(frame, {"q": GROUPS, "r": GROUPS})
     assert len(table.keys) == 16

@@ -1,0 +1,51 @@
+"""A dry run: what public facts alone can refuse is refused before anything is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.accounting.loss import Loss
+from dpcore.mechanisms.measurer import Groups, Measurer
+from dpcore.schema.domain import Clique, Domain
+from dpcore.tables.counts import Counts
+
+
+class Rehearsal(Measurer):
+    """A measurer of a table without rows, and without noise: for a dry run that costs nothing.
+
+    It spends, checks and refuses as a real one does, so that what public facts alone can refuse is refused
+    before anything is charged.
+    """
+
+    def __init__(
+        self, *, domain: Domain, loss: Loss, rows: int, part: tuple[str, str] | None, delta: Fraction
+    ) -> None:
+        def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
+            sizes = dict(zip(domain.names, domain.sizes, strict=True))
+            sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
+            shapes = [tuple(sizes[name] for name in clique) for clique in cliques]
+            return [
+                Counts(clique=clique, values=np.zeros(shape, dtype=np.int64))
+                for clique, shape in zip(cliques, shapes, strict=True)
+            ]
+
+        super().__init__(
+            counts,
+            domain=domain,
+            loss=loss,
+            rows=rows,
+            part=part,
+            texts=lambda column: {},
+            sums=lambda by, entries: np.zeros((domain.cells(by), len(entries)), dtype=np.int64),
+            delta=delta,
+            assigned=None
+            if part
+            else lambda assign, cells, reads: Counts(clique=(), values=np.zeros(cells, dtype=np.int64)),
+        )
+
+    def _draw(self, values: npt.NDArray[np.int64], scale: float) -> npt.NDArray[np.int64]:
+        return values

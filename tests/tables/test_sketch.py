@@ -1,0 +1,51 @@
+"""A table that was changed a little is recognized; another one is not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from dpcore.tables.sketch import Likeness, Sketch
+
+KEY = b"k" * 32
+
+
+def table(rows: int = 5_000, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"age": rng.integers(0, 90, rows), "sex": rng.choice(["F", "M"], rows), "note": "-"})
+
+
+def likeness(old: pd.DataFrame, new: pd.DataFrame, key: bytes = KEY) -> Likeness | None:
+    kept = Sketch.from_dict(json.loads(json.dumps(Sketch.of(old, KEY).to_dict())))
+    return Sketch.of(new, key).likeness(kept, len(new))
+
+
+def test_a_changed_table_is_recognized() -> None:
+    """Every small change is a new account with a full budget; the page must be able to say so."""
+    old = table()
+    shuffled = old.sample(frac=1, random_state=1)[["sex", "note", "age"]]
+    assert likeness(old, shuffled) == Likeness(rows=0, columns=3)
+    changed = old.copy()
+    changed.loc[7, "age"] = 95
+    assert likeness(old, changed) == Likeness(rows=2, columns=2)
+    assert likeness(old, pd.concat([old, old.iloc[:1]])) == Likeness(rows=1, columns=0)
+    many = likeness(old, old.iloc[400:])
+    assert many is not None
+    assert many.rows is not None
+    assert abs(many.rows - 400) < 60
+    for other in (old.assign(note="new"), old.rename(columns={"note": "Note"}), old.assign(z=np.nan)):
+        assert likeness(old, other) == Likeness(rows=None, columns=3 if "z" in other else 2)
+
+
+def test_another_table_is_not() -> None:
+    """A warning for every table would be read by nobody."""
+    assert likeness(table(), table(seed=1).assign(note="x")) is None
+    assert likeness(table(), table().iloc[:500].assign(age=1, note="x")) is None
+
+
+def test_a_sketch_is_small_and_keyed() -> None:
+    """It is kept with the account: it must tell nothing to whoever has no key, and grow with no table."""
+    assert len(json.dumps(Sketch.of(table(), KEY).to_dict())) < 1_500
+    assert likeness(table(), table(), key=b"another" * 5) is None
