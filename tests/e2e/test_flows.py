@@ -149,7 +149,7 @@ def test_the_address_of_a_page_works_on_a_new_server(browser):
     """After a restart, a bookmark of one page would break the navigation for everybody."""
     with serving() as fresh:
         person = Person(browser, fresh).visit("ledger")
-        person.sees("Here stands every charge")
+        person.sees("Here is every charge")
         assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
         person.press("Open a sample: Census").press("Open the data set").sees("epsilon: spent 0")
         person.close()

@@ -98,7 +98,7 @@ def test_population_and_threshold(app: Tab) -> None:
     app.set("number_input", "People in the population", 1_000_000)
     assert "(Pitman)" in app.text
     app.set("slider", "A person is exposed", 10)
-    assert "In a group of fewer than 10" in app.text
+    assert "in a group of fewer than 10" in app.text
     app.set("number_input", "People in the population", 10)
     assert "Population" in app.errors
 

@@ -14,7 +14,7 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
     """A newcomer would meet an empty table."""
     app.go("ledger")
     assert app.at.title[0].value == "Ledger"
-    assert "Here stands every charge" in app.text
+    assert "Here is every charge" in app.text
 
 
 def test_before_the_first_charge(opened):
