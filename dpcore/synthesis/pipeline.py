@@ -27,6 +27,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
 from dpcore.synthesis.statistics import Figure, Figures
 from dpcore.tables.counts import Marginal, Values, check_cells, half_width
+from dpcore.text import Text
 
 MAX_ATTEMPTS = 5
 Name = Literal["preprocess", "model", "sample", "privacy test"]
@@ -252,7 +253,9 @@ def _bounds(release: Release) -> dict[str, str]:
     taken = [column.name for column in columns if column.from_data]
     return {
         "columns": ", ".join(column.name for column in columns),
-        "bounds": "taken from the data: " + ", ".join(taken) if taken else "known from outside",
+        "bounds": Text("taken from the data: {columns}", columns=", ".join(taken))
+        if taken
+        else Text("known from outside"),
     }
 
 

@@ -19,12 +19,13 @@ from workbench.ui import language
 
 SHOWN = {
     *("label", "help", "body", "alt", "caption", "captions", "options", "placeholder", "text", "content"),
-    *("heading", "delta", "description", "raw_values"),
+    *("heading", "delta", "description"),
 }
 MARKUP = re.compile(r":material/\w+:|:[a-z-]+(?=\[)|</?\w+[^>]*>|&\w+;|#[0-9A-Fa-f]{6}|\b[0-9a-f]{8}\b")
 SAME_EVERYWHERE = {"CSV", "Parquet", "JSON", "csv", "UTC", "Python", "NCP", "TSV", "HTML"}
-BOOK = {"zip", "age", "disease"}
-"""Columns of the guided example: its tables are data."""
+BOOK = {"zip", "age", "disease", "⟦chance⟧", "⟦counted together⟧", "⟦cells⟧"}
+BOOK |= {"⟦share of rows whose age moved⟧"}
+"""Columns of the guided example, and of the lesson that names columns of the invented census: data."""
 GREEK = "\n".join(
     ["ηλικία,φύλο,πόλη", *(f"{20 + i % 50},{'ΓΑ'[i % 2]},{'ΑΒΓΔ'[i % 4]}" for i in range(200))]
 ).encode()
@@ -142,7 +143,7 @@ def tab(own_ledger, monkeypatch) -> PseudoTab:
     return opened
 
 
-PAGES = ("upload", "audit", "anonymize", "synthesize", "ledger")
+PAGES = ("upload", "audit", "anonymize", "synthesize", "local_dp", "evaluate", "ledger", "learn")
 
 
 def test_the_check_sees_bare_english() -> None:

@@ -17,7 +17,7 @@ from workbench.evaluate.charts import against_epsilon, attacks, scores
 from workbench.evaluate.view import progress
 from workbench.ui import widgets
 from workbench.ui.language import _
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import SAMPLE_TITLES, percent, plain
 
 
 def learning(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
@@ -183,7 +183,13 @@ def compare_methods() -> None:
     )
     tables = sweep.tables()
     own = widgets.table_uploader(_("A public table with a column of labels"), key="sweep-file")
-    chosen = st.multiselect(_("Tables"), list(tables), list(tables)[:1], key="sweep-tables")
+    chosen = st.multiselect(
+        _("Tables"),
+        list(tables),
+        list(tables)[:1],
+        format_func=lambda key: SAMPLE_TITLES[key],
+        key="sweep-tables",
+    )
     known = sweep.methods()
     names = st.multiselect(
         _("Methods"),

@@ -12,9 +12,10 @@ from dpcore.release import Release
 from dpcore.synthesis import Step, closeness_step, model_steps, sample_steps
 from dpcore.synthesis.pipeline import MAX_ATTEMPTS
 from dpcore.tables.rows import PublicTable
+from dpcore.text import Text
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import N_, Words, _, said
 
 STEPS = Words(
     {
@@ -91,12 +92,17 @@ def _line(step: Step) -> dict[str, str]:
     words = [f"{RESULTS[name]}: {_value(value)}" for name, value in step.result.items()]
     return {
         _("step"): STEPS[step.name],
-        _("charge"): step.loss or _("none"),
+        _("charge"): _charge(step.loss),
         _("result"): "; ".join(words),
     }
+
+
+def _charge(loss: str) -> str:
+    name, _blank, amount = loss.partition(" ")
+    return f"{_(name)} {amount}" if name else _("none")
 
 
 def _value(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    return value if isinstance(value, str) else f"{value:,.4g}"
+    return said(value) if isinstance(value, Text) else value if isinstance(value, str) else f"{value:,.4g}"

@@ -95,7 +95,7 @@ def learned(table: pd.DataFrame, **known: str) -> pd.DataFrame:
     """What somebody learns about a person of whom they know this: the diseases and their chances."""
     matching = table[(table[list(known)] == pd.Series(known)).all(axis=1)]
     chances = matching["disease"].value_counts(normalize=True)
-    return pd.DataFrame({"disease": chances.index, "chance": chances.to_numpy()})
+    return pd.DataFrame({"disease": chances.index, _("chance"): chances.to_numpy()})
 
 
 def _searched(table: pd.DataFrame, limit: float) -> pd.DataFrame:
