@@ -27,7 +27,9 @@ def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) ->
         tooltip=tips("cell", release=".2%", original=".2%"),
     )
     ticks = chart.mark_tick(thickness=3).encode(
-        x=x, y="original:Q", color=altair.Color("ticks:N", title=None, scale=scale)
+        x=x,
+        y=altair.Y("original:Q", title=_("share of rows")),
+        color=altair.Color("ticks:N", title=None, scale=scale),
     )
     alt = _("Shares of {column}: bars are the release, gray ticks the original.").format(column=column)
     return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=headed(frame))
