@@ -20,20 +20,24 @@ def curves(
     x, y, series = titles
     order = list(frame[series].unique())
 
+    legend = altair.Legend(orient="top", columns=1, labelLimit=400)
+
     def scale(field: str) -> object:
         return altair.Scale(type="log" if field in logarithmic else "linear")
 
     spec = chart.mark_line(point=points, interpolate="linear" if points else "step").encode(
-        x=altair.X(f"{x}:Q", title=titles[x], scale=scale(x)),
+        x=altair.X(f"{x}:Q", title=titles[x], scale=scale(x), axis=altair.Axis(tickMinStep=1)),
         y=altair.Y(f"{y}:Q", title=titles[y], scale=scale(y)),
         color=altair.Color(
             f"{series}:N",
             title=None,
             sort=None,
             scale=altair.Scale(domain=order, range=[ORIGINAL, PRIVATE, SYNTHETIC, WARNING][: len(order)]),
-            legend=altair.Legend(orient="top", columns=1, labelLimit=400),
+            legend=legend,
         ),
-        strokeDash=altair.StrokeDash(f"{series}:N", title=None, sort=None, legend=None),
+        strokeDash=altair.StrokeDash(
+            f"{series}:N", title=None, sort=None, scale=altair.Scale(domain=order), legend=legend
+        ),
         tooltip=[
             altair.Tooltip(f"{series}:N", title=titles[series]),
             altair.Tooltip(f"{x}:Q", title=titles[x], format=",.4~g"),
