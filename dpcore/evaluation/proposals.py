@@ -17,7 +17,7 @@ from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.size import Prediction, predict
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_together
 from dpcore.anonymize.levels import tuples
 from dpcore.anonymize.models import KAnonymity, Model
 from dpcore.anonymize.plan import Plan
@@ -56,7 +56,7 @@ class SuggestedHierarchies(Evaluation[dict[str, Hierarchy]]):
 
     def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
         """One hierarchy a column, with its reason."""
-        return {name: suggest(original.frame[name]) for name in self.columns}
+        return suggest_together(original.frame, self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)

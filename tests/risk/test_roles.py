@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import suggest_together
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import SchemaError
@@ -81,7 +81,7 @@ def test_a_first_run_needs_no_reading(table: str, request: pytest.FixtureRequest
     known = [name for name, role in roles.items() if role == "quasi-identifier"]
     plan = Plan(
         roles=roles,
-        hierarchies={name: suggest(frame[name]) for name in known},
+        hierarchies=suggest_together(frame, known),
         models=(KAnonymity(k=5),),
         limit=0.02,
     )

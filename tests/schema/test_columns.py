@@ -253,7 +253,6 @@ def test_dates_in_every_form() -> None:
         lambda: dp.PrivacyUnit(max_rows=0),
         lambda: dp.PrivacyUnit(max_rows=1.5),
         lambda: dp.PrivacyUnit(max_rows=True),
-        lambda: dp.Schema(columns=(), unit=dp.PrivacyUnit(max_rows=1)),
         lambda: dp.Schema(columns=(dp.Boolean("x"), dp.Boolean("x")), unit=dp.PrivacyUnit(max_rows=1)),
     ],
 )

@@ -11,7 +11,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -78,6 +78,11 @@ class Hierarchy:
         """The same hierarchy, with leaves for missing and suppressed (`*`) cells if the column has any."""
         present = set(texts(series.unique()))
         return self.extended(value for value in (MISSING, SUPPRESSED) if value in present)
+
+    def thinned(self) -> Hierarchy:
+        """The hierarchy without every second of its inner levels."""
+        inner = self.levels[1:-1]
+        return replace(self, levels=(self.levels[0], *inner[1::2], self.levels[-1]))
 
     def check_coverage(self, series: pd.Series) -> tuple[str, ...]:
         """The values of the column without a path here, for the person who owns the file; never for a log."""

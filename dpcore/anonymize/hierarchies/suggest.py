@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,8 @@ OLDEST = 90
 """Ages from here on are one value (HIPAA Safe Harbor, 45 CFR 164.514)."""
 SHARE = 0.9
 """Share of the values that must have a form for the column to count as of this form."""
+MOST_TOGETHER = 100_000
+"""Combinations of levels that suggested hierarchies span at most, while any has inner levels to spare."""
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 _CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
 _DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
@@ -42,6 +45,21 @@ def suggest(series: pd.Series) -> Hierarchy:
         empty = Hierarchy(values=(MISSING,), levels=((MISSING,), (SUPPRESSED,)), reason="The column is empty")
         return empty.covering(series)
     return _proposed(series, shown).covering(series)
+
+
+def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hierarchy]:
+    """One hierarchy per column, as `suggest`, with so few levels that all of them can be searched together.
+
+    Where the combinations of levels are more than `MOST_TOGETHER`, the deepest hierarchy loses every second
+    of its inner levels, again and again.
+    """
+    hierarchies = {name: suggest(frame[name]) for name in names}
+    while math.prod(each.height + 1 for each in hierarchies.values()) > MOST_TOGETHER:
+        name = max(hierarchies, key=lambda each: hierarchies[each].height)
+        if hierarchies[name].height < 3:
+            break
+        hierarchies[name] = hierarchies[name].thinned()
+    return hierarchies
 
 
 def _proposed(series: pd.Series, shown: pd.Series) -> Hierarchy:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.anonymize.hierarchies.builders import OTHER, cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.hierarchies.suggest import MOST_TOGETHER, suggest, suggest_together
 from dpcore.errors import ParameterError
 from dpcore.schema.values import MISSING
 
@@ -163,3 +165,14 @@ def test_suggested_intervals_are_round_and_cover_every_number() -> None:
     assert widths == sorted(widths, reverse=True)
     assert 5 < widths[0] < 300
     assert (built.encode(income) >= 0).all()
+
+
+def test_suggested_hierarchies_can_be_searched_together() -> None:
+    """A first run over many columns would be refused for its number of combinations."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({f"c{i}": rng.choice(list("abcdefghijklmnop"), 2_000) for i in range(9)})
+    alone = [suggest(frame[name]).height + 1 for name in frame]
+    together = suggest_together(frame, list(frame.columns))
+    assert math.prod(alone) > MOST_TOGETHER
+    assert math.prod(each.height + 1 for each in together.values()) <= MOST_TOGETHER
+    assert all(each.levels[-1][0] == "*" and each.levels[0] == each.values for each in together.values())
