@@ -108,14 +108,15 @@ def afterwards(epsilon: float, count: int = 3) -> pd.DataFrame:
 
 
 @functools.cache
-def _schema() -> Schema:
-    return suggest_schema(samples.census())
+def _census() -> tuple[pd.DataFrame, Schema]:
+    frame = samples.census()[[*GROWING]]
+    return frame, Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
 
 
 def _curator() -> Curator:
     """The invented census, with a ledger that nobody else sees."""
-    schema = Schema(columns=_schema().columns, unit=PrivacyUnit(max_rows=1))
-    return Curator.open(samples.census(), schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
+    frame, schema = _census()
+    return Curator.open(frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger())
 
 
 def by_width(epsilon: float) -> pd.DataFrame:
@@ -139,7 +140,7 @@ def by_columns(epsilon: float) -> pd.DataFrame:
     "columns."""
     curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
     column = curator.schema.column("age")
-    true = np.bincount(column.encode(samples.census()["age"]), minlength=column.size)
+    true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
     for ways in range(1, len(GROWING) + 1):
         clique = GROWING[:ways]
