@@ -29,7 +29,7 @@ def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str
     try:
         return _read(data, limits)
     except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, LimitError | ReadError):
+        if isinstance(error, LimitError | ReadError | MemoryError):
             raise
         raise ReadError(
             "the file is marked as Parquet, but is damaged or uses a feature that is not read here",

@@ -67,7 +67,6 @@ def forget_closed() -> int:
     while ended:
         session = ended.pop()[1].session
         session.shutdown()
-        session.session_state.clear()  # the loop of an idle server still holds the last session
         del session
     if count or _left_behind.is_set():
         _left_behind.clear()

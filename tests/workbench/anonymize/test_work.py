@@ -13,6 +13,7 @@ import pytest
 import dpcore as dp
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.anonymize.models import DistinctL, EntropyL, TCloseness
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
@@ -193,7 +194,9 @@ def wide(columns: int) -> pd.DataFrame:
 )
 def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, said: str) -> None:
     """The page would fall back without a word, or say one method and take another."""
-    curator, current = started(wide(columns))
+    frame = wide(columns)
+    curator, current = started(frame)
+    current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=SUGGESTED)
     assert asked.method.name == method
     words = work.method_words(curator, current, asked)
