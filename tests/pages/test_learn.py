@@ -48,6 +48,11 @@ def test_the_bound_is_the_stated_one() -> None:
         assert frame.groupby("table")["chance"].sum().min() > 0.9
 
 
+def test_two_answers_reach_their_sum() -> None:
+    """C1, C5: the bound on two answers is tight, not a precaution."""
+    assert 1.8 < figures.loss_of_two() <= 2.0
+
+
 def test_parts_and_sums() -> None:
     """C6: sixteen groups that share nobody cost once; overlapping ones sixteen times."""
     assert figures.parts(16, 1.0) == (1.0, 16.0)

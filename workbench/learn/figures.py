@@ -66,6 +66,12 @@ def two_answers() -> dict[str, Law]:
     }
 
 
+def loss_of_two() -> float:
+    """The privacy loss of two answers at epsilon 1, counted exactly from the law of their sum."""
+    one, other = laplace_law(0, noise_scale=1.0), laplace_law(1, noise_scale=1.0)
+    return largest_loss(one.plus(one), other.plus(other))
+
+
 def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:
     """What 1 to `most` answers at `epsilon` each cost together, by three ways to add up."""
     rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))

@@ -27,8 +27,9 @@ def _epsilon(key: str, *, default: float = 1.0, steps: tuple[float, ...] = STEPS
     return value
 
 
-def _for_real(page: str, label: str) -> None:
-    st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:")
+def _for_real(page: str, label: str, term: str) -> None:
+    """The way to the page where one does it, and the word of the glossary that belongs to it."""
+    st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", help=GLOSSARY[term])
 
 
 @st.fragment
@@ -47,7 +48,7 @@ def noise() -> None:
             "it is at most {ratio} times as likely with you as without you: that bound is the promise."
         ).format(ratio=number(ratio))
     )
-    _for_real("synthesize", _("Release a histogram"))
+    _for_real("synthesize", _("Release a histogram"), "epsilon")
 
 
 @st.fragment
@@ -78,7 +79,7 @@ def floats() -> None:
             "noise is whole numbers."
         )
     )
-    _for_real("ledger", _("See which noise each release had"))
+    _for_real("ledger", _("See which noise each release had"), "sensitivity")
 
 
 @st.fragment
@@ -93,8 +94,9 @@ def sequential() -> None:
         _(
             "Two answers at epsilon 1 cost epsilon 2 together, and their average is better than "
             "one of them. "
-            "One answer at epsilon 2 costs the same and is better still: ask once, and well."
-        )
+            "One answer at epsilon 2 costs the same and is better still: ask once, and well. The sum is no "
+            "exaggeration: counted exactly, the two answers together reach a loss of {loss}."
+        ).format(loss=number(figures.loss_of_two()))
     )
     epsilon = _epsilon("sequential", default=0.1, steps=(0.02, 0.05, 0.1, 0.2, 0.5))
     titles = {"answers": _("answers"), "epsilon": _("epsilon of all together"), "way": _("how they add up")}
@@ -107,7 +109,7 @@ def sequential() -> None:
             "is released by it."
         )
     )
-    _for_real("ledger", _("See what your answers add up to"))
+    _for_real("ledger", _("See what your answers add up to"), "basic composition")
 
 
 @st.fragment
@@ -128,7 +130,7 @@ def parallel() -> None:
             "the choice itself has told something, and no sum of epsilons covers that."
         )
     )
-    _for_real("synthesize", _("Count by groups"))
+    _for_real("synthesize", _("Count by groups"), "cell")
 
 
 @st.fragment
@@ -148,7 +150,7 @@ def post_processing() -> None:
             "That is why a synthetic table may be drawn again and again, and the ledger does not move."
         )
     )
-    _for_real("synthesize", _("Draw rows from a release"))
+    _for_real("synthesize", _("Draw rows from a release"), "post-processing")
 
 
 @st.fragment
@@ -172,7 +174,7 @@ def ranges() -> None:
             "epsilon again."
         )
     )
-    _for_real("evaluate", _("Ask ranges of a release"))
+    _for_real("evaluate", _("Ask ranges of a release"), "marginal")
 
 
 @st.fragment
@@ -193,7 +195,7 @@ def columns() -> None:
             "outweighs the people. Release few columns together, or let Adaptive choose which."
         ).format(cells=int(frame["cells"].max()))
     )
-    _for_real("synthesize", _("Release several columns"))
+    _for_real("synthesize", _("Release several columns"), "domain")
 
 
 @st.fragment
@@ -219,7 +221,7 @@ def holes() -> None:
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))
     right.markdown("  \n".join(f"**{line}**" for line in step.counted()))
-    _for_real("anonymize", _("Anonymize a table"))
+    _for_real("anonymize", _("Anonymize a table"), "equivalence class")
 
 
 @st.fragment
@@ -242,7 +244,7 @@ def local() -> None:
             "with the people."
         )
     )
-    _for_real("local_dp", _("Ask without trust"))
+    _for_real("local_dp", _("Ask without trust"), "local model")
 
 
 LESSONS = (noise, floats, sequential, parallel, post_processing, ranges, columns, holes, local)
