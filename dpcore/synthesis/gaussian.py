@@ -161,12 +161,15 @@ class Gaussian(Recipe):
         return (Expected(clique=(self.label,), cells=cells, variance=deviation**2, noise=noise),)
 
     def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
-        """Deviation of the noise of a sum, in rows, where all is measured: over n, that of a class mean.
+        """Deviation of the noise of a sum, in rows, at most: over n, that of a class mean.
+
+        Where detail is open it is that of a table that carries all the detail this recipe can measure.
 
         A class of n rows has means with a signal-to-noise ratio of about 0.3 n over this, where 0.3 is a
         usual distance of values from their mean on the scale of [-1, 1]. Public.
         """
-        share = self._left() * (MEAN_SHARE[self.detail] if self.detail else min(MEAN_SHARE.values()))
+        most: Detail = "variances" if self.groups is not None and not _pairs(self.groups) else "products"
+        share = self._left() * self._mean_share(self.detail or most)
         return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
@@ -185,7 +188,7 @@ class Gaussian(Recipe):
             total = max(float(count.values[0, 0]), 1.0)
             detail = self._carried(total, domain.size(self.label), len(pairs), left, measurer.rows)
         on_progress("measure classes", 0.3)
-        mean_share = MEAN_SHARE[detail] if self.features else Fraction(1)
+        mean_share = self._mean_share(detail)
         first = measurer.sums(by, self._first(domain), left.share(mean_share))
         second = None
         if mean_share < 1:
@@ -202,6 +205,10 @@ class Gaussian(Recipe):
         """Part of the loss for the sums themselves."""
         used = Fraction(0) if self.detail else COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
+
+    def _mean_share(self, detail: Detail) -> Fraction:
+        """Part of the loss left that buys the first sums; all of it where no feature has a variance."""
+        return MEAN_SHARE[detail] if self.features else Fraction(1)
 
     def _carried(self, total: float, classes: int, pairs: int, loss: Loss, rows: int) -> Detail:
         """How much detail a noisy number of rows carries under this loss; no row is looked at."""

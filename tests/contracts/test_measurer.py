@@ -30,6 +30,11 @@ from tests.statistical.test_selection import exponential_law, permute_and_flip_l
 A, B, TEXTS = 12, 40, 20
 DELTA = Fraction(1, 10**6)
 PART = ("sex", "F")
+B_ROWS = {
+    "F": (740, 2, 5, 5, 10, 1238, 0, 0, 400, 300, 300),
+    "M": (740, 0, 0, 0, 0, 1260, 0, 0, 400, 300, 300),
+}
+"""Rows of each cell of b: the 0.37 quantile of cells 0 to 5 ends cell 0, few rows part the next ones."""
 SCHEMA = {
     rows: dp.Schema(
         columns=(
@@ -47,11 +52,14 @@ SCHEMA = {
 def frame() -> pd.DataFrame:
     rows = 2 * TEXTS * 150
     number = np.arange(rows)
+    male = number // TEXTS % 2 == 1
+    place = number // (2 * TEXTS) * TEXTS + number % TEXTS  # among the rows of the same sex
+    b = {sex: np.repeat(np.arange(len(cells)), cells)[place] for sex, cells in B_ROWS.items()}
     return pd.DataFrame(
         {
             "a": number % 7 % A,
-            "b": number // 3 % 11 % B,
-            "sex": np.where(number // TEXTS % 2, "M", "F"),
+            "b": np.where(male, b["M"], b["F"]),
+            "sex": np.where(male, "M", "F"),
             "text": pd.Series(number % TEXTS).map("t{:03d}".format),
         }
     )
@@ -206,17 +214,12 @@ def sums(new: New, view: View, loss: Loss) -> Run:
 
 
 def quantile(new: New, view: View, loss: Loss) -> Run:
-    measurer = new()
-    counts = view.counts(measurer, ("b",))
-    last, rows = int(np.flatnonzero(counts)[-1]), int(counts.sum())
-    order = 1 - Fraction(
-        3 * measurer.rows, rows
-    )  # the last cell that holds rows, and 3 rows before their end
-    scores = 3 * measurer.rows * np.array([0, -1, -1, -1])
+    # rows by which the quantile lies outside each cell; a third of the rows is in later ones, and left out
+    scores = np.array([0, -2, -12] if "b" in view.groups else [0, 0, -2, -7, -12, -22])
     choices = []
-    for _ in range(700):
+    for _ in range(2_500):
         measurer = new()
-        choices.append(measurer.quantile("b", order, loss, cells=last + 4) - last)
+        choices.append(measurer.quantile("b", Fraction(37, 100), loss, cells=len(scores)))
     return chosen(choices, scores, measurer.events[0]), measurer.events, (("b",),)
 
 

@@ -13,7 +13,7 @@ import dpcore as dp
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.synthesis import GaussianModel, load_model
-from dpcore.synthesis.gaussian import COUNT_SHARE, Gaussian
+from dpcore.synthesis.gaussian import COUNT_SHARE, MEAN_SHARE, Gaussian
 from dpcore.synthesis.gaussian_model import positions
 from dpcore.synthesis.groups import find_groups
 from dpcore.synthesis.moments import clipped, drawn_in, moments
@@ -133,6 +133,23 @@ def test_the_plan_follows_noisy_counts_only(
     curator.run(Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]]), dp.PureDP(epsilon=1))
     events = curator.lines()[-1].content["events"]
     assert [len(event["reads"]) for event in events] == plan  # rows; means; squares and one product
+
+
+@pytest.mark.parametrize("loss", [LOUD, dp.ZCDP(rho=10**6)])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Gaussian(label="ill", features=("sugar", "weight")),
+        Gaussian(label="ill", features=("sugar", "weight"), groups=(("sugar",),)),
+        Gaussian(label="ill", features=("sugar", "weight"), groups=(("sugar", "weight"),)),
+        Gaussian(label="ill", features=(), one_hot=("visits",)),
+    ],
+)
+def test_the_quote_is_the_noise_of_the_richest_plan(recipe: Gaussian, loss: Loss) -> None:
+    """A loss that carries all detail must add the quoted noise: not more, not less."""
+    curator = opened(table(500), budget=loss)
+    quoted = curator.quote(recipe, loss).expected[0].variance
+    assert curator.run(recipe, loss).marginals["ill",].variance == pytest.approx(quoted)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +319,9 @@ def test_more_features_than_rows() -> None:
     recipe = Gaussian.of(under, label="ill")
     assert len(drawn(frame, recipe, dp.PureDP(epsilon=1), under)) == 20_000
     noise = recipe.mean_noise(under.domain, dp.PureDP(epsilon=1), 1)
-    assert noise == pytest.approx(np.sqrt(42 * 43 / 3) / (1 - float(COUNT_SHARE)), rel=1e-3)
+    # a quote knows no rows, so variances may take their share; without groups no products can
+    share = (1 - float(COUNT_SHARE)) * float(MEAN_SHARE["variances"])
+    assert noise == pytest.approx(np.sqrt(42 * 43 / 3) / share, rel=1e-3)
     assert 10 / noise < 1  # signal to noise, before paying
     quote = opened(frame, under, dp.PureDP(epsilon=1)).quote(recipe, dp.PureDP(epsilon=1))
     assert quote.expected[0].half_width() > 10
