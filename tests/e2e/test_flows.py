@@ -142,7 +142,7 @@ def test_downloads_have_content(visitor, table):
     assert guarantee["guarantee"]["loss"] == {"epsilon": "1/2"}
     person.go("Ledger")
     ledger = json.loads(download("Export the ledger (JSON)"))
-    assert [line["state"] for line in ledger["lines"]] == ["opened", "reserved", "committed"]
+    assert [line["state"] for line in ledger["lines"]] == ["opened", "outside", "reserved", "committed"]
 
 
 def test_the_address_of_a_page_works_on_a_new_server(browser):

@@ -22,6 +22,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     """Check everything that the pages need, and say in the log what is wrong; the pages say it too."""
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
+    tabs.hold_made_files()
     await asyncio.to_thread(reading.warm)
     checking = asyncio.create_task(asyncio.to_thread(start.check_all))
     forgetting = asyncio.create_task(tabs.forget_regularly(_SECONDS))

@@ -11,6 +11,7 @@ import ctypes
 import gc
 import logging
 import threading
+from pathlib import PurePosixPath
 from typing import Any
 
 from streamlit import runtime
@@ -38,6 +39,26 @@ def is_offered(file_id: str, visitor: str) -> bool:
         file_id in dict(files).values() and is_tab_of(session_id, visitor)
         for session_id, files in list(offered.items())
     )
+
+
+def hold_made_files() -> None:
+    """Count a file that is made when its button is pressed as offered by the page with the button.
+
+    Streamlit notes no page for such a file: `is_offered` would refuse it to everybody.
+    """
+    files: Any = runtime.get_instance().media_file_mgr
+    make = files.execute_deferred
+
+    def make_and_note(placeholder: str) -> str:
+        entry = files._deferred_callables.get(placeholder)
+        url: str = make(placeholder)
+        if entry is not None:
+            with files._lock:
+                offered = files._files_by_session_and_coord[entry["session_id"]]
+                offered[f"{entry['coordinates']}, made"] = PurePosixPath(url).stem
+        return url
+
+    files.execute_deferred = make_and_note
 
 
 def stored_bytes(session_id: str) -> int:

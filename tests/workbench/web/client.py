@@ -131,6 +131,7 @@ class Visitor:
         self.received: list[ForwardMsg] = []
         self.states: dict[str, WidgetState] = {}
         self.page = ""
+        self.pages: dict[str, str] = {}
         self.session = ""
 
     @property
@@ -163,6 +164,10 @@ class Visitor:
             if kind == "new_session":
                 self.session = message.new_session.initialize.session_id
                 self.page = message.new_session.page_script_hash
+            if kind == "navigation":
+                self.pages = {
+                    each.url_pathname: each.page_script_hash for each in message.navigation.app_pages
+                }
             if kind == "script_finished" and message.script_finished == 0:
                 return self
 
@@ -177,6 +182,11 @@ class Visitor:
         found = [each for each in self.elements("button") if each.label.startswith(label)]
         assert found, [each.label for each in self.elements("button")]
         return self.run(found[number].id, seconds=seconds)
+
+    def go(self, page: str) -> Visitor:
+        """Open another page of the navigation."""
+        self.page = self.pages[page]
+        return self.run()
 
     def text(self) -> str:
         """Everything that the last run sent, as text."""
@@ -205,6 +215,19 @@ class Visitor:
             self.run(seconds=120)
             self.states.pop(widget)
         return status
+
+    def make(self, label: str) -> str:
+        """Press a download button whose file is made on demand; the address of the file."""
+        button = next(each for each in self.elements("download_button") if each.label.startswith(label))
+        message = BackMsg()
+        message.backend_operation_request.request_id = "m"
+        message.backend_operation_request.session_id = self.session
+        message.backend_operation_request.deferred_file.file_id = button.deferred_file_id
+        self.send(message)
+        while True:
+            answer = ForwardMsg.FromString(self.socket.recv(timeout=60))
+            if answer.WhichOneof("type") == "backend_operation_response":
+                return answer.backend_operation_response.deferred_file.url
 
     def put(self, path: str, content: bytes, name: str) -> int:
         """Send bytes to an upload address."""

@@ -157,6 +157,24 @@ def test_downloads_are_their_tabs_alone(host: str, server: Server) -> None:
     assert get(host, url, Cookie=owner.cookie)[0] == 404  # no longer offered
 
 
+def test_what_is_made_on_demand_is_its_tabs_alone(host: str) -> None:
+    """The files that hold the most would be refused to their owner, or lie open to everybody."""
+    owner = _owner(host).press("Open the data set")
+    if not owner.elements("download_button"):
+        owner.press("All of this").press("Open the data set")
+    url = owner.go("audit").make("Print")
+    assert url.startswith("/media/")
+    status, _, page = get(host, url, Cookie=owner.cookie)
+    assert status == 200
+    assert b"unique" in page
+    assert owner.make("Print") == url
+    assert get(host, url, Cookie=owner.cookie)[0] == 200  # also the second time
+    assert get(host, url)[0] == 404
+    assert get(host, url, Cookie=Visitor(host).run().cookie)[0] == 404
+    owner.go("ledger")
+    assert get(host, url, Cookie=owner.cookie)[0] == 404  # no longer offered
+
+
 @pytest.mark.parametrize(
     "deed", ["clear_cache", "debug_shutdown_runtime", "load_git_info", "set_run_on_save"]
 )
