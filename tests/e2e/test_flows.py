@@ -112,9 +112,6 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server,
     until(lambda: count(server, "committed") == committed + 1)
     assert server.releases() == releases + 1
     assert count(server, "reserved") == reserved + 1
-    if deed == "other page":
-        person.page.wait_for_timeout(2_000)  # the tab hears of the end after the ledger
-        person.go("Data").go("Synthesize").sees("What is promised", seconds=WAIT)
 
 
 def test_a_slow_run_shows_how_far_it_is_and_ends_by_itself(visitor, table):
