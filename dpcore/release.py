@@ -226,7 +226,7 @@ class Release:
 
     @classmethod
     def from_file(cls, source: bytes | str | os.PathLike[str]) -> Release:
-        """A release from a file that `to_json` filled: its path, or its bytes. Needs neither table nor ledger.
+        """A release from a file that `to_json` filled: its path, or its bytes. Needs no table and no ledger.
 
         The digest shows that the file is whole; it does not show who made it.
         Raises: ReadError for what is no release file, is too large, was altered, or is of a newer version.

@@ -23,6 +23,7 @@ from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
 from workbench.store import start
+from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import tabs
 
@@ -119,7 +120,14 @@ class TakeColumns:
     secret: tuple[str, ...]
 
 
-Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns)
+@dataclass(frozen=True, kw_only=True)
+class ShowRelease:
+    """A note to the Links page: share this release."""
+
+    request_id: str
+
+
+Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
 
 @dataclass(kw_only=True)
@@ -144,6 +152,7 @@ class Session:
         survey_keys: the question of each survey made in this tab, by its owner's key.
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
+        link: title and token of the last link that was made, shown once.
     """
 
     curators: dict[str, Curator] = field(default_factory=dict)
@@ -162,7 +171,8 @@ class Session:
     question: Question | None = None
     survey_keys: dict[str, str] = field(default_factory=dict)
     invitations: tuple[str | DpcoreError, list[str]] | None = None
-    note: OpenSample | PlanRelease | TakeColumns | None = None
+    note: OpenSample | PlanRelease | TakeColumns | ShowRelease | None = None
+    link: tuple[str, str] | None = None
 
     @property
     def curator(self) -> Curator | None:
@@ -282,6 +292,11 @@ def drop_uploads() -> None:
 def ledger() -> Ledger:
     """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.ledger()
+
+
+def shares() -> Shares:
+    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.shares()
 
 
 def surveys() -> Surveys:

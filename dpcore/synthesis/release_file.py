@@ -98,4 +98,3 @@ def _refuse(_: str) -> NoReturn:
 def _finite(text: str) -> Any:
     number = float(text)
     return number if math.isfinite(number) else _refuse(text)
-

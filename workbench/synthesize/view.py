@@ -18,10 +18,11 @@ from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
 from workbench import session
+from workbench.report.downloads import guarantee_json
 from workbench.synthesize import learning, model_view, recipes, record
 from workbench.ui import charts, releases, widgets
 from workbench.ui.language import _, said
-from workbench.ui.wording import amount, guarantee_words, number, plain
+from workbench.ui.wording import amount, describe, guarantee_words, number, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
@@ -30,7 +31,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
 
     @st.dialog(_("A last look"))
     def last_look() -> None:
-        st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
+        st.markdown(f"**{plain(describe(recipe.to_dict()), at_most=400)}**")
         st.write(
             _(
                 "Read: the counts of these columns in {name}. "
@@ -97,7 +98,7 @@ def show(curator: Curator, request_id: str) -> None:
         widgets.error_box(error)
         st.button(_("Back"), on_click=recipes.back)
         return
-    st.title(plain(releases.describe(release.recipe), at_most=200))
+    st.title(plain(describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
@@ -224,14 +225,14 @@ def _rows(release: Release) -> PublicTable | None:
         )
         st.download_button(
             "Parquet",
-            lambda: to_parquet(table, {"guarantee": releases.guarantee_json(release)}),
+            lambda: to_parquet(table, {"guarantee": guarantee_json(release)}),
             f"{stem}.parquet",
             on_click="ignore",
             icon=":material/download:",
         )
         st.download_button(
             _("Guarantee (JSON)"),
-            releases.guarantee_json(release),
+            guarantee_json(release),
             f"{stem}-guarantee.json",
             "application/json",
             on_click="ignore",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -46,11 +46,15 @@ USUAL_DELTA = "1e-9"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
+def printable(text: object, *, at_most: int = 80) -> str:
+    """A person's own text without signs that cannot be seen, such as those that turn the direction around."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
+    return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
+
+
 def plain(text: object, *, at_most: int = 80) -> str:
     """A person's own text, such as a column name, so that Markdown shows it to the letter."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
-    shown = shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
-    return _MARKDOWN.sub(r"\\\1", shown)
+    return _MARKDOWN.sub(r"\\\1", printable(text, at_most=at_most))
 
 
 def number(value: float) -> str:
@@ -142,13 +146,13 @@ def spent_epsilon(units: int, account: Account) -> float:
     return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
 
-def guarantee_words(guarantee: Guarantee) -> list[str]:
-    """What a release promises and what not, as sentences."""
+def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
+    """What a release promises and what not, as sentences; `shown` makes people's own texts harmless."""
     promise = _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss))
     sentences = [
         promise,
         _("Protects against learning whether one person is in the table: {unit}.").format(
-            unit=plain(guarantee.unit, at_most=200)
+            unit=shown(guarantee.unit, at_most=200)
         ),
     ]
     if guarantee.stands_on:
@@ -158,7 +162,7 @@ def guarantee_words(guarantee: Guarantee) -> list[str]:
             )
         )
     if guarantee.from_data:
-        columns = ", ".join(plain(name) for name in guarantee.from_data)
+        columns = ", ".join(shown(name) for name in guarantee.from_data)
         sentences.append(
             _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
                 columns=columns
@@ -193,3 +197,36 @@ def join(names: list[Any]) -> str:
     if len(names) < 2:
         return "".join(names)
     return _("{first} and {last}").format(first=", ".join(names[:-1]), last=names[-1])
+
+
+def describe(recipe: dict[str, object]) -> str:
+    """A recipe in a few words."""
+    kind = recipe["kind"]
+    if kind == "histogram":
+        return _("Histogram of {column}").format(column=recipe["column"])
+    if kind == "categories":
+        return _("Categories of {column}").format(column=recipe["column"])
+    if kind == "statistics":
+        return _("Mean and quantiles of {column}").format(column=recipe["column"])
+    if kind == "closeness":
+        return _("Test of drawn rows over {columns}").format(columns=", ".join(recipe["columns"]))  # type: ignore[arg-type]
+    if kind == "gaussian":
+        return _("Table for learning {column}").format(column=recipe["label"])
+    if kind == "marginals":
+        cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
+        return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
+    if kind == "marginal error":
+        return _("Marginal error, columns at a time: {way}").format(way=recipe["way"])
+    if kind == "accuracy":
+        return _("Accuracy of {column}, learned from a release").format(column=recipe["target"])
+    named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
+    columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
+    if kind == "some columns":
+        kind = recipe["recipe"]["kind"]  # type: ignore[index]
+    names = {
+        "independent": _("Independent columns"),
+        "joint": _("Joint table"),
+        "tree": _("Synthetic table (Tree)"),
+        "adaptive": _("Synthetic table (Adaptive)"),
+    }
+    return f"{names.get(str(kind), str(kind))}: {columns}"

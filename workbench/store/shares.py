@@ -1,0 +1,274 @@
+"""Links that show one release to somebody who has no table: who made them, and what stands behind each.
+
+A link is 256 random bits, of which only the SHA-256 digest is kept, and the release is kept beside it: whoever
+answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
+nothing again.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.release import Release
+from workbench.store.database import Store
+from workbench.store.narrow import SEEN, let_look
+from workbench.store.surveys import digest_of
+
+MAX_DAYS = 366
+MAX_TITLE, MAX_NOTE = 120, 2_000
+MAX_TEXT = 20_000_000
+"""Letters of a release behind a link."""
+_MAKE_TABLES = 0x70776233  # any number that no other program on the server uses
+_TOKEN = 43
+"""Letters of a link: 256 bits in base64."""
+
+tables = sa.MetaData()
+
+shares = sa.Table(
+    SEEN,
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("digest", sa.Text, nullable=False, unique=True),
+    sa.Column("dataset", sa.Text, nullable=False, index=True),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("contents", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("made", sa.Text, nullable=False),
+    sa.Column("expires", sa.Text, nullable=False),
+    sa.Column("ended", sa.Text, nullable=False),
+    sa.Column("opened", sa.Integer, nullable=False),
+    sa.Column("last_opened", sa.Text, nullable=False),
+)
+"""`ended` is empty, "revoked" or "expired"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A link as its maker sees it, without its token.
+
+    Attributes:
+        contents: names of what is given beside pictures, tables and the guarantee.
+        made, expires: in UTC.
+        ended: empty while it works, else "revoked" or "expired".
+        opened, last_opened: how often its page was asked for, and when last; None for never.
+    """
+
+    id: str
+    title: str
+    note: str
+    contents: frozenset[str]
+    made: datetime
+    expires: datetime
+    ended: str
+    opened: int
+    last_opened: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What stands behind a link that works.
+
+    Attributes:
+        text: a release, as `Release.to_json` wrote it.
+    """
+
+    id: str
+    title: str
+    note: str
+    contents: frozenset[str]
+    text: str
+
+
+class Shares:
+    """All links of a database."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        with store.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKE_TABLES)))
+            tables.create_all(connection)
+            let_look(connection)
+        self._lock = threading.Lock()
+        self._opened: Counter[str] = Counter()
+        self._latest = datetime.min.replace(tzinfo=UTC)
+
+    def make(
+        self,
+        release: Release,
+        *,
+        dataset: str,
+        title: str,
+        expires: datetime,
+        contents: Collection[str] = (),
+        note: str = "",
+    ) -> str:
+        """Make a link to a release: its token, which cannot be had again.
+
+        Raises: DisclosureError for anything but a release; ParameterError for a title, note or time that
+            cannot be; LimitError for a release too large for a page.
+        """
+        if not isinstance(release, Release):
+            raise DisclosureError(
+                "a {name__} is not a release and cannot be shared",
+                remedy="release it first, and share what comes out",
+                name__=type(release).__name__,
+            )
+        title, note, text = title.strip(), note.strip(), release.to_json()
+        for name, value, most in (("title", title, MAX_TITLE), ("note", note, MAX_NOTE)):
+            if len(value) > most:
+                raise ParameterError(
+                    "the {name} has more than {most} letters", remedy="make it shorter", name=name, most=most
+                )
+        if not title:
+            raise ParameterError("a link needs a title", remedy="say in a few words what it shows")
+        if len(text) > MAX_TEXT:
+            raise LimitError("the release is too large for a page", remedy="send it as a file")
+        token, now, expires = secrets.token_urlsafe(32), self._now(), expires.astimezone(UTC)
+        _check_time(now, expires)
+        with self._store.writing() as connection:
+            connection.execute(
+                sa.insert(shares).values(
+                    id=secrets.token_hex(16),
+                    digest=digest_of(token),
+                    dataset=dataset,
+                    title=title,
+                    note=note,
+                    contents=json.dumps(sorted(contents)),
+                    text=text,
+                    made=now.isoformat(),
+                    expires=expires.isoformat(),
+                    ended="",
+                    opened=0,
+                    last_opened="",
+                )
+            )
+        return token
+
+    def of(self, dataset: str) -> list[Share]:
+        """The links that were made for a data set, newest first."""
+        self.settle()
+        query = sa.select(*(c for c in shares.c if c.name not in ("digest", "text")))
+        with self._store.reading() as connection:
+            rows = connection.execute(query.where(shares.c.dataset == dataset)).all()
+        return sorted(map(_share, rows), key=lambda share: share.made, reverse=True)
+
+    def revoke(self, dataset: str, share: str) -> None:
+        """Let a link work no more, from now on."""
+        with self._store.writing() as connection:
+            connection.execute(sa.update(shares).where(_one(dataset, share)).values(ended="revoked"))
+
+    def make_again(self, dataset: str, share: str, *, expires: datetime) -> str:
+        """A new token for a link; the one before works no more. Raises: ParameterError."""
+        token, now, expires = secrets.token_urlsafe(32), self._now(), expires.astimezone(UTC)
+        _check_time(now, expires)
+        with self._store.writing() as connection:
+            changed = connection.execute(
+                sa.update(shares)
+                .where(_one(dataset, share))
+                .values(
+                    digest=digest_of(token), made=now.isoformat(), expires=expires.isoformat(), ended=""
+                )
+            )
+        if changed.rowcount != 1:
+            raise ParameterError("there is no such link", remedy="choose one from the list")
+        return token
+
+    def open(self, token: str) -> str | None:
+        """The id of what a link shows; None where it is unknown, expired or revoked. One look, always."""
+        wanted = digest_of(token if len(token) == _TOKEN else "")
+        query = sa.select(shares.c.id, shares.c.digest, shares.c.expires, shares.c.ended)
+        with self._store.looking() as connection:
+            row = connection.execute(query.where(shares.c.digest == wanted)).one_or_none()
+        found, expires, ended = ("", "", "x") if row is None else (row.digest, row.expires, row.ended)
+        is_open = self._now().isoformat() < expires
+        same = hmac.compare_digest(found, wanted)
+        return row.id if row is not None and is_open and same and not ended else None
+
+    def shown(self, share: str) -> Shown:
+        """What stands behind a link that `open` found."""
+        query = sa.select(shares.c.title, shares.c.note, shares.c.contents, shares.c.text)
+        with self._store.looking() as connection:
+            row = connection.execute(query.where(shares.c.id == share)).one()
+        return Shown(
+            id=share,
+            title=row.title,
+            note=row.note,
+            contents=frozenset(json.loads(row.contents)),
+            text=row.text,
+        )
+
+    def count(self, share: str) -> None:
+        """Take note that a page was asked for; `settle` writes it down."""
+        with self._lock:
+            self._opened[share] += 1
+
+    def settle(self) -> None:
+        """Write down what was opened since the last time, and which links have come to their end."""
+        with self._lock:
+            opened, self._opened = self._opened, Counter()
+        now = self._now().isoformat()
+        try:
+            with self._store.writing() as connection:
+                for share, times in opened.items():
+                    connection.execute(
+                        sa.update(shares)
+                        .where(shares.c.id == share)
+                        .values(opened=shares.c.opened + times, last_opened=now)
+                    )
+                over = (shares.c.ended == "") & (shares.c.expires <= now)
+                connection.execute(sa.update(shares).where(over).values(ended="expired"))
+        except BaseException:
+            with self._lock:
+                self._opened.update(opened)
+            raise
+
+    def _now(self) -> datetime:
+        """The time, which never goes back while this program runs."""
+        with self._lock:
+            self._latest = max(self._latest, datetime.now(UTC))
+            return self._latest
+
+
+def in_days(days: int) -> datetime:
+    """So many days from now, in UTC."""
+    return datetime.now(UTC) + timedelta(days=days)
+
+
+def _check_time(now: datetime, expires: datetime) -> None:
+    if not now < expires <= now + timedelta(days=MAX_DAYS):
+        raise ParameterError(
+            "a link works from now until a day within {most} days",
+            remedy="choose a day in between",
+            most=MAX_DAYS,
+        )
+
+
+def _one(dataset: str, share: str) -> sa.ColumnElement[bool]:
+    return (shares.c.dataset == dataset) & (shares.c.id == share)
+
+
+def _share(row: Any) -> Share:
+    return Share(
+        id=row.id,
+        title=row.title,
+        note=row.note,
+        contents=frozenset(json.loads(row.contents)),
+        made=datetime.fromisoformat(row.made),
+        expires=datetime.fromisoformat(row.expires),
+        ended=row.ended,
+        opened=row.opened,
+        last_opened=datetime.fromisoformat(row.last_opened) if row.last_opened else None,
+    )
