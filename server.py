@@ -8,7 +8,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from dpcore.errors import DpcoreError
-from share import answers
+from share import answers, links
 from workbench.store import start
 from workbench.store.settings import read_settings
 from workbench.web import guard, headers, health, lifetime, requests
@@ -25,7 +25,7 @@ config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
 def routes() -> list[Route]:
     """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
     try:
-        return [*health.HEALTH, *answers.routes(start.surveys())]
+        return [*health.HEALTH, *answers.routes(start.surveys()), *links.routes(start.shares())]
     except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
         return health.HEALTH
 

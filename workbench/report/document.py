@@ -78,7 +78,7 @@ class Document:
     """
 
     title: str
-    badge: Badge
+    badge: Badge | None = None
     badge_text: str = ""
     note: str = ""
     about: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ def page(document: Document) -> Page:
         _template("page.html")
         .render(
             document=document,
-            badge=document.badge_text or BADGES[document.badge],
+            badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
             style=STYLE,
             language=code(),
             words={

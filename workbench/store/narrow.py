@@ -1,8 +1,8 @@
 """A connection that can see one table and change nothing: what answers strangers has no other.
 
 SQLite asks an authorizer before it reads a column; on PostgreSQL the connection takes on a role that may
-read that table alone. Where the database's user may not make roles, its transactions are read-only, and the log
-says what is missing.
+read that table alone. Where the database's user may not make roles, its transactions are read-only, and the
+log says what is missing.
 """
 
 from __future__ import annotations

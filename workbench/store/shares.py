@@ -1,6 +1,6 @@
 """Links that show one release to somebody who has no table: who made them, and what stands behind each.
 
-A link is 256 random bits, of which only the SHA-256 digest is kept, and the release is kept beside it: whoever
+A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept beside it: whoever
 answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
 nothing again.
 """
@@ -178,9 +178,7 @@ class Shares:
             changed = connection.execute(
                 sa.update(shares)
                 .where(_one(dataset, share))
-                .values(
-                    digest=digest_of(token), made=now.isoformat(), expires=expires.isoformat(), ended=""
-                )
+                .values(digest=digest_of(token), made=now.isoformat(), expires=expires.isoformat(), ended="")
             )
         if changed.rowcount != 1:
             raise ParameterError("there is no such link", remedy="choose one from the list")
