@@ -110,6 +110,7 @@ def page(document: Document) -> Page:
             document=document,
             badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
             style=STYLE,
+            style_digest=STYLE_DIGEST,
             language=code(),
             words={
                 "pictures": _("What came out"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
@@ -14,7 +15,7 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable
 from dpcore.tables.counts import Marginal
 from workbench.report import downloads
-from workbench.report.document import Document, Picture, Table
+from workbench.report.document import Document, Picture, Table, page
 from workbench.report.drawing import bars, grid
 from workbench.ui.charts import fold
 from workbench.ui.language import N_, Words, _
@@ -50,6 +51,12 @@ def document(
         downloads=downloads.linked(downloads.files(release, contents)),
         asks=downloads.QUESTIONS in contents and bool(askable(release)),
     )
+
+
+def file(release: Release) -> bytes:
+    """The page of a release as one file that needs no server."""
+    whole = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
+    return page(whole).html().encode()
 
 
 def _about(release: Release) -> tuple[str, ...]:

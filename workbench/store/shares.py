@@ -218,7 +218,12 @@ class Shares:
         with self._lock:
             opened, self._opened = self._opened, Counter()
         now = self._now().isoformat()
+        over = (shares.c.ended == "") & (shares.c.expires <= now)
         try:
+            with self._store.looking() as connection:
+                ending = connection.execute(sa.select(shares.c.id).where(over)).first()
+            if not opened and ending is None:
+                return
             with self._store.writing() as connection:
                 for share, times in opened.items():
                     connection.execute(
@@ -226,7 +231,6 @@ class Shares:
                         .where(shares.c.id == share)
                         .values(opened=shares.c.opened + times, last_opened=now)
                     )
-                over = (shares.c.ended == "") & (shares.c.expires <= now)
                 connection.execute(sa.update(shares).where(over).values(ended="expired"))
         except BaseException:
             with self._lock:
