@@ -24,7 +24,6 @@ def show() -> None:
             _("A release file (JSON), from a link or from the Synthesize page"),
             type=["json"],
             key="opened-release",
-            persist_state="session",
         )
         if file is None:
             return
