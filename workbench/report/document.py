@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import pandas as pd
+
 from workbench.report.drawing import Drawing
 from workbench.ui.language import N_, Words, _, code
+from workbench.ui.wording import printable
 
 HERE = Path(__file__).parent
 STYLE = (HERE / "page.css").read_text(encoding="utf-8")
@@ -38,6 +41,15 @@ class Table:
     headings: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     note: str = ""
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, *, note: str = "") -> Table:
+        """A frame of aggregates or of public rows, as it stands."""
+        return cls(
+            headings=tuple(map(printable, frame.columns)),
+            lines=tuple(tuple(map(printable, line)) for line in frame.itertuples(index=False, name=None)),
+            note=note,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,6 +43,7 @@ KIND_WORDS = Words(
 )
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
+_MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
@@ -55,6 +56,11 @@ def printable(text: object, *, at_most: int = 80) -> str:
 def plain(text: object, *, at_most: int = 80) -> str:
     """A person's own text, such as a column name, so that Markdown shows it to the letter."""
     return _MARKDOWN.sub(r"\\\1", printable(text, at_most=at_most))
+
+
+def unmarked(text: str) -> str:
+    """A sentence with `plain` parts, for a page that is no Markdown."""
+    return _MARKED.sub(r"\1", text)
 
 
 def number(value: float) -> str:
