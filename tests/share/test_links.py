@@ -59,7 +59,7 @@ def make_release(recipe: Any = None, *, epsilon: str = "1") -> dp.Release:
     )
     ledger = dp.MemoryLedger()
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=ledger)
-    return curator.run(recipe or dp.Marginals(cliques=[("age", "sex"), ("city <b>",)]), dp.PureDP(epsilon))
+    return curator.run(recipe or dp.Marginals(cliques=[("age", "sex"), ("city <b>",)]), dp.PureDP(epsilon=epsilon))
 
 
 RELEASE = make_release()
@@ -155,7 +155,7 @@ def test_links_that_do_not_work_look_alike(shared: Shared, monkeypatch: pytest.M
     for each in shared.shares.of("d"):
         shared.shares.revoke("d", each.id)
     found += [shared.get(), shared.get(expired)]
-    assert len(looks) == len(found)
+    assert sum("digest = ?" in each for each in looks) == len(found)
     assert {(each.status, each.body) for each in found} == {(404, found[0].body)}
     assert all(each.headers == found[0].headers for each in found)
     assert "does not work" in found[0].text

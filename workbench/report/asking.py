@@ -131,7 +131,7 @@ def _given(query: str) -> dict[str, list[str]]:
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     try:
-        pairs = parse_qsl(query, max_num_fields=MAX_FIELDS)
+        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
         raise LimitError("the question has too many conditions", remedy="choose fewer") from None
     found: dict[str, list[str]] = {}
