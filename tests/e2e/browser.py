@@ -49,7 +49,7 @@ class Server:
 
 
 @contextmanager
-def serving(script: str = "server.py") -> Iterator[Server]:
+def serving(script: str = "server.py", *, database: str = "") -> Iterator[Server]:
     """Start the app as `make app` does, on a free port of this computer."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -59,7 +59,7 @@ def serving(script: str = "server.py") -> Iterator[Server]:
         process = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)],
             cwd=ROOT,
-            env={**environment, "WORKBENCH_DATA_DIR": folder},
+            env={**environment, "WORKBENCH_DATA_DIR": folder, "DATABASE_URL": database},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

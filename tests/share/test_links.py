@@ -59,7 +59,9 @@ def make_release(recipe: Any = None, *, epsilon: str = "1") -> dp.Release:
     )
     ledger = dp.MemoryLedger()
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=ledger)
-    return curator.run(recipe or dp.Marginals(cliques=[("age", "sex"), ("city <b>",)]), dp.PureDP(epsilon=epsilon))
+    return curator.run(
+        recipe or dp.Marginals(cliques=[("age", "sex"), ("city <b>",)]), dp.PureDP(epsilon=epsilon)
+    )
 
 
 RELEASE = make_release()
