@@ -87,7 +87,7 @@ class RangeErrors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangeQueryErrors(Evaluation[RangeErrors]):
+class RangeErrorsOf(Evaluation[RangeErrors]):
     """The evaluation of range queries on one column, answered from `source`.
 
     Attributes:

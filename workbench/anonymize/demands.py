@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
-    Loss,
+    InformationLoss,
     Metric,
     NonUniformEntropy,
 )
@@ -16,7 +16,7 @@ from dpcore.anonymize.models import (
     DistinctL,
     EntropyL,
     KMap,
-    Model,
+    PrivacyModel,
     RecursiveCL,
     TCloseness,
 )
@@ -96,7 +96,7 @@ def ask(curator: Curator, current: Work) -> Demands:
     )
 
 
-def _secrets(current: Work) -> tuple[Model, ...]:
+def _secrets(current: Work) -> tuple[PrivacyModel, ...]:
     """One model, on each of the chosen columns that should stay unknown."""
     names = work.sensitive(current)
     if not names:
@@ -125,7 +125,7 @@ def _secrets(current: Work) -> tuple[Model, ...]:
     return tuple(secret_model(kind, name, value, c=c) for name in columns)
 
 
-def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Model:
+def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> PrivacyModel:
     """The model on a sensitive column that a person chose."""
     if kind == "distinct":
         return DistinctL(column=column, l=int(value))
@@ -167,10 +167,10 @@ def _metric(current: Work) -> Metric:
         )
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
-    return Loss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
+    return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
 
 
-def _population(current: Work) -> tuple[str | None, tuple[Model, ...]]:
+def _population(current: Work) -> tuple[str | None, tuple[PrivacyModel, ...]]:
     """A column that marks the rows to be published out of a population, and the demands that follow."""
     others = [name for name, role in current.roles.items() if role == "insensitive"]
     subset = st.selectbox(
@@ -182,7 +182,7 @@ def _population(current: Work) -> tuple[str | None, tuple[Model, ...]]:
     )
     if subset is None or subset not in others:
         return None, ()
-    models: list[Model] = []
+    models: list[PrivacyModel] = []
     crowd = st.number_input(
         _("Every group has at least so many people in the population (k-map)"),
         1,

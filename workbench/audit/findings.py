@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.audit import Audit, AuditReport
-from dpcore.evaluation.proposals import SuggestedRoles
+from dpcore.evaluation.proposals import RolesOf
 from dpcore.risk.roles import SuggestedRole
 from workbench import samples, session
 from workbench.ui import charts
@@ -19,7 +19,7 @@ SHOWN_SETS = 12
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
     """A proposed role for every column of the table."""
-    return session.once(curator, ("roles",), SuggestedRoles)
+    return session.once(curator, ("roles",), RolesOf)
 
 
 def report(

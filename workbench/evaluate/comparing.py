@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.accounting.loss import PureDP
 from dpcore.curator import Curator
-from dpcore.evaluation import Distribution, Distributions, RangeErrors, RangeQueryErrors, measures
+from dpcore.evaluation import Distribution, DistributionsOf, RangeErrors, RangeErrorsOf, measures
 from dpcore.evaluation.similarity import ColumnSimilarity, Similarity, SimilarityReport
 from dpcore.schema import Date, IntervalColumn
 from workbench import session
@@ -28,7 +28,7 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
 
 def distribution(curator: Curator, candidate: Candidate, column: str) -> Distribution:
     """Both distributions of one column."""
-    found = session.once(curator, ("columns", candidate.key), lambda: Distributions(other=candidate.table))
+    found = session.once(curator, ("columns", candidate.key), lambda: DistributionsOf(other=candidate.table))
     return next(each for each in found if each.column == column)
 
 
@@ -42,7 +42,7 @@ def ranges(curator: Curator, candidate: Candidate, column: str, low: Any, high: 
     return session.once(
         curator,
         ("ranges", candidate.key, column, low, high),
-        lambda: RangeQueryErrors(source=source, column=column, named=((low, high),), loss=loss),
+        lambda: RangeErrorsOf(source=source, column=column, named=((low, high),), loss=loss),
     )
 
 

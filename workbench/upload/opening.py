@@ -22,7 +22,7 @@ SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fit:
+class TableCheck:
     """How a table fits its schema; private.
 
     Attributes:
@@ -118,7 +118,7 @@ def confirm_all(draft: session.Draft) -> None:
     draft.version += 1
 
 
-def check_table(draft: session.Draft, schema: Schema) -> Fit:
+def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
     """Rows outside each column's declaration; computed once a declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
@@ -137,7 +137,7 @@ def check_table(draft: session.Draft, schema: Schema) -> Fit:
                 _("no cell to go to"): outside.refused,
             }
         )
-    return Fit(table=pd.DataFrame(lines), refused=tuple(refused))
+    return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
 
 
 def make_budget(epsilon: float, rule: str, delta: str) -> AnyLoss:
