@@ -24,9 +24,13 @@ from dpcore.anonymize.plan import SUPPRESSED_ROWS
 from dpcore.curator import Curator
 from workbench.anonymize import work
 from workbench.anonymize.work import Demands, Work
+from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
 
+K = Widget[int]("anonymize-k")
+LIMIT = Widget[float]("anonymize-limit")
+METHOD = Widget[str]("anonymize-method")
 SECRET_MODELS = Words(
     {
         "none": N_("nothing more"),
@@ -65,7 +69,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         else _("Everybody looks like at least … rows (k)"),
         work.KS,
         5,
-        key="anonymize-k",
+        key=K.key,
         help=GLOSSARY["equivalence class"],
         persist_state="session",
     )
@@ -76,7 +80,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         work.LIMITS,
         0.02,
         format_func="{:.0%}".format,
-        key="anonymize-limit",
+        key=LIMIT.key,
         help=GLOSSARY["suppression"],
         persist_state="session",
     )

@@ -17,6 +17,7 @@ from dpcore.anonymize.plan import Plan, Suppressed
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
 from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
+from dpcore.io.encoding import decode
 from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
@@ -162,6 +163,14 @@ def table_values(current: Work, name: str) -> set[str]:
     """The values of a column that a hierarchy must have a path for."""
     suggested = (current.before.get(name) or [current.hierarchies[name]])[0]
     return set(suggested.values) - {MISSING, SUPPRESSED}
+
+
+def read_hierarchy(data: bytes) -> Hierarchy:
+    """A hierarchy from the bytes of a file, in whatever encoding tables are read in.
+
+    Raises: ReadError when they are no text; HierarchyError when the text is no hierarchy.
+    """
+    return Hierarchy.from_csv(decode(data)[0])
 
 
 def of_file(current: Work, name: str, hierarchy: Hierarchy) -> Hierarchy:

@@ -14,6 +14,7 @@ from workbench.ui.charts import Chart
 from workbench.ui.language import _, said
 from workbench.ui.wording import join, percent, plain
 
+KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
 
 
@@ -100,13 +101,11 @@ def changes_chart(found: AuditReport, columns: list[str]) -> tuple[Chart, dict[s
     return drawn, labels
 
 
-def toggle(chart: str, labels: dict[str, str], columns: list[str]) -> None:
-    """Leave the column of the clicked bar out, or take it in; called with the key of the chart."""
-    clicked = session.widget(chart)["selection"].get("clicked") or [{}]
-    name = labels.get(clicked[0].get("of", ""))
-    if name is not None:
+def toggle(chart: session.Selection, labels: dict[str, str], columns: list[str]) -> None:
+    """Leave the column of the clicked bar out, or take it in."""
+    for name in (labels[bar["of"]] for bar in chart.points() if bar["of"] in labels):
         kept = [each for each in columns if each != name]
-        session.set_widget("audit-columns", kept if name in columns else [*columns, name])
+        KNOWN.put(kept if name in columns else [*columns, name])
 
 
 def _label(name: str, columns: list[str]) -> str:

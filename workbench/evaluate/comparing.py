@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.accounting.loss import PureDP
+from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.curator import Curator
 from dpcore.evaluation import Distribution, DistributionsOf, RangeErrors, RangeErrorsOf, measures
 from dpcore.evaluation.similarity import ColumnSimilarity, Similarity, SimilarityReport
@@ -36,13 +36,13 @@ def ranges(curator: Curator, candidate: Candidate, column: str, low: Any, high: 
     """Errors of range queries on one column, answered from the release's noisy counts or from its rows."""
     release = candidate.release
     measured = release is not None and any(column in clique for clique in release.marginals)
-    epsilon = release.guarantee.loss.get("epsilon") if release else None
-    loss = PureDP(epsilon=epsilon) if epsilon and curator.rule == "basic" else None
+    paid = loss_from(release.guarantee.loss) if release else None
+    direct = paid if isinstance(paid, PureDP) else None
     source = release if release and measured else candidate.table
     return session.once(
         curator,
         ("ranges", candidate.key, column, low, high),
-        lambda: RangeErrorsOf(source=source, column=column, named=((low, high),), loss=loss),
+        lambda: RangeErrorsOf(source=source, column=column, named=((low, high),), loss=direct),
     )
 
 
