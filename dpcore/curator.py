@@ -21,8 +21,9 @@ from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, con
 from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, loss_fields, units_down
 from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.plan import Plan
-from dpcore.engines.base import Engine, Part
+from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
+from dpcore.engines.work import Part
 from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
 from dpcore.mechanisms.measurer import Measurer
