@@ -1,7 +1,7 @@
 """Excel, OpenDocument, SPSS, Stata and SAS files to CSV text, which is then read like any other text.
 
-So header, title lines, numbers and dates are found by one set of rules. Where cells have labels (SPSS, Stata),
-the labels are taken, and what the file calls missing is empty. Formulas are not run: their last values are read.
+So header, title lines, numbers and dates are found by one set of rules. Cells with labels (SPSS, Stata) give
+the labels, and what the file calls missing is empty. Formulas are not run: their last values are read.
 """
 
 from __future__ import annotations
