@@ -15,7 +15,7 @@ from typing import Any, Generic, NoReturn, Protocol, TypeVar
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.composition import Rule, run_loss, total_loss
+from dpcore.accounting.composition import Rule, total_loss
 from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
 from dpcore.errors import DisclosureError, ParameterError, ReadError
 from dpcore.schema.domain import Clique
@@ -107,7 +107,7 @@ def guarantee_of(
     stands_on: tuple[Loss, ...] = (),
 ) -> Guarantee:
     """The promise for all that a release holds: its own loss, and those of the releases it stands on."""
-    together = total_loss([run_loss(loss, rule), *stands_on]) if stands_on else loss
+    together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
         loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),
@@ -226,7 +226,7 @@ class Release:
 
     @classmethod
     def from_file(cls, source: bytes | str | os.PathLike[str]) -> Release:
-        """A release from a file that `to_json` filled: its path, or its bytes. Needs no table and no ledger.
+        """A release from a file that `to_json` filled: its path, or bytes. Needs neither table nor ledger.
 
         The digest shows that the file is whole; it does not show who made it.
         Raises: ReadError for what is no release file, is too large, was altered, or is of a newer version.

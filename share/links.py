@@ -26,6 +26,7 @@ from workbench.report.document import STYLE_DIGEST, Document, Page, page
 from workbench.store.shares import Shares, Shown
 from workbench.store.surveys import links_work
 from workbench.ui.language import _
+from workbench.web import who
 
 MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""
@@ -71,9 +72,12 @@ class Links:
         self._files = Kept(KEPT_PAGES, KEPT_BYTES)
         self._heavy = threading.Semaphore(2)
 
-    def answer(self, token: str, query: str) -> Response:
-        """The page of a link, with a question's answer; or one of its files. Raises: LedgerError."""
-        share = self._shares.open(token)
+    def answer(self, token: str, query: str, address: str | None) -> Response:
+        """The page of a link, with a question's answer; or one of its files. Raises: LedgerError.
+
+        Args: address: of whoever signed in.
+        """
+        share = self._shares.open(token, address)
         if share is None:
             return HTMLResponse(gone_page(), 404)
         release, document, made, shown = self._pages.get(
@@ -127,6 +131,7 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
                 links.answer,
                 request.path_params["token"],
                 request.url.query,
+                who.address(request),
             )
             try:
                 response = await run_in_threadpool(answer)
@@ -144,7 +149,11 @@ def gone_page() -> str:
     """The page of every link that does not work, whatever the reason."""
     return _notice(
         _("This link does not work"),
-        _("It has expired, was revoked, or never existed. Ask whoever sent it for a new one."),
+        _(
+            "It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to "
+            "you as somebody who signs in here, sign in first and open it again. Else ask whoever sent it "
+            "for a new one."
+        ),
     )
 
 

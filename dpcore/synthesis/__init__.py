@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dpcore.release import FILE_READERS, Model, Release
 from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Expected, Recipe
@@ -29,20 +27,9 @@ from dpcore.synthesis.pooling import Pooled, pool
 from dpcore.synthesis.release_file import read_release
 from dpcore.synthesis.some_columns import SomeColumns
 from dpcore.synthesis.statistics import Figure, Figures, Statistics
+from dpcore.synthesis.stored import describe, load_model, load_recipe
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.synthesis.tree import Tree
-
-MODELS: dict[str, Any] = {
-    model.kind: model for model in (ChainModel, Figures, FoundCategories, GaussianModel, SyntheticModel)
-}
-
-
-def load_model(fields: dict[str, Any]) -> Model:
-    """The model that `to_dict` wrote."""
-    if fields["kind"] == Conditioned.kind:
-        return Conditioned.of(load_model(fields["model"]), fields["cells"])
-    model: Model = MODELS[fields["kind"]].from_dict(fields)
-    return model
 
 
 def _read_file(data: bytes) -> Release:
@@ -81,7 +68,9 @@ __all__ = [
     "askable",
     "closeness_step",
     "count_rows",
+    "describe",
     "load_model",
+    "load_recipe",
     "model_steps",
     "pool",
     "quantile_cuts",

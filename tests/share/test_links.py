@@ -208,7 +208,7 @@ def test_a_clock_that_is_put_back_opens_nothing(tmp_path: Path, monkeypatch: pyt
     shared.shares.settle()
     shared.store.close()
     later = Shared(tmp_path)  # and another one finds the end written down
-    assert later.shares.open(shared.token) is None
+    assert later.shares.open(shared.token, None) is None
     assert later.get().status == 200
     later.store.close()
 
@@ -334,7 +334,7 @@ def test_a_database_that_is_gone(shared: Shared, monkeypatch: pytest.MonkeyPatch
     assert "Try again in a minute" in answer.text
     assert not re.search("Ages|ledger|database|sqlite", answer.text)
 
-    def lost(_: str) -> None:
+    def lost(*_: object) -> None:
         raise LedgerError("the ledger's database cannot be reached")
 
     monkeypatch.setattr(shared.shares, "open", lost)
@@ -361,6 +361,41 @@ def test_a_file_that_is_too_large(shared: Shared, monkeypatch: pytest.MonkeyPatc
     answer = shared.get(query="file=rows.csv")
     assert answer.status == 413
     assert "too large" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("readers", "theirs", "not_theirs"),
+    [
+        (["ada@example.org"], ["ada@example.org"], ["bob@example.org", "ada@example.org.evil", ""]),
+        (["*@Example.org"], ["ada@example.org", "bob@example.org"], ["ada@sub.example.org", "example.org"]),
+        (["a@b.c", "*@d.e"], ["a@b.c", "x@d.e"], ["x@b.c"]),
+    ],
+)
+def test_links_for_people_who_sign_in(
+    shared: Shared,
+    monkeypatch: pytest.MonkeyPatch,
+    readers: list[str],
+    theirs: list[str],
+    not_theirs: list[str],
+) -> None:
+    """Somebody else would open it, or be told that there is such a link."""
+    token, unknown = shared.make(readers=readers), shared.get("x" * 43)
+    assert shared.get(token).body == unknown.body  # nobody signed in
+    for address in theirs:
+        monkeypatch.setattr(links.who, "address", lambda _, address=address: address)
+        assert shared.get(token).status == 200
+    for address in not_theirs:
+        monkeypatch.setattr(links.who, "address", lambda _, address=address: address)
+        answer = shared.get(token)
+        assert (answer.status, answer.body, answer.headers) == (404, unknown.body, unknown.headers)
+    assert shared.get().status == 200  # a link for anybody stays one
+
+
+@pytest.mark.parametrize("reader", ["", "*", "@example.org", "ada", "a b@c.d", "*@*", "a@b@c", "*@a\nb"])
+def test_readers_that_cannot_be(shared: Shared, reader: str) -> None:
+    """A list that means everybody, or nobody, without saying so."""
+    with pytest.raises(ParameterError, match="a reader is an address"):
+        shared.make(readers=[reader])
 
 
 def test_what_answers_strangers_sees_one_table(shared: Shared) -> None:

@@ -11,7 +11,8 @@ from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical
 from workbench import session
 from workbench.ui.language import _
-from workbench.ui.wording import describe, percent, plain
+from workbench.ui.releases import describe
+from workbench.ui.wording import percent, plain
 
 
 def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:

@@ -13,7 +13,8 @@ from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.curator import Curator
 from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import amount, delta_of, describe, number, plain
+from workbench.ui.releases import describe
+from workbench.ui.wording import amount, delta_of, number, plain
 
 _STATES = Words(
     {

@@ -12,13 +12,17 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench import session
 from workbench.report.downloads import CONTENTS
+from workbench.store.roles import sign_in_needed
 from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, in_days
 from workbench.store.surveys import links_work
 from workbench.ui import releases
 from workbench.ui.language import _
-from workbench.ui.wording import describe, printable
+from workbench.ui.wording import printable
 
 DAYS = (7, 30, 90)
+NOBODY = ""
+"""In place of the addresses that are still to be written."""
+RELEASE = session.Widget[str]("links-release")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +32,7 @@ class Draft:
     Attributes:
         days: until it ends; None for `until`, a day that is included.
         contents: names of what is given beside pictures, tables and the guarantee.
+        readers: addresses of those who may open it; none for anybody with the link.
     """
 
     title: str
@@ -35,6 +40,7 @@ class Draft:
     days: int | None
     until: date | None
     contents: tuple[str, ...]
+    readers: tuple[str, ...]
 
     @property
     def expires(self) -> datetime:
@@ -54,9 +60,9 @@ def choose(curator: Curator) -> Release | None:
     wanted = session.take(session.ShowRelease)
     ids = [line["request_id"] for line in made]
     if wanted is not None and wanted.request_id in ids:
-        session.set_widget("links-release", wanted.request_id)
+        RELEASE.put(wanted.request_id)
     named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in made}
-    chosen = st.selectbox(_("Release"), ids, format_func=named.__getitem__, key="links-release")
+    chosen = st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key)
     return curator.release(chosen)
 
 
@@ -65,7 +71,7 @@ def ask(release: Release) -> Draft:
     key = release.request_id
     title = st.text_input(
         _("Title"),
-        printable(describe(release.recipe), at_most=MAX_TITLE),
+        printable(releases.describe(release.recipe), at_most=MAX_TITLE),
         max_chars=MAX_TITLE,
         key=f"links-title-{key}",
     )
@@ -97,8 +103,29 @@ def ask(release: Release) -> Draft:
         format_func=CONTENTS.__getitem__,
         key="links-contents",
     )
-    st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
-    return Draft(title=title, note=note, days=days, until=until, contents=tuple(contents))
+    return Draft(
+        title=title,
+        note=note,
+        days=days,
+        until=until,
+        contents=tuple(contents),
+        readers=tuple(_readers()) if sign_in_needed() else (),
+    )
+
+
+def _readers() -> list[str]:
+    """Who may open the link; asked where people sign in, so that the server can tell them apart."""
+    ways = {"anybody": _("anybody with the link"), "listed": _("people who sign in, of these addresses")}
+    way = st.radio(_("Who may open it"), list(ways), format_func=ways.__getitem__, key="links-who")
+    if way == "anybody":
+        return []
+    text = st.text_area(
+        _("Addresses, one per line; *@ and a domain for everybody there"),
+        placeholder="ada@example.org\n*@example.com",
+        key="links-readers",
+        height=100,
+    )
+    return text.split() or [NOBODY]
 
 
 def make(curator: Curator, release: Release, draft: Draft) -> None:
@@ -107,12 +134,16 @@ def make(curator: Curator, release: Release, draft: Draft) -> None:
         _("Make the link"),
         type="primary",
         icon=":material/link:",
-        disabled=not (links_work.is_set() and draft.title.strip()),
+        disabled=not (links_work.is_set() and draft.title.strip() and NOBODY not in draft.readers),
         on_click=_make,
         args=(curator.account.dataset, release, draft),
     )
     if not draft.title.strip():
         st.caption(_("A link needs a title."))
+    if NOBODY in draft.readers:
+        st.caption(_("Say who may open it: write at least one address."))
+    if not draft.readers:
+        st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
 
 
 def _make(dataset: str, release: Release, draft: Draft) -> None:
@@ -125,6 +156,7 @@ def _make(dataset: str, release: Release, draft: Draft) -> None:
             note=draft.note,
             expires=draft.expires,
             contents=draft.contents,
+            readers=draft.readers,
         )
     except DpcoreError as error:
         held.notices["links"] = error

@@ -72,8 +72,9 @@ def listed(curator: Curator) -> None:
 def _state(share: Share) -> str:
     if share.ended:
         return plain(ENDS[share.ended])
-    return _("made on {made}, works until {expires} UTC").format(
-        made=plain(f"{share.made:%Y-%m-%d}"), expires=plain(f"{share.expires:%Y-%m-%d %H:%M}")
+    whom = plain(", ".join(share.readers), at_most=200) or _("anybody with the link")
+    return _("made on {made}, works until {expires} UTC, for {whom}").format(
+        made=plain(f"{share.made:%Y-%m-%d}"), expires=plain(f"{share.expires:%Y-%m-%d %H:%M}"), whom=whom
     )
 
 

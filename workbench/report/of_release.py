@@ -12,14 +12,14 @@ import numpy as np
 from dpcore.accounting.loss import epsilon_of
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable
+from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
 from dpcore.tables.counts import Marginal
 from workbench.report import downloads
 from workbench.report.document import Document, Picture, Table, page
 from workbench.report.drawing import bars, grid
 from workbench.ui.charts import fold
-from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import USUAL_DELTA, describe, epsilon_words, guarantee_words, loss_words, number
+from workbench.ui.language import N_, Words, _, said
+from workbench.ui.wording import USUAL_DELTA, epsilon_words, guarantee_words, loss_words, number
 from workbench.ui.wording import printable as shown
 
 MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
@@ -40,7 +40,7 @@ def document(
 ) -> Document:
     """The page of a release, for a server that answers its links and questions."""
     return Document(
-        title=shown(title, at_most=120) or shown(describe(release.recipe), at_most=200),
+        title=shown(title, at_most=120) or shown(said(describe(release.recipe)), at_most=200),
         badge="private",
         badge_text=_("differentially private · {loss}").format(loss=loss_words(release.guarantee.loss)),
         note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
@@ -64,7 +64,7 @@ def _about(release: Release) -> tuple[str, ...]:
         _(
             "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
             "to nothing about any one person. Made on {day}."
-        ).format(what=shown(describe(release.recipe), at_most=400), day=shown(release.created[:10])),
+        ).format(what=shown(said(describe(release.recipe)), at_most=400), day=shown(release.created[:10])),
         _("Protected: whether one person is in the table at all ({unit}).").format(
             unit=shown(release.guarantee.unit, at_most=200)
         ),

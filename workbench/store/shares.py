@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 import threading
 from collections import Counter
@@ -22,36 +23,19 @@ import sqlalchemy as sa
 from dpcore.errors import DisclosureError, LimitError, ParameterError
 from dpcore.release import Release
 from workbench.store.database import Store
-from workbench.store.narrow import SEEN, let_look
+from workbench.store.narrow import let_look
+from workbench.store.roles import is_listed
 from workbench.store.surveys import digest_of
+from workbench.store.tables import shares
 
 MAX_DAYS = 366
 MAX_TITLE, MAX_NOTE = 120, 2_000
+MAX_READERS = 200
 MAX_TEXT = 20_000_000
 """Letters of a release behind a link."""
-_MAKE_TABLES = 0x70776233  # any number that no other program on the server uses
+_READER = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
 _TOKEN = 43
 """Letters of a link: 256 bits in base64."""
-
-tables = sa.MetaData()
-
-shares = sa.Table(
-    SEEN,
-    tables,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("digest", sa.Text, nullable=False, unique=True),
-    sa.Column("dataset", sa.Text, nullable=False, index=True),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.Column("contents", sa.Text, nullable=False),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("made", sa.Text, nullable=False),
-    sa.Column("expires", sa.Text, nullable=False),
-    sa.Column("ended", sa.Text, nullable=False),
-    sa.Column("opened", sa.Integer, nullable=False),
-    sa.Column("last_opened", sa.Text, nullable=False),
-)
-"""`ended` is empty, "revoked" or "expired"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +44,7 @@ class Share:
 
     Attributes:
         contents: names of what is given beside pictures, tables and the guarantee.
+        readers: addresses of those who may open it, or "*@" and a domain; empty for anybody with the link.
         made, expires: in UTC.
         ended: empty while it works, else "revoked" or "expired".
         opened, last_opened: how often its page was asked for, and when last; None for never.
@@ -69,6 +54,7 @@ class Share:
     title: str
     note: str
     contents: frozenset[str]
+    readers: tuple[str, ...]
     made: datetime
     expires: datetime
     ended: str
@@ -97,9 +83,6 @@ class Shares:
     def __init__(self, store: Store) -> None:
         self._store = store
         with store.writing() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKE_TABLES)))
-            tables.create_all(connection)
             let_look(connection)
         self._lock = threading.Lock()
         self._opened: Counter[str] = Counter()
@@ -114,11 +97,15 @@ class Shares:
         expires: datetime,
         contents: Collection[str] = (),
         note: str = "",
+        readers: Collection[str] = (),
     ) -> str:
         """Make a link to a release: its token, which cannot be had again.
 
-        Raises: DisclosureError for anything but a release; ParameterError for a title, note or time that
-            cannot be; LimitError for a release too large for a page.
+        Args:
+            readers: addresses of those who may open it once they have signed in, each a whole one or "*@"
+                and a domain; empty for anybody with the link.
+        Raises: DisclosureError for anything but a release; ParameterError for a title, note, reader or time
+            that cannot be; LimitError for a release too large for a page.
         """
         if not isinstance(release, Release):
             raise DisclosureError(
@@ -132,6 +119,13 @@ class Shares:
                 raise ParameterError(
                     "the {name} has more than {most} letters", remedy="make it shorter", name=name, most=most
                 )
+        wrong = [each for each in readers if not _READER.fullmatch(each)]
+        if wrong or len(readers) > MAX_READERS:
+            raise ParameterError(
+                "a reader is an address, or *@ and a domain, and there are at most {most}",
+                remedy="write them like ada@example.org or *@example.org",
+                most=MAX_READERS,
+            )
         if not title:
             raise ParameterError("a link needs a title", remedy="say in a few words what it shows")
         if len(text) > MAX_TEXT:
@@ -147,6 +141,7 @@ class Shares:
                     title=title,
                     note=note,
                     contents=json.dumps(sorted(contents)),
+                    readers=json.dumps([each.lower() for each in readers]),
                     text=text,
                     made=now.isoformat(),
                     expires=expires.isoformat(),
@@ -184,16 +179,21 @@ class Shares:
             raise ParameterError("there is no such link", remedy="choose one from the list")
         return token
 
-    def open(self, token: str) -> str | None:
-        """The id of what a link shows; None where it is unknown, expired or revoked. One look, always."""
+    def open(self, token: str, address: str | None) -> str | None:
+        """The id of what a link shows to whoever asks; None where it is unknown, over, revoked or not theirs.
+
+        One look into the database, always. Args: address: confirmed by a sign-in; None without one.
+        """
         wanted = digest_of(token if len(token) == _TOKEN else "")
-        query = sa.select(shares.c.id, shares.c.digest, shares.c.expires, shares.c.ended)
+        query = sa.select(shares.c.id, shares.c.digest, shares.c.expires, shares.c.ended, shares.c.readers)
         with self._store.looking() as connection:
             row = connection.execute(query.where(shares.c.digest == wanted)).one_or_none()
-        found, expires, ended = ("", "", "x") if row is None else (row.digest, row.expires, row.ended)
-        is_open = self._now().isoformat() < expires
-        same = hmac.compare_digest(found, wanted)
-        return row.id if row is not None and is_open and same and not ended else None
+        now = self._now().isoformat()
+        share, found, expires, ended, readers = ("", "", "", "unknown", "[]") if row is None else row
+        listed = json.loads(readers)
+        is_theirs = not listed or is_listed(address or "", listed)
+        is_open = hmac.compare_digest(found, wanted) and now < expires and not ended
+        return share if is_open and is_theirs else None
 
     def shown(self, share: str) -> Shown:
         """What stands behind a link that `open` found."""
@@ -268,6 +268,7 @@ def _share(row: Any) -> Share:
         title=row.title,
         note=row.note,
         contents=frozenset(json.loads(row.contents)),
+        readers=tuple(json.loads(row.readers)),
         made=datetime.fromisoformat(row.made),
         expires=datetime.fromisoformat(row.expires),
         ended=row.ended,

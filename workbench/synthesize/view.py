@@ -23,7 +23,7 @@ from workbench.report.downloads import guarantee_json
 from workbench.synthesize import learning, model_view, recipes, record
 from workbench.ui import charts, releases, widgets
 from workbench.ui.language import _, said
-from workbench.ui.wording import amount, describe, guarantee_words, number, plain
+from workbench.ui.wording import amount, guarantee_words, number, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
@@ -32,7 +32,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
 
     @st.dialog(_("A last look"))
     def last_look() -> None:
-        st.markdown(f"**{plain(describe(recipe.to_dict()), at_most=400)}**")
+        st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
         st.write(
             _(
                 "Read: the counts of these columns in {name}. "
@@ -44,7 +44,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
             )
         )
-        read = {name for each in quote.expected for name in each.clique} | set(recipes.columns_of(recipe))
+        read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
             st.warning(
@@ -99,7 +99,7 @@ def show(curator: Curator, request_id: str) -> None:
         widgets.error_box(error)
         st.button(_("Back"), on_click=recipes.back)
         return
-    st.title(plain(describe(release.recipe), at_most=200))
+    st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")

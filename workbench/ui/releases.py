@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from dpcore import synthesis
 from dpcore.curator import Curator
-from workbench.ui.wording import amount, describe
+from dpcore.evaluation.private import QUESTIONS
+from workbench.ui.language import said
+from workbench.ui.wording import amount
 
 
 def earlier(curator: Curator) -> list[dict[str, str]]:
@@ -24,3 +30,9 @@ def earlier(curator: Curator) -> list[dict[str, str]]:
         }
         for line in reversed(asked)
     ]
+
+
+def describe(asked: Mapping[str, Any]) -> str:
+    """What a recipe or a private question asked, in a few words."""
+    question = QUESTIONS.get(asked["kind"])
+    return said(question.describe(asked) if question else synthesis.describe(asked))

@@ -41,6 +41,7 @@ KIND_WORDS = Words(
         "leave out": N_("leave out"),
     }
 )
+UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
 _MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
@@ -81,7 +82,7 @@ def amount(units: int, account: Account) -> str:
 
 def rule_unit(account: Account) -> str:
     """The unit in which an account is kept."""
-    return _("epsilon") if account.rule == "basic" else _("rho")
+    return UNITS[account.rule.unit]
 
 
 def budget_words(account: Account) -> str:
@@ -96,9 +97,9 @@ def loss_words(loss: Mapping[str, str]) -> str:
     delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
     if delta:
         return _("{name} {loss} with delta {delta:g}").format(
-            name=_(name), loss=number(numbers[name]), delta=delta
+            name=UNITS[name], loss=number(numbers[name]), delta=delta
         )
-    return _("{name} {loss}").format(name=_(name), loss=number(numbers[name]))
+    return _("{name} {loss}").format(name=UNITS[name], loss=number(numbers[name]))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
@@ -147,7 +148,7 @@ def delta_of(account: Account) -> str:
 
 def spent_epsilon(units: int, account: Account) -> float:
     """What `units` amount to as epsilon: themselves, or by conversion at the account's delta."""
-    if account.rule == "basic":
+    if account.rule.pure:
         return units / UNIT
     return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
@@ -203,36 +204,3 @@ def join(names: list[Any]) -> str:
     if len(names) < 2:
         return "".join(names)
     return _("{first} and {last}").format(first=", ".join(names[:-1]), last=names[-1])
-
-
-def describe(recipe: dict[str, object]) -> str:
-    """A recipe in a few words."""
-    kind = recipe["kind"]
-    if kind == "histogram":
-        return _("Histogram of {column}").format(column=recipe["column"])
-    if kind == "categories":
-        return _("Categories of {column}").format(column=recipe["column"])
-    if kind == "statistics":
-        return _("Mean and quantiles of {column}").format(column=recipe["column"])
-    if kind == "closeness":
-        return _("Test of drawn rows over {columns}").format(columns=", ".join(recipe["columns"]))  # type: ignore[arg-type]
-    if kind == "gaussian":
-        return _("Table for learning {column}").format(column=recipe["label"])
-    if kind == "marginals":
-        cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
-        return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
-    if kind == "marginal error":
-        return _("Marginal error, columns at a time: {way}").format(way=recipe["way"])
-    if kind == "accuracy":
-        return _("Accuracy of {column}, learned from a release").format(column=recipe["target"])
-    named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
-    columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
-    if kind == "some columns":
-        kind = recipe["recipe"]["kind"]  # type: ignore[index]
-    names = {
-        "independent": _("Independent columns"),
-        "joint": _("Joint table"),
-        "tree": _("Synthetic table (Tree)"),
-        "adaptive": _("Synthetic table (Adaptive)"),
-    }
-    return f"{names.get(str(kind), str(kind))}: {columns}"
