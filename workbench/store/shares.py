@@ -191,7 +191,7 @@ class Shares:
         now = self._now().isoformat()
         share, found, expires, ended, readers = ("", "", "", "unknown", "[]") if row is None else row
         listed = json.loads(readers)
-        is_theirs = not listed or is_listed(address or "", listed)
+        is_theirs = not listed or ("@" in (address or "") and is_listed(address or "", listed))
         is_open = hmac.compare_digest(found, wanted) and now < expires and not ended
         return share if is_open and is_theirs else None
 
