@@ -164,7 +164,7 @@ def _read(release: Release, given: Mapping[str, list[str]], question: Question) 
                 question.where[name] = ends
                 question.words.append(
                     _("{column} from {low} to below {high}").format(
-                        column=heading, low=shown(ends[0]), high=shown(ends[1])
+                        column=heading, low=_said(ends[0]), high=_said(ends[1])
                     )
                 )
         elif typed:
@@ -173,6 +173,10 @@ def _read(release: Release, given: Mapping[str, list[str]], question: Question) 
             question.words.append(
                 _("{column}: {labels}").format(column=heading, labels=", ".join(map(shown, labels)))
             )
+
+
+def _said(bound: float | str) -> str:
+    return shown(f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound)
 
 
 def _field(column: Column, number: int, typed: tuple[str, ...], wanted: tuple[str, str]) -> Field:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from workbench.ui.wording import number, printable
 
 WIDTH = 360.0
-_LEFT, _TOP, _HEIGHT, _FOOT = 44.0, 10.0, 170.0, 34.0
+_LEFT, _TOP, _HEIGHT, _FOOT = 44.0, 24.0, 170.0, 34.0
 _LINE, _BAR = 34.0, 11.0
 _LABEL = 46
 
@@ -62,29 +62,31 @@ def bars(
     half: float | None,
     *,
     upright: bool,
+    unit: str,
     title: str = "",
-    kind: str = "value",
 ) -> Drawing:
     """One bar for each count, with its error bar.
 
     Args:
         half: half-width of the interval of every count; None for none.
+        unit: what is counted, in a word.
         upright: bars beside each other, for cells in an order; else one under the other, with whole labels.
     """
     most = max([1e-9, *(value + (half or 0.0) for value in values)])
-    return (_upright if upright else _lying)(labels, values, half, most, title, kind)
+    return (_upright if upright else _lying)(labels, values, half, most, unit, title)
 
 
 def _lying(
-    labels: Sequence[str], values: Sequence[float], half: float | None, most: float, title: str, kind: str
+    labels: Sequence[str], values: Sequence[float], half: float | None, most: float, unit: str, title: str
 ) -> Drawing:
-    room, rects, lines, texts = WIDTH - 64, [], [], []
+    room, rects, lines = WIDTH - 64, [], []
+    texts = [Text(WIDTH, 12, unit, "end")]
     for i, (label, value) in enumerate(zip(labels, values, strict=True)):
         top = i * _LINE
         end = room * max(0.0, value) / most
         texts.append(Text(0, top + 12, printable(label, at_most=_LABEL)))
         texts.append(Text(WIDTH, top + 26, number(value), "end"))
-        rects.append(Rect(0, top + 17, end, _BAR, kind))
+        rects.append(Rect(0, top + 17, end, _BAR, "value"))
         if half:
             low, high = (room * max(0.0, value + side) / most for side in (-half, half))
             middle = top + 17 + _BAR / 2
@@ -94,7 +96,7 @@ def _lying(
 
 
 def _upright(
-    labels: Sequence[str], values: Sequence[float], half: float | None, most: float, title: str, kind: str
+    labels: Sequence[str], values: Sequence[float], half: float | None, most: float, unit: str, title: str
 ) -> Drawing:
     step = (WIDTH - _LEFT - 4) / len(labels)
 
@@ -103,10 +105,11 @@ def _upright(
 
     lines = [Line(_LEFT, at(tick), WIDTH - 4, at(tick), "grid") for tick in ticks(most)]
     texts = [Text(_LEFT - 5, at(tick) + 4, number(tick), "end") for tick in ticks(most)]
+    texts.append(Text(0, 12, unit))
     rects = []
     for i, value in enumerate(values):
         x = _LEFT + i * step
-        rects.append(Rect(x + step * 0.08, at(value), step * 0.84, at(0) - at(value), kind))
+        rects.append(Rect(x + step * 0.08, at(value), step * 0.84, at(0) - at(value), "value"))
         if half:
             middle = x + step / 2
             lines.append(Line(middle, at(value - half), middle, at(value + half), "error"))

@@ -116,7 +116,9 @@ def _one_way(release: Release, table: Marginal) -> Picture:
         title=_("{column}: each count is within {half} rows of the truth in 95 of 100 cases").format(
             column=heading, half=number(half)
         ),
-        drawing=bars(labels, [float(each) for each in values], half, upright=ordered, title=name),
+        drawing=bars(
+            labels, [float(each) for each in values], half, upright=ordered, unit=_("rows"), title=name
+        ),
         alt=_("Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.").format(
             cells=len(labels),
             column=heading,
@@ -200,7 +202,9 @@ def _found(model: FoundCategories) -> Picture:
     heading = shown(model.column, at_most=60)
     return Picture(
         title=_("{column}: the categories that enough people share").format(column=heading),
-        drawing=bars(labels[:MAX_BARS], values[:MAX_BARS], None, upright=False) if labels else None,
+        drawing=bars(labels[:MAX_BARS], values[:MAX_BARS], None, upright=False, unit=_("rows"))
+        if labels
+        else None,
         alt=_("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading),
         table=_table((heading,), [(label,) for label in labels], values, None),
     )
