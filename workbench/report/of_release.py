@@ -15,7 +15,7 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
 from dpcore.tables.counts import Marginal
 from workbench.report import downloads
-from workbench.report.document import Document, Picture, Table, page
+from workbench.report.document import Document, Picture, Table, linked, page
 from workbench.report.drawing import bars, grid
 from workbench.ui.charts import fold
 from workbench.ui.language import N_, Words, _, said
@@ -48,7 +48,7 @@ def document(
         pictures=tuple(_pictures(release)),
         promise=tuple(_promise(release)),
         reading=tuple(_reading(release)),
-        downloads=downloads.linked(downloads.files(release, contents)),
+        downloads=linked(downloads.files(release, contents)),
         asks=downloads.QUESTIONS in contents and bool(askable(release)),
     )
 
