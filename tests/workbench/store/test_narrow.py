@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import SqlKind, postgres_kind, sqlite_kind
 from workbench.store.database import Store
+from workbench.store.settings import Settings
 from workbench.store.shares import Shares
 
 FORBIDDEN = (
@@ -52,3 +54,33 @@ def test_one_table_and_no_writing(kind: SqlKind, statement: str) -> None:
     with store.reading() as connection:  # and nothing is taken from everybody else
         connection.execute(sa.text("SELECT count(*) FROM ledger_lines")).scalar_one()
     store.close()
+
+
+@pytest.mark.postgres
+def test_a_user_who_may_not_make_roles(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Links would not work on a database of whose server one is not the master; or somebody could write."""
+    url = os.environ.get("DATABASE_URL", "")
+    if not url.startswith("postgres"):
+        pytest.skip("DATABASE_URL names no PostgreSQL server")
+    name = f"plain_{uuid.uuid4().hex}"
+    server = sa.create_engine(Settings(database_url=url).database_url, isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        for statement in (
+            f"CREATE ROLE {name} LOGIN PASSWORD 'x'",
+            f"CREATE SCHEMA {name} AUTHORIZATION {name}",
+            f"ALTER ROLE {name} SET search_path = {name}",
+        ):
+            connection.exec_driver_sql(statement)
+    try:
+        plain = server.url.set(username=name, password="x").render_as_string(hide_password=False)
+        store = Store.open(Settings(data_dir=tmp_path, database_url=plain))
+        shares = Shares(store)
+        assert shares.open("x" * 43, None) is None
+        assert "could not be made" in caplog.text
+        with pytest.raises(LedgerError), store.looking() as connection:
+            connection.execute(sa.text("DELETE FROM shares"))
+        store.close()
+    finally:
+        with server.connect() as connection:
+            connection.exec_driver_sql(f"DROP OWNED BY {name} CASCADE")
+            connection.exec_driver_sql(f"DROP ROLE {name}")
