@@ -9,12 +9,13 @@ from streamlit import config
 
 from dpcore.errors import DpcoreError
 from share import answers
-from workbench.store import start
+from workbench.store import roles, start
 from workbench.store.settings import read_settings
-from workbench.web import guard, headers, health, lifetime, requests
+from workbench.web import guard, headers, health, lifetime, requests, signing
 
 try:
     settings = read_settings()
+    roles.check_roles()
 except DpcoreError as error:
     sys.exit(f"The server cannot start: {error}")
 # Streamlit hands a session only to whom it began with; the guard writes this header and nobody else can.
@@ -37,6 +38,7 @@ app = st.App(
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),
         Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics),
+        Middleware(signing.SignIn),
     ],
     lifespan=lifetime.lifespan,
 )

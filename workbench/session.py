@@ -14,15 +14,16 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, LedgerError
 from dpcore.evaluation.question import Evaluation
 from dpcore.io.read import ReadResult
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
-from workbench.store import start
+from workbench.store import roles, start
+from workbench.store.personal import PersonalLedger
+from workbench.store.roles import Person
 from workbench.store.surveys import Surveys
 from workbench.web import tabs
 
@@ -60,6 +61,7 @@ class Draft:
         edited: the same as it stands now; it outlasts a visit to another page.
         notes: what reading it brought up.
         dataset: its keyed fingerprint.
+        opener: whose key that is; see `PersonalLedger.under`.
         version: rises when the grid is replaced.
         checks: rows outside each declaration, computed so far.
         read: how a file was read; None for a sample.
@@ -74,6 +76,7 @@ class Draft:
     edited: pd.DataFrame
     notes: tuple[str, ...]
     dataset: str
+    opener: str = ""
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
     version: int = 0
@@ -279,9 +282,47 @@ def drop_uploads() -> None:
         tabs.forget_uploads(context.session_id)
 
 
-def ledger() -> Ledger:
-    """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return start.ledger()
+def person() -> Person | None:
+    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
+    return roles.person_of(st.user.to_dict())
+
+
+def ledger() -> PersonalLedger:
+    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
+    context = get_script_run_ctx()
+    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
+    who = roles.person_of(claims)
+    if who is None:
+        raise LedgerError("you are not signed in any more", remedy="sign in again")
+    visitor = claims.get("visitor")
+    return PersonalLedger(
+        start.ledger(),
+        start.owners(),
+        person=who,
+        still=lambda: roles.person_of(claims),
+        visitor=f"visitor {visitor}" if visitor and not who.address else "",
+    )
+
+
+def signed_in_as() -> str | None:
+    """The address of whoever signed in with this browser, with or without a role."""
+    return roles.address_of(st.user.to_dict())
+
+
+def is_signed_in() -> bool:
+    """Whether somebody signed in with this browser, however long ago."""
+    return bool(st.user.get("is_logged_in"))
+
+
+def sign_in_failed() -> bool:
+    """Whether the provider sent this browser back without a person."""
+    return st.query_params.get("sign-in") == "failed"
+
+
+def forget_person() -> None:
+    """Drop everything that this tab holds."""
+    drop_uploads()
+    st.session_state.clear()
 
 
 def surveys() -> Surveys:
