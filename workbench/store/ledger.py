@@ -89,7 +89,7 @@ class SqlLedger:
                 insert(accounts)
                 .values(
                     dataset=account.dataset,
-                    rule=account.rule,
+                    rule=account.rule.value,
                     units=account.units,
                     threshold_units=account.threshold_units,
                     promise=json.dumps(account.promise),
