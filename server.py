@@ -37,7 +37,7 @@ app = st.App(
     middleware=[
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),
-        Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics),
+        Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics, uploads=not settings.demo),
         Middleware(signing.SignIn),
     ],
     lifespan=lifetime.lifespan,

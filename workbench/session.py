@@ -27,6 +27,7 @@ from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.store import roles, start
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
+from workbench.store.settings import read_settings
 from workbench.store.surveys import Surveys
 from workbench.web import tabs
 
@@ -336,6 +337,11 @@ def ledger() -> PersonalLedger:
         still=lambda: roles.person_of(claims),
         visitor=f"visitor {visitor}" if visitor and not who.address else "",
     )
+
+
+def is_demo() -> bool:
+    """Whether this server shows samples only."""
+    return read_settings().demo
 
 
 def signed_in_as() -> str | None:

@@ -164,16 +164,14 @@ class PersonalLedger:
             )
 
     def _check_mine(self, dataset: str) -> None:
-        if not self.is_mine(dataset):
-            raise _somebody_else()
+        self._check(dataset, self.is_mine(dataset))
 
     def _check_seen(self, dataset: str) -> None:
-        if not self.is_mine(dataset) and dataset not in self._shown():
-            raise _somebody_else()
+        self._check(dataset, self.is_mine(dataset) or dataset in self._shown())
 
-
-def _somebody_else() -> LedgerError:
-    return LedgerError(
-        "this data set is not yours, or was handed to somebody else",
-        remedy="ask its steward to show it to you",
-    )
+    def _check(self, dataset: str, allowed: bool) -> None:
+        if not allowed and self._ledger.account(dataset) is not None:
+            raise LedgerError(
+                "this data set is not yours, or was handed to somebody else",
+                remedy="ask its steward to show it to you",
+            )

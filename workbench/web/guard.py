@@ -44,10 +44,14 @@ class Guard:
     Args:
         hosts: names by which this server may be asked for, without ports; "*" for any.
         metrics: whether Streamlit's metrics address is open.
+        uploads: whether files are taken.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: tuple[str, ...], metrics: bool = False) -> None:
+    def __init__(
+        self, app: ASGIApp, *, hosts: tuple[str, ...], metrics: bool = False, uploads: bool = True
+    ) -> None:
         self._app = app
+        self._uploads = uploads
         self._hosts = hosts
         self._closed = _CLOSED[1:] if metrics else _CLOSED
 
@@ -94,6 +98,8 @@ class Guard:
             return 403, "Pages of other sites may not ask this server.\n"
         if any(path.endswith(closed) or f"{closed}/" in path for closed in self._closed):
             return 404, "Not found.\n"
+        if "/_stcore/upload_file/" in path and not self._uploads:
+            return 403, "This is a demo: it takes no files.\n"
         if (upload := _UPLOAD.search(path)) and not tabs.is_tab_of(upload[1], _visitor(secret)):
             return 404, "Not found.\n"
         if upload and tabs.stored_bytes(upload[1]) + _length(headers) > UPLOADS:
