@@ -25,10 +25,14 @@ config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
 
 def routes() -> list[Route]:
     """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
+    base = config.get_option("server.baseUrlPath").strip("/")
     try:
-        return [*health.HEALTH, *answers.routes(start.surveys())]
+        ours = answers.routes(start.surveys())
     except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
-        return health.HEALTH
+        ours = []
+    if base:  # where the pages are
+        ours = [Route(f"/{base}{each.path}", each.endpoint, methods=each.methods) for each in ours]
+    return [*health.HEALTH, *ours]
 
 
 app = st.App(
