@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ class Settings:
         hosts: names by which the server may be asked for, without ports; "*" for any.
         metrics: whether Streamlit's metrics address is open.
         log_level: "debug", "info", "warning" or "error".
+        demo: whether there are samples only, for visitors, on a disk that need not last.
     """
 
     data_dir: Path = CHECKOUT / "var"
@@ -42,6 +44,7 @@ class Settings:
     hosts: tuple[str, ...] = LOOPBACK
     metrics: bool = False
     log_level: str = "info"
+    demo: bool = False
 
     def __post_init__(self) -> None:
         url = self.database_url or f"sqlite:///{self.data_dir / 'workbench.sqlite'}"
@@ -69,11 +72,14 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     """Settings from environment variables, each of which may be missing or empty.
 
     WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
-    of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log.
+    of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
+    WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
-    folder = values.get("WORKBENCH_DATA_DIR")
+    demo, folder = values.get("WORKBENCH_DEMO") == "1", values.get("WORKBENCH_DATA_DIR")
+    if demo and not folder:
+        folder = tempfile.mkdtemp(prefix="workbench-demo-")
     try:
         key = bytes.fromhex(values.get("WORKBENCH_KEY", ""))
     except ValueError:
@@ -88,6 +94,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         ),
         metrics=values.get("WORKBENCH_METRICS") == "1",
         log_level=values.get("WORKBENCH_LOG", "").lower() or "info",
+        demo=demo,
     )
 
 

@@ -13,7 +13,7 @@ from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import reading, samples, session
-from workbench.ui import charts, unexpected
+from workbench.ui import charts, file_view, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -150,7 +150,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         return read[1]
     held = session.session()
     widget = f"{key}-{held.uploads}"
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
+    file = file_view.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
     if file is None:
         if held.failed.get(key) is not None:
             error_box(held.failed[key])
