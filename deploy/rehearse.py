@@ -1,11 +1,11 @@
-"""Runs the steps of the Dockerfile where there is no container engine, and then the server, as it would run there.
+"""Runs the steps of the Dockerfile where there is no container engine; then the server as it would run there.
 
     sudo python3 deploy/rehearse.py
 
-Each step runs in a copy of this computer's file system that is thrown away (an overlay in a mount namespace), so
-that it needs Linux, root and util-linux, and what FROM brings must be here: Debian with Python. The server runs as
-the user of the image, without capabilities, on a read-only file system with /data and a /tmp in memory; its health
-check, its user and what it may write are looked at. The last line says how it went.
+Each step runs in a copy of this computer's file system that is thrown away (an overlay in a mount namespace),
+so that it needs Linux, root and util-linux, and what FROM brings must be here: Debian with Python. The server
+runs as the user of the image, without capabilities, on a read-only file system with /data and a /tmp in
+memory; its health check, its user and what it may write are looked at. The last line says how it went.
 """
 
 from __future__ import annotations

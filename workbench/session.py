@@ -28,6 +28,7 @@ from workbench.store import roles, start
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
+from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import tabs
 
@@ -126,8 +127,15 @@ class TakeColumns:
     secret: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShowRelease:
+    """A note to the Links page: share this release."""
+
+    request_id: str
+
+
 Value = TypeVar("Value")
-Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns)
+Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
 
 @dataclass(kw_only=True)
@@ -155,6 +163,7 @@ class Session:
         survey_keys: the question of each survey made in this tab, by its owner's key.
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
+        link: title and token of the last link that was made, shown once.
     """
 
     curators: dict[str, Curator] = field(default_factory=dict)
@@ -176,7 +185,8 @@ class Session:
     question: Question | None = None
     survey_keys: dict[str, str] = field(default_factory=dict)
     invitations: tuple[str | DpcoreError, list[str]] | None = None
-    note: OpenSample | PlanRelease | TakeColumns | None = None
+    note: OpenSample | PlanRelease | TakeColumns | ShowRelease | None = None
+    link: tuple[str, str] | None = None
 
     @property
     def curator(self) -> Curator | None:
@@ -363,6 +373,11 @@ def forget_person() -> None:
     """Drop everything that this tab holds."""
     drop_uploads()
     st.session_state.clear()
+
+
+def shares() -> Shares:
+    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.shares()
 
 
 def surveys() -> Surveys:

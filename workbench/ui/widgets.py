@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pandas as pd
 import streamlit as st
 
@@ -216,6 +218,13 @@ def say_epsilon(epsilon: float) -> None:
 
 def _nearest(options: list[float], value: float) -> float:
     return min(options, key=lambda option: abs(option - value))
+
+
+def link_root(address: str, kind: str) -> str:
+    """Where pages for people with a link are, seen from the address of one of ours."""
+    parts = urlsplit(address)
+    folder = parts.path.rsplit("/", 1)[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
 def show_noise(model: SyntheticModel) -> None:

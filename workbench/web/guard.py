@@ -33,7 +33,7 @@ _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """What is offered to one session; fonts and icons lie under /static/media."""
 _SIGN_OUT = "/auth/logout"
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")
-_WITHOUT_COOKIE = ("/static/", "/answer/", "/healthz", "/readyz")
+_WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
 _log = logging.getLogger("workbench.web")
 
