@@ -67,8 +67,8 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench stands: samples and store, reading and web, session, ui, page rooms."""
-    rooms = ("samples", "store", "reader", "reading", "web", "session", "ui")
+    """Where a module of workbench stands: samples, store, apart, reading, web, session, ui, page rooms."""
+    rooms = ("samples", "store", "apart", "reading", "web", "session", "ui")
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 
