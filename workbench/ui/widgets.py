@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -11,10 +14,13 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.question import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import reading, samples, session
+from workbench.apart import line, process
+from workbench.apart.asking import call
 from workbench.ui import charts, file_view, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
@@ -41,6 +47,7 @@ def header() -> None:
     Where the ledger does not answer, the page ends here and says so.
     """
     held = session.session()
+    _say_what_is_gone(held)
     if held.curator is None:
         return
     curator = held.curator
@@ -69,6 +76,22 @@ def header() -> None:
         budget_bar(balance, curator.account)
     with right:
         st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def _say_what_is_gone(held: session.Session) -> None:
+    """Why a table that was open is not any more, and the way back."""
+    back = _("What was spent and released is kept. Open the same table again to go on.")
+    if held.dropped:
+        names = ", ".join(plain(name, at_most=80) for name in held.dropped)
+        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
+    elif held.is_another:
+        gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
+    else:
+        return
+    st.warning(f"{gone} {back}", icon=":material/history:")
+    if st.button(_("Understood"), key="gone"):
+        held.dropped, held.is_another = (), False
+        st.rerun()
 
 
 def budget_bar(balance: Balance, account: Account) -> None:
@@ -114,6 +137,34 @@ def _ways_to_a_table(would_do: str) -> None:
 def error_box(error: Exception) -> None:
     """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
     unexpected.box(error)
+
+
+@contextmanager
+def in_line() -> Iterator[None]:
+    """Wait, with the place shown, until it is this tab's turn to compute something long."""
+    note = st.empty()
+    with line.runs().turn(
+        lambda place: note.caption(_("Other runs go first: place {place} in line.").format(place=place))
+    ):
+        note.empty()
+        yield
+
+
+def once_in_line(
+    curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]
+) -> Result:
+    """`session.once` for what takes long: it waits for its turn."""
+    if key in session.session().reports:
+        return session.once(curator, key, evaluation)
+    with in_line():
+        return session.once(curator, key, evaluation)
+
+
+def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
+    """A function of a module that reads nothing private, in another process when its turn comes."""
+    with in_line():
+        answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
+        return answer
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
