@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcore.engines.base import Engine
+from dpcore.engines.duck import DuckDBEngine
+from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
 from dpcore.schema.schema import Schema
@@ -29,7 +31,21 @@ def as_parquet(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes)
     return ParquetEngine(written(folder, frame), schema, key=key)
 
 
-ENGINES = {"frame": (FrameEngine, in_memory), "parquet": (ParquetEngine, as_parquet)}
+def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    """Texts of a file as CSV, other tables as Parquet."""
+    if frame.attrs.get(READ_AS_TEXT):
+        place = folder / f"{next(_NUMBERS)}.csv"
+        frame.to_csv(place, index=False)
+        return DuckDBEngine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
+    source = DuckDBSource(kind="parquet", location=str(written(folder, frame)))
+    return DuckDBEngine(source, schema, key=key)
+
+
+ENGINES = {
+    "frame": (FrameEngine, in_memory),
+    "parquet": (ParquetEngine, as_parquet),
+    "duckdb": (DuckDBEngine, in_duckdb),
+}
 
 
 def written(folder: Path, frame: pd.DataFrame) -> Path:
