@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -16,6 +19,7 @@ from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.spark import SparkEngine
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT
 
@@ -41,10 +45,36 @@ def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) 
     return DuckDBEngine(source, schema, key=key)
 
 
+@functools.cache
+def spark_session() -> Any:
+    """One Spark in this process for all tests, with two workers; a task that fails is tried again."""
+    sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    builder = sql.SparkSession.builder.master("local[2,3]").appName("tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def in_spark(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    place = written(folder, frame)
+    files = sorted(map(str, place.rglob("*.parquet")))
+    return SparkEngine(spark_session().read.parquet(*files), schema, key=key)
+
+
 ENGINES = {
     "frame": (FrameEngine, in_memory),
     "parquet": (ParquetEngine, as_parquet),
     "duckdb": (DuckDBEngine, in_duckdb),
+    "spark": (SparkEngine, in_spark),
 }
 
 
