@@ -129,7 +129,8 @@ class SparkEngine(Scanner):
         task = _Task(work=work, names=tuple(names) or ("none",), schema=self._schema)
         with _readable():
             answers = chosen.coalesce(_TASKS).mapInArrow(task, "answer binary").collect()
-        rows, results = 0, []
+        rows = 0
+        results: list[Result] = []
         for answer in answers:
             part, result = pickle.loads(answer[0])
             if isinstance(result, _Refusal):
@@ -168,7 +169,7 @@ class SparkEngine(Scanner):
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
             kept = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
-            self._counted = kept.select(*declared or [F.lit(0)]).persist()
+            self._counted = kept.select(*declared or ["p"]).persist()
             self._counted.count()
             marked.unpersist()
 
@@ -197,7 +198,8 @@ class _Task:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        rows, total = 0, []
+        rows = 0
+        total: list[Any] = []
         try:
             for frame in _gathered(batches, self.names):
                 result = self.work.of(Batch(frame, self.schema))
@@ -293,6 +295,6 @@ def _readable() -> Iterator[None]:
     except (PySparkException, Py4JError, OSError) as error:
         raise ReadError(
             "Spark could not read the source to its end ({kind})",
-            remedy="see the logs of its workers; they need Python, numpy, pandas and pyarrow as they are here",
+            remedy="see the logs of its workers; they need Python, numpy, pandas and pyarrow as here",
             kind=type(error).__name__,
         ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ def spark_session() -> Any:
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
     settings = {
+        "spark.pyspark.python": sys.executable,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "1g",
