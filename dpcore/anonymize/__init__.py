@@ -1,6 +1,6 @@
 """Syntactic anonymization: k-anonymity and its kin, outside differential privacy.
 
-A `Plan` says which columns are generalized by which `Hierarchy`, what every group must fulfill (the models)
+A `Plan` says which columns are generalized by which `Hierarchy`, what every group must meet (the models)
 and how much may be suppressed; `apply` carries it out. `hierarchies` say how values become coarser,
 `fulldomain` searches one level per column optimally, `partition` groups row by row; `quality` measures all of
 them on one scale.

@@ -1,7 +1,7 @@
 """Columns: public facts about their values, and the code of each value.
 
 A column turns values into cell numbers (`encode`) and cell numbers back into values (`decode`).
-Here stand categories and booleans; columns of numbers and dates stand in `interval`.
+Here are categories and booleans; columns of numbers and dates are in `interval`.
 The cells are, in order: the declared ones, then one for "other" where declared, then one for missing
 where declared.
 """

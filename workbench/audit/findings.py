@@ -132,13 +132,13 @@ def attackers(found: AuditReport) -> list[str]:
     if found.population is not None:
         pitman, zayatz = map(percent, found.population)
         sentences.append(
-            _("Of the whole population, {pitman} (Pitman) or {zayatz} (Zayatz) are estimated unique.").format(
-                pitman=pitman, zayatz=zayatz
-            )
+            _(
+                "An estimated {pitman} (Pitman) or {zayatz} (Zayatz) of the whole population are unique."
+            ).format(pitman=pitman, zayatz=zayatz)
         )
     if found.suppressed:
         sentences.append(
-            _("{share} of the rows are suppressed already (*), and counted nowhere.").format(
+            _("{share} of the rows are suppressed already (*), and are not counted.").format(
                 share=percent(found.suppressed)
             )
         )
@@ -185,6 +185,6 @@ def linkage_words(found: AuditReport) -> str:
     if link is None:
         return ""
     return _(
-        "Of {people:,} people on the list, {matched:,} agree with at least one person of the table, and "
+        "{matched:,} of {people:,} people on the list agree with at least one person of the table, and "
         "{unique:,} are found with certainty: one person here, one person there."
     ).format(people=link.people, matched=link.matched, unique=link.unique)

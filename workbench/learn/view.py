@@ -74,7 +74,7 @@ def floats() -> None:
     st.metric(
         _("Textbook releases that rule out one person less"),
         percent(share),
-        help=_("Of {draws:,} releases drawn just now.").format(draws=figures.DRAWS),
+        help=_("The share of {draws:,} releases that were drawn just now.").format(draws=figures.DRAWS),
     )
     st.code(f"{release!r}", language=None)
     st.write(

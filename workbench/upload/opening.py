@@ -140,7 +140,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held = session.session()
     try:
         curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
-        answer = {"alike": draft.alike.dataset, "people": ALIKE.value()} if draft.alike else {}
+        answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
         likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
     except DpcoreError as error:
         held.notices["upload"] = error
