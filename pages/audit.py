@@ -1,4 +1,4 @@
-"""Audit: how re-identifiable the table is as it stands. Internal: it reads the rows."""
+"""Audit: how re-identifiable the table is as it is. Internal: it reads the rows."""
 
 import streamlit as st
 

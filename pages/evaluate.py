@@ -1,4 +1,4 @@
-"""Evaluate: a release held against the original. Internal: it reads the rows."""
+"""Evaluate: a release compared with the original. Internal: it reads the rows."""
 
 import streamlit as st
 

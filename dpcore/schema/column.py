@@ -82,7 +82,7 @@ class Column(ABC):
         return self._value_labels() + ((MISSING,) if self.missing else ())
 
     def encode(self, values: pd.Series) -> Codes:
-        """Cell numbers of a whole column, int64, one a row.
+        """Cell numbers of a whole column, int64, one per row.
 
         Raises: SchemaError when a value has no cell to go to.
         """

@@ -87,8 +87,8 @@ def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFra
 
 
 def parts(groups: int, epsilon: float) -> tuple[float, float]:
-    """Epsilon of one count in each of `groups` groups: where nobody is in two of them, and "
-    "where all may be."""
+    """Epsilon of one count in each of `groups` groups: where nobody is in two of them, and where
+    all may be."""
     units = round(epsilon * UNIT)
     apart = total((units, ("group", str(group))) for group in range(groups))
     overlapping = total((units, None) for _group in range(groups))

@@ -114,7 +114,7 @@ def confirm_all(draft: session.Draft) -> None:
 
 
 def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
-    """Rows outside each column's declaration; computed once a declaration. Private."""
+    """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
         if column not in draft.checks:
