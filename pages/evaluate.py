@@ -1,4 +1,4 @@
-"""Evaluate: a release held against the original. Internal: it reads the rows."""
+"""Evaluate: a release compared with the original. Internal: it reads the rows."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from workbench.ui.language import _
 st.title(_("How good is it?"))
 curator = widgets.need_curator(
     _(
-        "Here a release is held against the original: each column, each pair of columns, questions "
+        "Here a release is compared with the original: each column, each pair of columns, questions "
         "such as how many people are between 20 and 30, what can be learned from it, and what it gives away."
     )
 )

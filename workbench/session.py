@@ -64,7 +64,7 @@ class Draft:
         frame: the private rows.
         schema: as it was suggested.
         grid: what the schema editor starts from.
-        edited: the same as it stands now; it outlasts a visit to another page.
+        edited: the same as it is now; it outlasts a visit to another page.
         notes: what reading it brought up.
         dataset: its keyed fingerprint.
         opener: whose key that is; see `PersonalLedger.under`.
@@ -301,7 +301,7 @@ def _through_app() -> None:
 
 
 def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
-    """An internal report, computed once a session; it leaves a line in the ledger, outside the total."""
+    """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""
     reports = session().reports
     if key not in reports:
         reports[key] = curator.evaluate(asking.Apart(evaluation(), unwanted()))
