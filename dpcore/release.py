@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpcore.accounting.composition import Rule, run_loss, total_loss
 from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
-from dpcore.errors import DisclosureError, ParameterError
+from dpcore.errors import DisclosureError, DpcoreError, ParameterError
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Marginal
@@ -222,9 +222,19 @@ class Release:
     def from_json(cls, text: str, *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
         """Read what `to_json` wrote; `load_model` makes the model from its plain data.
 
-        Raises: ParameterError for a release of another version.
+        Raises: ParameterError for a text that is no release, or one of another version.
         """
-        fields = json.loads(text)
+        try:
+            return cls._of(json.loads(text), load_model)
+        except DpcoreError:
+            raise
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise ParameterError(
+                "the text is not a release", remedy="take a file of counts and model that was written here"
+            ) from error
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any], load_model: Callable[[dict[str, Any]], Model]) -> Release:
         if fields["version"] != RELEASE_VERSION:
             raise ParameterError(
                 "the release has version {field}, this program reads {release_version}",
