@@ -31,10 +31,10 @@ st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(curator.account),
         unit=plain(curator.schema.unit, at_most=200),
-        rule=_("basic, epsilons add up") if curator.rule == "basic" else _("zCDP, rhos add up"),
+        rule=_("basic, epsilons add up") if curator.rule.pure else _("zCDP, rhos add up"),
     )
 )
-if curator.rule == "zcdp":
+if not curator.rule.pure:
     st.caption(
         _("What is spent amounts to epsilon {epsilon} at the delta of this budget.").format(
             epsilon=number(spent_epsilon(balance.spent + balance.held, curator.account))

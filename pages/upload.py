@@ -39,7 +39,7 @@ def choose_table() -> None:
     st.file_uploader(
         _("Or drop your own table here: CSV, TSV or Parquet, at most 50 MB, 2,000,000 rows, 1,000 columns"),
         type=["csv", "tsv", "txt", "data", "parquet"],
-        key=opening.upload_key(),
+        key=session.uploader().key,
         on_change=opening.take_upload,
     )
     st.caption(

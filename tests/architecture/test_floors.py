@@ -33,10 +33,11 @@ FLOORS = {
     "dpcore.accounting": 1,
     "dpcore.errors": 0,
     "dpcore.text": 0,
+    "dpcore.roots": 0,
 }
 HEAVY = {
-    "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyspark", "scipy", "sklearn", "sqlalchemy",
-    "streamlit",
+    "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyreadstat", "pyspark", "python_calamine",
+    "scipy", "sklearn", "sqlalchemy", "streamlit",
 }  # fmt: skip
 """Never at module level in dpcore."""
 POST_PROCESSING = {"release", "schema", "synthesis", "evaluation"}

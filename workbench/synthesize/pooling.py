@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv
 from dpcore.release import Release
-from dpcore.synthesis import load_model, pool
+from dpcore.synthesis import pool
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import error_box
 from workbench.ui.wording import guarantee_words, loss_words
@@ -44,10 +44,7 @@ def show(release: Release) -> None:
             key=f"{key}-people",
         )
         try:
-            others = [
-                Release.from_json(file.getvalue().decode("utf-8", errors="replace"), load_model=load_model)
-                for file in files
-            ]
+            others = [Release.from_file(file.getvalue()) for file in files]
             pooled = pool([release, *others], people=people)
             rows = st.number_input(
                 _("Rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"

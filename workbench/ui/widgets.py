@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import PrivateReport, Release
@@ -29,6 +29,7 @@ from workbench.ui.wording import (
     spent_epsilon,
 )
 
+DATASET = session.Widget[str]("header-dataset")
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
@@ -55,8 +56,8 @@ def header() -> None:
                 list(held.curators),
                 index=list(held.curators).index(curator.account.dataset),
                 format_func=lambda dataset: held.curators[dataset].name,
-                key="header-dataset",
-                on_change=lambda: held.choose(session.widget("header-dataset")),
+                key=DATASET.key,
+                on_change=lambda: held.choose(DATASET.value() or ""),
                 label_visibility="collapsed",
             )
             st.caption(unit)
@@ -167,18 +168,19 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
 
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
     """An epsilon by slider and by number; both always agree."""
-    slider, box = f"{key}-slider", f"{key}-number"
+    slider, box = session.Widget[float](f"{key}-slider"), session.Widget[float](f"{key}-number")
     options = [value for value in EPSILONS if value <= largest] or [largest]
-    if session.widget(slider) not in options:  # at first, and when less is left than was chosen before
-        start = min(session.widget(box, default), largest)
-        session.set_widget(box, start)
-        session.set_widget(slider, _nearest(options, start))
+    if slider.value() not in options:  # at first, and when less is left than was chosen before
+        chosen = box.value()
+        start = min(default if chosen is None else chosen, largest)
+        box.put(start)
+        slider.put(_nearest(options, start))
     columns = st.columns([3, 1], vertical_alignment="bottom")
     columns[0].select_slider(
         label,
         options,
-        key=slider,
-        on_change=lambda: session.set_widget(box, session.widget(slider)),
+        key=slider.key,
+        on_change=lambda: box.put(slider.value() or 0.0),
         help=GLOSSARY["epsilon"],
         persist_state="session",
     )
@@ -187,8 +189,8 @@ def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> f
         min_value=0.0,
         format="%g",
         step=0.1,
-        key=box,
-        on_change=lambda: session.set_widget(slider, _nearest(options, session.widget(box))),
+        key=box.key,
+        on_change=lambda: slider.put(_nearest(options, box.value() or 0.0)),
         persist_state="session",
     )
     return float(value or 0.0)
@@ -199,9 +201,7 @@ def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
 
     Raises: ParameterError when epsilon is not above 0.
     """
-    if curator.rule == "basic":
-        return PureDP(epsilon=repr(epsilon))
-    return ApproxDP(epsilon=repr(epsilon), delta=delta_of(curator.account))
+    return curator.rule.stated(repr(epsilon), delta_of(curator.account))
 
 
 def epsilon_left(curator: Curator) -> float:
@@ -215,7 +215,7 @@ def say_epsilon(epsilon: float) -> None:
 
 
 def _nearest(options: list[float], value: float) -> float:
-    return min(options, key=lambda option: abs(option - (value or 0.0)))
+    return min(options, key=lambda option: abs(option - value))
 
 
 def show_noise(model: SyntheticModel) -> None:

@@ -41,6 +41,7 @@ KIND_WORDS = Words(
         "leave out": N_("leave out"),
     }
 )
+UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
@@ -71,7 +72,7 @@ def amount(units: int, account: Account) -> str:
 
 def rule_unit(account: Account) -> str:
     """The unit in which an account is kept."""
-    return _("epsilon") if account.rule == "basic" else _("rho")
+    return UNITS[account.rule.unit]
 
 
 def budget_words(account: Account) -> str:
@@ -86,9 +87,9 @@ def loss_words(loss: Mapping[str, str]) -> str:
     delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
     if delta:
         return _("{name} {loss} with delta {delta:g}").format(
-            name=_(name), loss=number(numbers[name]), delta=delta
+            name=UNITS[name], loss=number(numbers[name]), delta=delta
         )
-    return _("{name} {loss}").format(name=_(name), loss=number(numbers[name]))
+    return _("{name} {loss}").format(name=UNITS[name], loss=number(numbers[name]))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
@@ -137,7 +138,7 @@ def delta_of(account: Account) -> str:
 
 def spent_epsilon(units: int, account: Account) -> float:
     """What `units` amount to as epsilon: themselves, or by conversion at the account's delta."""
-    if account.rule == "basic":
+    if account.rule.pure:
         return units / UNIT
     return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
