@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.evaluate import asked_view, comparing, document, form, view
+from workbench.evaluate import asked_view, book, comparing, document, form, view
 from workbench.evaluate.candidates import Candidate
 from workbench.ui import widgets
 from workbench.ui.language import _
@@ -62,3 +62,6 @@ with st.expander(_("Compare methods before you spend")):
         asked_view.compare_methods()
     except DpcoreError as error:
         widgets.error_box(error)
+with st.expander(_("The figures of the book, measured anew")):
+    if st.toggle(_("Show them"), key="book-figures"):
+        book.show()
