@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from workbench.ui import unexpected, widgets
+from workbench.ui import sign_in_view, unexpected, widgets
 from workbench.ui.language import _
 
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
+sign_in_view.let_in()
 
 pages = {
     _("Prepare"): [

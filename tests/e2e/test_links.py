@@ -118,7 +118,7 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
     frame = pd.DataFrame({"age": np.arange(500) % 90})
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
     text = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1")).to_json()
-    with serving(database="postgresql://nobody@127.0.0.1:9/none") as server:
+    with serving(DATABASE_URL="postgresql://nobody@127.0.0.1:9/none") as server:
         person = Person(browser, server).visit("ledger")
         person.page.get_by_text("Open a release").click()
         file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}

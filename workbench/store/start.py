@@ -9,6 +9,7 @@ import threading
 from dpcore.errors import DpcoreError
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owners
 from workbench.store.settings import read_settings
 from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
@@ -23,6 +24,12 @@ def ledger() -> SqlLedger:
     """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
     with _open:
         return _ledger()
+
+
+def owners() -> Owners:
+    """Whose each data set is. Raises: LedgerError, ParameterError."""
+    with _open:
+        return Owners(_store())
 
 
 def surveys() -> Surveys:
