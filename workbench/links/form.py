@@ -86,7 +86,7 @@ def _expires() -> datetime:
         _("The link works for"),
         [*DAYS, None],
         default=DAYS[1],
-        format_func=lambda days: _("until a day") if days is None else _("{days} days").format(days=days),
+        format_func=lambda days: _("a date") if days is None else _("{days} days").format(days=days),
         required=True,
         key="links-days",
     )
