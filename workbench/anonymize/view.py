@@ -163,14 +163,6 @@ def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
             icon=":material/download:",
         )
         st.download_button(
-            _("Download as one HTML file"),
-            lambda: of_table.file(made.table, made.guarantee, warnings),
-            "anonymized.html",
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
-        )
-        st.download_button(
             _("Plan (JSON, internal)"),
             made.plan,
             "plan.json",
@@ -178,6 +170,14 @@ def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
             on_click="ignore",
             icon=":material/description:",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
+        )
+        st.download_button(
+            _("Download as one HTML file"),
+            lambda: of_table.file(made.table, made.guarantee, warnings),
+            "anonymized.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
         )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))
