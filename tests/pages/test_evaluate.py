@@ -67,7 +67,7 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
     """A newcomer would meet an empty form."""
     app.go("evaluate")
     assert app.at.title[0].value == "How good is it?"
-    assert "Here a release is held against the original" in app.text
+    assert "Here a release is compared with the original" in app.text
 
 
 def test_without_a_release_it_shows_the_way_to_one(opened):
