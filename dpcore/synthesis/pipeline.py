@@ -249,9 +249,11 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
 
 def _smallest_distance(numbers: Values) -> float:
     """Smallest Euclidean distance of two rows, in the ranges of their columns; 0 for fewer than two rows."""
-    reach = np.ptp(numbers, axis=0) if len(numbers) else np.ones(1)
+    if len(numbers) < 2:
+        return 0.0
+    reach = np.ptp(numbers, axis=0)
     scaled = numbers[:, reach > 0] / reach[reach > 0]
-    if len(scaled) < 2 or not scaled.shape[1]:
+    if not scaled.shape[1]:
         return 0.0
     from scipy.spatial import cKDTree
 

@@ -71,7 +71,8 @@ def test_the_test_on_the_sample_is_free_and_sees_no_table() -> None:
     assert whole["copies of public records"] == 1
     with pytest.raises(dp.ParameterError, match="no column"):
         sample_test(sample, pd.DataFrame({"y": [1]}))
-    for empty in (sample.head(0), sample.head(1), sample[["kind"]]):
+    numbers = pd.DataFrame({"x": [0.0], "y": [1.0]})
+    for empty in (sample.head(0), sample.head(1), sample[["kind"]], numbers.head(0)):
         assert sample_test(empty)["smallest distance"] == 0
 
 

@@ -27,6 +27,8 @@ from workbench.anonymize.work import (
     too_long,
     whom,
 )
+from workbench.apart import asking
+from workbench.ui import widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
@@ -48,7 +50,9 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
     key = ("frontier", method.name, limits, current.version, plan.models[1:], str(plan.metric))
     asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
-        return method, session.once(curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits))
+        return method, widgets.once_in_line(
+            curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits)
+        )
     except DpcoreError as error:
         return method, error
 
@@ -64,7 +68,7 @@ def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
         str(plan.metric),
         plan.suppressed,
     )
-    return session.once(curator, key, lambda: Trial(plan=plan))
+    return widgets.once_in_line(curator, key, lambda: Trial(plan=plan))
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -99,7 +103,9 @@ def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dic
 def make(curator: Curator, current: Work, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
-        current.made = curator.anonymize(trial(curator, current, plan).plan)
+        chosen = trial(curator, current, plan).plan
+        with widgets.in_line():
+            current.made = curator.anonymize(asking.apart(chosen, session.unwanted()))
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
@@ -176,6 +182,16 @@ def columns_table(report: TrialReport) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def made_warnings(curator: Curator, current: Work) -> list[str]:
+    """What the table that was made does not promise; none where its plan cannot be tried any more."""
+    if current.made_by is None:
+        return []
+    try:
+        return warnings(curator, current, trial(curator, current, current.made_by))
+    except DpcoreError:
+        return []
 
 
 def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:

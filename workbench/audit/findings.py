@@ -9,7 +9,7 @@ from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.proposals import RolesOf
 from dpcore.risk.roles import SuggestedRole
 from workbench import samples, session
-from workbench.ui import charts
+from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _, said
 from workbench.ui.wording import join, percent, plain
@@ -40,7 +40,7 @@ def report(
         if each.role != "identifier" and each.column not in (*columns, *sensitive)
     )
     key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
-    return session.once(
+    return widgets.once_in_line(
         curator,
         key,
         lambda: Audit(

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.accounting.ledger import Account, Charge, Line, State, check_states, corrupt
-from workbench.store.database import accounts, lines, releases
+from workbench.store.tables import accounts, lines, releases
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
