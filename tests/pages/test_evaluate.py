@@ -251,7 +251,7 @@ def test_methods_compared_on_invented_people(app, monkeypatch):
 
 
 def test_reports_are_of_their_candidate(wide):
-    """After another choice, the figures of the one before would still stand there (D3)."""
+    """After another choice, the figures of the one before would still be there (D3)."""
     joint(wide)
     first = metric(wide, "Worst column")
     bring(wide.set("selectbox", "Release", "file"), "The synthetic or anonymized table", people(400, 1))
