@@ -21,6 +21,10 @@ from dpcore.anonymize.groups import ClassStatistics, Histogram, Secret
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
 
+HALVINGS = 6
+"""Steps by which t-closeness narrows down how many of a class can be kept."""
+ROUNDING = 1e-6
+
 
 class Model(Protocol):
     """One privacy model."""
@@ -241,6 +245,41 @@ class TCloseness:
     @property
     def relaxation(self) -> None:
         return None
+
+    def lost(self, classes: ClassStatistics) -> IntArray:
+        """(classes,) people of each class whom no finer classes can keep, at least; where rows are people.
+
+        Those of a class that are kept, in whatever parts, are within t together. So many m of a class with
+        counts c can be no nearer to the shares p of the table than m - sum min(c, m p), at each level of the
+        hierarchy.
+        """
+        found, secret = classes.histogram(self.column), classes.secrets[self.column]
+        # each value off its place moves a level, or a rank, at least
+        steps = {"equal": 1, "ordered": max(len(secret.values) - 1, 1), "hierarchical": 0}[self.distance]
+        reach = self.t * (steps or len(secret.parents))
+        marked = self.violations(classes)
+        here = marked[found.group]
+        group, code, count = found.group[here], found.value[here], found.count[here]
+        levels, table = [(group, count, secret.counts[code] / secret.counts.sum())], secret.counts
+        for parent in () if steps else secret.parents[:-1]:
+            code, table = parent[code], np.bincount(parent, table).astype(np.int64)
+            cells, place = np.unique(group * len(table) + code, return_inverse=True)
+            count, group, code = (
+                np.bincount(place, count).astype(np.int64),
+                cells // len(table),
+                cells % len(table),
+            )
+            levels.append((group, count, table[code] / table.sum()))
+        most, least = found.total * marked.astype(np.float64), np.zeros(found.classes)
+        whole = most
+        for _ in range(HALVINGS):
+            middle = (most + least) / 2
+            moved = np.zeros(found.classes)
+            for group, count, share in levels:
+                moved += middle - np.bincount(group, np.minimum(count, middle[group] * share), found.classes)
+            near = moved <= reach * middle + ROUNDING
+            most, least = np.where(near, most, middle), np.where(near, middle, least)
+        return np.asarray((whole - np.floor(most + ROUNDING)).astype(np.int64))
 
 
 SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness

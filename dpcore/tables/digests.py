@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import READ_AS_TEXT, canonical, from_text
+from dpcore.schema.values import MERGED, READ_AS_TEXT, canonical, from_text
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -62,10 +62,16 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
     """Places of at most `max_rows` rows of each person, those with the lowest digests; None without ids.
 
     An id is a text as it was written: two ids are one person only if their texts are equal.
-    Raises: SchemaError for a row without an id.
+    Raises: SchemaError for a row without an id, and where reading the file has made one number of two texts.
     """
     if unit.id_column is None:
         return None
+    if unit.id_column in frame.attrs.get(MERGED, ()):
+        raise SchemaError(
+            "{column!r} was read as numbers, and some ids became one, such as 12.1 and 12.10",
+            remedy="open the file with a name for this column that says what it is, such as id",
+            column=unit.id_column,
+        )
     ids = canonical(frame[unit.id_column])
     if (ids.codes < 0).any():
         raise SchemaError(

@@ -2,9 +2,7 @@
 
 Every node has a lower bound of its score before its classes are known, and one look at a node closes many
 others: an infeasible node all its specializations, a node without suppression all its generalizations, a
-feasible one all nodes with a worse bound. Without suppression and with a separable metric the bound is the
-score, so that nodes are taken in the order of their bounds; a class that violates a model then closes every
-node at which it does so still.
+feasible one all nodes with a worse bound. What models without a histogram decide is looked at first.
 """
 
 from __future__ import annotations
@@ -15,15 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymize.fulldomain.counter import Counter
+from dpcore.anonymize.fulldomain.grouper import ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.metrics import Loss, Metric, Separable
-from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
+from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, Loss, Metric, Separable
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import Model, SensitiveModel, violations
+from dpcore.anonymize.models import KAnonymity, Model, SensitiveModel, TCloseness, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
+
+ROUNDING = 1e-12
+"""By which a bound that is calculated otherwise may be above a score."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +64,8 @@ def search(
     metric = metric or Loss()
     allowed = math.floor(limit * table.people)
     run = _Search(table, tuple(models), allowed, metric)
-    if allowed == 0 and isinstance(metric, Separable):
-        run.ascend()
-    else:
-        run.bisect()
-        run.descend()
+    run.bisect()
+    run.close_in() if isinstance(metric, Discernibility) else run.descend()
     if run.best is None:
         raise _infeasible(table, models, limit)
     return run.best
@@ -77,42 +75,21 @@ class _Search:
     def __init__(self, table: Tuples, models: tuple[Model, ...], allowed: int, metric: Metric) -> None:
         self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
-        self.grouper = Grouper(table)
+        self.counter = Counter(table)
         # without histograms of sensitive values, and monotone: what decides most nodes
         self.plain = tuple(each for each in models if each.monotone and not isinstance(each, SensitiveModel))
         self.bounds = metric.bounds(table)
+        self.guesses = table.likeness if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
         self.best: Solution | None = None
-        self.checks = 0
-
-    def ascend(self) -> None:
-        """Take the open node with the lowest bound until one is feasible, which then is optimal."""
-        lattice = self.table.lattice
-        neighborhoods = Neighborhoods(self.table)
-        for index in np.lexsort((lattice.total_levels, self.bounds)).tolist():
-            if not self.open[index]:
-                continue
-            node = lattice.node(index)
-            classes = self._look(node)
-            blocking = self._blocking(classes)
-            if blocking is None:
-                self._accept(classes, np.zeros(len(classes.people), dtype=bool))
-                return
-            model, key = blocking
-            self.open &= ~model.violations(neighborhoods.of(key, node))
-
-    def _blocking(self, classes: Classes) -> tuple[Model, int] | None:
-        """The first model that some class violates, and the key of the smallest class that does."""
-        for model in self.models:
-            marked = model.violations(classes).nonzero()[0]
-            if len(marked):
-                return model, int(classes.class_keys[marked[classes.people[marked].argmin()]])
-        return None
+        self.checks = self.histograms = self.refused = 0
+        self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
+        self.least = max([1, *(each.k for each in models if isinstance(each, KAnonymity))])
 
     def bisect(self) -> None:
         """Find a good feasible node early: halve the nodes by bound, as if feasibility followed it."""
-        order = np.lexsort((self.table.lattice.total_levels, self.bounds))
+        order = np.lexsort((self.table.lattice.total_levels, self.guesses))
         low, high = 0, len(order)
         while low < high:
             middle = (low + high) // 2
@@ -129,51 +106,113 @@ class _Search:
             if self.open[index]:
                 self._check(index)
 
+    def close_in(self) -> None:
+        """Check what is still open, the nodes most like the best one first: what is too general, and what is not
+        general enough, is decided there."""
+        while self.best is not None and self.open.any():
+            best, left = self.best, self.open.nonzero()[0]
+            away = np.abs(self.guesses[left] - self.guesses[self.table.lattice.index(best.node)])
+            for index in left[np.lexsort((self.bounds[left], away))].tolist():
+                if self.open[index]:
+                    self._check(index)
+                if self.best is not best:
+                    break
+
     def _check(self, index: int) -> bool:
         """Group one node, close what that decides, and say whether it is feasible."""
         lattice = self.table.lattice
         node = lattice.node(index)
-        classes = self._look(node)
         self.open[index] = False
-        self._raise_bounds(classes)
-        if self.plain and len(self.plain) < len(self.models):
-            few = classes.suppresses_few(violations(self.plain, classes), self.allowed)
-            if not few:
-                self.grid[lattice.below(node)] = False
-                return False
-        suppressed = violations(self.models, classes)
-        blocked = bool((classes.people[suppressed] == 0).any())
-        if blocked or not classes.suppresses_few(suppressed, self.allowed):
-            if blocked or not self._may_suppress_few(classes):
-                self.grid[lattice.below(node)] = False
+        if self._is_worse(index, node):
             return False
-        if not suppressed.any():
+        classes = self._look(node)
+        self._raise_bounds(classes)
+        marked = violations(self.plain, classes)
+        if not classes.suppresses_few(marked, self.allowed):
+            self.grid[lattice.below(node)] = False
+            return False
+        self._suppresses(classes, marked)
+        if len(self.plain) < len(self.models):
+            if self._is_not_worth_it(classes, marked):
+                return True
+            marked = violations(self.models, classes)
+            blocked = bool((classes.people[marked] == 0).any())
+            self.histograms += 1
+            if blocked or not classes.suppresses_few(marked, self.allowed):
+                self.refused += 1
+                if blocked or not self._may_suppress_few(classes):
+                    self.grid[lattice.below(node)] = False
+                return False
+        if not marked.any():
             self.grid[lattice.above(node)] = False
-        self._accept(classes, suppressed)
+        self._accept(classes, marked)
         return True
 
-    def _raise_bounds(self, classes: Classes) -> None:
-        """Where class sizes are the score: no generalization scores less than these classes, all kept."""
+    def _suppresses(self, classes: ClassesOfNode, marked: BoolArray) -> None:
+        """Remember what specializations suppress at least."""
+        rows = int(classes.sizes[marked].sum())
+        if rows and isinstance(self.metric, Separable):
+            below = self.suppressed[self.table.lattice.below(classes.node)]
+            np.maximum(below, rows, out=below)
+
+    def _is_not_worth_it(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
+        """Whether histograms could not make a node the best, and seldom close others."""
+        if self.best is None or 4 * self.refused > self.histograms:
+            return False
+        score = self.metric.score(classes, marked)
+        if isinstance(self.metric, AverageClassSize):  # what is suppressed is one class more
+            score = 1 / (1 / score + 1 / self.table.rows)
+        return score > self.best.score * (1 + ROUNDING)
+
+    def _is_worse(self, index: int, node: Node) -> bool:
+        """Whether the rows that a generalization suppresses alone make a node worse than the best."""
+        suppressed = int(self.suppressed.flat[index])
+        if self.best is None or not suppressed:
+            return False
+        assert isinstance(self.metric, Separable)
+        return self.metric.bound_given(self.table, node, suppressed) > self.best.score + ROUNDING * abs(
+            self.best.score
+        )
+
+    def _raise_bounds(self, classes: ClassesOfNode) -> None:
+        """Where class sizes are the score: what generalizations of these classes score at least."""
         if not isinstance(self.metric, Separable):
-            lowest = self.metric.score(classes, np.zeros(len(classes.sizes), dtype=bool))
+            lowest = self.metric.above(classes, self.least)
             above = self.bounds.reshape(self.table.lattice.shape)[self.table.lattice.above(classes.node)]
             np.maximum(above, lowest, out=above)
             if self.best is not None:
                 self.open &= self.bounds <= self.best.score
 
-    def _look(self, node: Node) -> Classes:
+    def _look(self, node: Node) -> ClassesOfNode:
+        if self.checks & (self.checks - 1) == 0:  # 0, 1, 2, 4, 8, ...
+            self._raise_floor(node)
         self.checks += 1
-        return self.grouper.classes(node)
+        return self.counter.classes(node)
 
-    def _may_suppress_few(self, classes: Classes) -> bool:
+    def _raise_floor(self, node: Node) -> None:
+        """Nothing below the lowest levels of the open nodes and of this one is looked at any more."""
+        axes = range(len(self.table.lattice.shape))
+        others = [tuple(other for other in axes if other != axis) for axis in axes]
+        lowest = [int(self.grid.any(axis=axis).argmax()) for axis in others]
+        self.counter.raise_floor(tuple(map(max, map(min, lowest, node), self.counter.base.node)))
+
+    def _may_suppress_few(self, classes: ClassesOfNode) -> bool:
         """Whether some specialization of an infeasible node could be feasible."""
         if all(model.monotone for model in self.models) or (
             self.allowed == 0 and self.table.members is None  # without suppression every model is monotone
         ):
             return False
-        return classes.suppresses_few(violations(self.relaxations, classes), self.allowed)
+        if not classes.suppresses_few(violations(self.relaxations, classes), self.allowed):
+            return False
+        if self.table.members is not None:
+            return True
+        return all(
+            int(model.lost(classes).sum()) <= self.allowed
+            for model in self.models
+            if isinstance(model, TCloseness)
+        )
 
-    def _accept(self, classes: Classes, suppressed: BoolArray) -> None:
+    def _accept(self, classes: ClassesOfNode, suppressed: BoolArray) -> None:
         """Keep a feasible node if it is the best so far, and close all nodes with a worse bound."""
         score = self.metric.score(classes, suppressed)
         best = self.best
@@ -187,6 +226,8 @@ class _Search:
                 checks=self.checks,
             )
             self.open &= self.bounds <= score
+            if not isinstance(self.metric, Separable):
+                self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
 
 
 def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> InfeasibleError:
