@@ -15,7 +15,15 @@ import pytest
 from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.groups import Groups, Rows
-from dpcore.anonymize.models import DeltaPresence, Distance, KAnonymity, KMap, Model, TCloseness
+from dpcore.anonymize.models import (
+    DeltaPresence,
+    Distance,
+    KAnonymity,
+    KMap,
+    Model,
+    SensitiveModel,
+    TCloseness,
+)
 from dpcore.anonymize.plan import Plan
 from dpcore.tables.classes import class_index
 from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, classes_at, holds
@@ -74,6 +82,18 @@ def test_search_counts_what_rows_do(model: Model) -> None:
             if case.subset is None:
                 assert np.array_equal(np.sort(counted.people), np.sort(by_rows(case, node).people))
                 assert marked.sum() == model.violations(by_rows(case, node)).sum()
+
+
+@each_model
+def test_no_class_is_smaller_than_the_model_says(model: Model) -> None:
+    """Else the search suppresses a class that fulfills the model, before it looks at the secrets."""
+    for case in map(table, range(0, 60, 2)):
+        counter = Counter(case.tuples())
+        for node in nodes(case):
+            classes = counter.classes(node)
+            kept = classes.people[~model.violations(classes)]
+            if isinstance(model, SensitiveModel) and (kept > 0).any():
+                assert kept[kept > 0].min() >= model.fewest(classes.secrets[SECRET])
 
 
 @pytest.mark.parametrize("distance", ["equal", "hierarchical", "ordered"])

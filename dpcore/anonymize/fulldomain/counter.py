@@ -199,7 +199,7 @@ class Counter:
         return Counted(coded, node)
 
     def _coarsest(self, node: Node) -> Coded:
-        """What to count a node from: the floor, or where asked for often, that with two columns generalized."""
+        """What to count a node from: the floor, or where often asked, one with two columns generalized."""
         if node == self.base.node:
             return self._floor
         levels = list(self.base.node)

@@ -77,7 +77,13 @@ class _Search:
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
         self.counter = Counter(table)
         # without histograms of sensitive values, and monotone: what decides most nodes
-        self.plain = tuple(each for each in models if each.monotone and not isinstance(each, SensitiveModel))
+        plain = [each for each in models if each.monotone and not isinstance(each, SensitiveModel)]
+        if table.members is None:
+            least = [
+                each.fewest(table.secrets[each.column]) for each in models if isinstance(each, SensitiveModel)
+            ]
+            plain += [KAnonymity(k=max(least))] if least else []
+        self.plain = tuple(plain)
         self.bounds = metric.bounds(table)
         self.guesses = table.likeness if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
@@ -85,7 +91,7 @@ class _Search:
         self.best: Solution | None = None
         self.checks = self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
-        self.least = max([1, *(each.k for each in models if isinstance(each, KAnonymity))])
+        self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
     def bisect(self) -> None:
         """Find a good feasible node early: halve the nodes by bound, as if feasibility followed it."""
@@ -107,8 +113,8 @@ class _Search:
                 self._check(index)
 
     def close_in(self) -> None:
-        """Check what is still open, the nodes most like the best one first: what is too general, and what is not
-        general enough, is decided there."""
+        """Check what is still open, the nodes most like the best one first: there it is decided which are too
+        general, and which not general enough."""
         while self.best is not None and self.open.any():
             best, left = self.best, self.open.nonzero()[0]
             away = np.abs(self.guesses[left] - self.guesses[self.table.lattice.index(best.node)])
@@ -132,7 +138,7 @@ class _Search:
             self.grid[lattice.below(node)] = False
             return False
         self._suppresses(classes, marked)
-        if len(self.plain) < len(self.models):
+        if not set(self.models) <= set(self.plain):
             if self._is_not_worth_it(classes, marked):
                 return True
             marked = violations(self.models, classes)

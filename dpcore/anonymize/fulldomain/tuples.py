@@ -164,7 +164,7 @@ class Tuples:
 
     @cached_property
     def commonest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """commonest[j][level]: rows of the 0, 1, 2, ... most frequent labels, and the sums of n log2 n."""
+        """commonest[j][level]: rows of the most frequent labels, and the sums of n log2 n."""
         ordered = [[-np.sort(-counts) for counts in levels] for levels in self.marginals]
         return tuple(
             tuple((from_zero(rows), from_zero(n_log_n(rows))) for rows in levels) for levels in ordered
@@ -172,7 +172,7 @@ class Tuples:
 
     @cached_property
     def likeness(self) -> FloatArray:
-        """How likely two rows are of one class at every node, were columns independent: its logarithm; flat."""
+        """How likely two rows are of one class, were columns independent: logarithms, flat."""
         shares = [[marginal / max(self.rows, 1) for marginal in levels] for levels in self.marginals]
         return self.lattice.outer_sum([np.log([share @ share for share in levels]) for levels in shares])
 
