@@ -90,13 +90,7 @@ class TCloseness:
         group, code, count = found.group[here], found.value[here], found.count[here]
         levels, table = [(group, count, secret.counts[code] / secret.counts.sum())], secret.counts
         for parent in secret.parents[:-1] if self.distance == "hierarchical" else ():
-            code, table = parent[code], np.bincount(parent, table).astype(np.int64)
-            cells, place = np.unique(group * len(table) + code, return_inverse=True)
-            count, group, code = (
-                np.bincount(place, count).astype(np.int64),
-                cells // len(table),
-                cells % len(table),
-            )
+            (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
             levels.append((group, count, table[code] / table.sum()))
         most, least = found.total * marked.astype(np.float64), np.zeros(found.classes)
         whole = most
@@ -150,10 +144,7 @@ def _moved_in_tree(found: Histogram, secret: Secret) -> IntArray:
     flow, table = _apart(found, secret.counts), secret.counts
     group, code, count = found.group, found.value, found.count
     for parent in secret.parents[:-1]:
-        code, table = parent[code], np.bincount(parent, table).astype(np.int64)
-        cells, place = np.unique(group * len(table) + code, return_inverse=True)
-        count = np.bincount(place, count).astype(np.int64)
-        group, code = cells // len(table), cells % len(table)
+        (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
         flow = flow + _apart(Histogram(group=group, value=code, count=count, classes=found.classes), table)
     return flow
 
@@ -164,3 +155,17 @@ def _summed(found: Histogram, figures: IntArray) -> IntArray:
     if len(found.starts):
         result[found.group[found.starts]] = np.add.reduceat(figures, found.starts)
     return result
+
+
+def _coarser(group: IntArray, code: IntArray, count: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The pairs of class and label with their counts added up."""
+    cells = group * (int(code.max(initial=0)) + 1) + code
+    if (cells[1:] < cells[:-1]).any():
+        order = cells.argsort(kind="stable")
+        cells, group, code, count = cells[order], group[order], code[order], count[order]
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    return group[starts], code[starts], np.add.reduceat(count, starts) if len(starts) else count
+
+
+def _summed_up(parent: IntArray, table: IntArray) -> IntArray:
+    return np.bincount(parent, table).astype(np.int64)

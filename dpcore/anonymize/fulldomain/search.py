@@ -8,7 +8,7 @@ feasible one all nodes with a worse bound. What models without a histogram decid
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,15 @@ from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, Loss, Metric, Separable
-from dpcore.anonymize.fulldomain.size import check_size
+from dpcore.anonymize.fulldomain.size import check_nodes
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, Model, SensitiveModel, TCloseness, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
 
+OnProgress = Callable[[str, float], None]
+TOLD = 16
+"""Nodes from one word about progress to the next."""
 ROUNDING = 1e-12
 """By which a bound that is calculated otherwise may be above a score."""
 
@@ -44,7 +47,12 @@ class Solution:
 
 
 def search(
-    table: Tuples, models: Sequence[Model], *, limit: float = 0.0, metric: Metric | None = None
+    table: Tuples,
+    models: Sequence[Model],
+    *,
+    limit: float = 0.0,
+    metric: Metric | None = None,
+    on_progress: OnProgress = lambda stage, share: None,
 ) -> Solution:
     """Find the node with the least information loss at which few people have a suppressed row.
 
@@ -52,6 +60,7 @@ def search(
         models: all must hold in every class that is kept.
         limit: share of the published people who may have a suppressed row, 0 to 1, rounded down to people.
         metric: Loss() where none is given.
+        on_progress: gets the stage and the share of nodes decided; what it raises ends the search.
 
     Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
         when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
@@ -60,19 +69,27 @@ def search(
         raise ParameterError(
             "limit ({limit:g}) must be between 0 and 1", remedy="give a share of people", limit=limit
         )
-    check_size(table)
+    check_nodes(table)
     metric = metric or Loss()
     allowed = math.floor(limit * table.people)
-    run = _Search(table, tuple(models), allowed, metric)
+    run = _Search(table, tuple(models), allowed, metric, on_progress)
     run.bisect()
     run.close_in() if isinstance(metric, Discernibility) else run.descend()
     if run.best is None:
-        raise _infeasible(table, models, limit)
+        raise _infeasible(table, models, limit, on_progress)
     return run.best
 
 
 class _Search:
-    def __init__(self, table: Tuples, models: tuple[Model, ...], allowed: int, metric: Metric) -> None:
+    def __init__(
+        self,
+        table: Tuples,
+        models: tuple[Model, ...],
+        allowed: int,
+        metric: Metric,
+        on_progress: OnProgress,
+    ) -> None:
+        self.on_progress = on_progress
         self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
         self.counter = Counter(table)
@@ -193,6 +210,9 @@ class _Search:
         if self.checks & (self.checks - 1) == 0:  # 0, 1, 2, 4, 8, ...
             self._raise_floor(node)
         self.checks += 1
+        if self.checks % TOLD == 1:
+            left = float(np.log1p(np.count_nonzero(self.open)) / np.log1p(len(self.open)))
+            self.on_progress("searching", 1 - left)
         return self.counter.classes(node)
 
     def _raise_floor(self, node: Node) -> None:
@@ -236,10 +256,18 @@ class _Search:
                 self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
 
 
-def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> InfeasibleError:
-    """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent."""
-    least = table.people + 1
-    for classes in Grouper(table).walk():
+def _infeasible(
+    table: Tuples, models: Sequence[Model], limit: float, on_progress: OnProgress
+) -> InfeasibleError:
+    """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent.
+
+    Where all models are monotone it is that of the most general node.
+    """
+    least, grouper = table.people + 1, Grouper(table)
+    is_top = all(model.monotone for model in models)
+    for done, classes in enumerate([grouper.classes(table.lattice.top)] if is_top else grouper.walk()):
+        if done % TOLD == 0:
+            on_progress("finding the nearest limit", done / table.lattice.size)
         suppressed = violations(models, classes)
         if classes.people[suppressed].all():
             least = min(least, classes.people_in(suppressed))
