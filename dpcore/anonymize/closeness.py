@@ -76,8 +76,8 @@ class TCloseness:
                 return people
         return MOST_TRIED
 
-    def lost(self, classes: ClassStatistics) -> IntArray:
-        """(classes,) people of each class whom no finer classes can keep, at least; where rows are people.
+    def lost(self, classes: ClassStatistics, marked: BoolArray) -> IntArray:
+        """(classes,) people of the marked classes whom no finer ones can keep, at least; rows are people.
 
         Those of a class that are kept, in whatever parts, are within t together. So many m of a class with
         counts c can be no nearer to the shares p of the table than m - sum min(c, m p), at each level of the
@@ -85,7 +85,6 @@ class TCloseness:
         """
         found, secret = classes.histogram(self.column), classes.secrets[self.column]
         reach = self._reach(secret)
-        marked = self.violations(classes)
         here = marked[found.group]
         group, code, count = found.group[here], found.value[here], found.count[here]
         levels, table = [(group, count, secret.counts[code] / secret.counts.sum())], secret.counts

@@ -106,7 +106,7 @@ def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(distan
         classes = {node: counter.classes(node) for node in nodes(case)}
         suppressed = {node: each.people[model.violations(each)].sum() for node, each in classes.items()}
         for node, each in classes.items():
-            lost = model.lost(each).sum()
+            lost = model.lost(each, model.violations(each)).sum()
             lost_at_all += lost
             finer = itertools.product(*(range(level + 1) for level in node))
             assert lost <= min(suppressed[below] for below in finer)

@@ -92,6 +92,7 @@ class Counted(ClassesOfNode):
         self.table, self.node, self._coded = coded.table, node, coded
         self._index, self._shape = coded.index(node)
         self._space = math.prod(self._shape)
+        self._histograms: dict[str, Histogram] = {}
 
     @cached_property
     def _occupied(self) -> IntArray:
@@ -153,6 +154,11 @@ class Counted(ClassesOfNode):
         return np.asarray(self._class[self._coded.classes.of_keys])
 
     def histogram(self, column: str) -> Histogram:
+        if column not in self._histograms:
+            self._histograms[column] = self._histogram(column)
+        return self._histograms[column]
+
+    def _histogram(self, column: str) -> Histogram:
         width = len(self.secrets[column].values)
         value = self._coded.secrets[column]
         cells, figures = self._class * width + value, self._coded.published

@@ -163,7 +163,7 @@ class _Search:
             self.histograms += 1
             if blocked or not classes.suppresses_few(marked, self.allowed):
                 self.refused += 1
-                if blocked or not self._may_suppress_few(classes):
+                if blocked or not self._may_suppress_few(classes, marked):
                     self.grid[lattice.below(node)] = False
                 return False
         if not marked.any():
@@ -222,7 +222,7 @@ class _Search:
         lowest = [int(self.grid.any(axis=axis).argmax()) for axis in others]
         self.counter.raise_floor(tuple(map(max, map(min, lowest, node), self.counter.base.node)))
 
-    def _may_suppress_few(self, classes: ClassesOfNode) -> bool:
+    def _may_suppress_few(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
         """Whether some specialization of an infeasible node could be feasible."""
         if all(model.monotone for model in self.models) or (
             self.allowed == 0 and self.table.members is None  # without suppression every model is monotone
@@ -233,7 +233,7 @@ class _Search:
         if self.table.members is not None:
             return True
         return all(
-            int(model.lost(classes).sum()) <= self.allowed
+            int(model.lost(classes, marked).sum()) <= self.allowed
             for model in self.models
             if isinstance(model, TCloseness)
         )
