@@ -1,4 +1,4 @@
-"""Audit: how re-identifiable the table is as it stands. Internal: it reads the rows."""
+"""Audit: how re-identifiable the table is as it is. Internal: it reads the rows."""
 
 import streamlit as st
 
@@ -24,13 +24,14 @@ roles = {each.column: each for each in findings.roles(curator)}
 def ask() -> tuple[list[str], list[str]]:
     proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
     secret = [name for name, each in roles.items() if each.role == "sensitive"]
-    known = session.widget("audit-columns", proposed)
+    chosen = findings.KNOWN.value()
+    known = proposed if chosen is None else chosen
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
         list(roles),
         proposed,
-        key="audit-columns",
+        key=findings.KNOWN.key,
         help=GLOSSARY["quasi-identifier"],
         persist_state="session",
         wrap=True,
@@ -51,7 +52,7 @@ def figures(found: AuditReport) -> None:
     unique.metric(_("Unique people"), percent(found.risk.uniques))
     worst = found.sets[0]
     riskiest.metric(
-        _("Unique by three columns at most"),
+        _("Unique by at most three columns"),
         percent(worst.uniques),
     )
     riskiest.caption(plain(", ".join(worst.columns)))

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench.ledger import lines
+from workbench.ledger import lines, opened_view
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon
 
 st.title(_("Ledger"))
+opened_view.show()
 curator = widgets.need_curator(
     _(
         "Here is every charge on a data set: what was asked, what it cost, and what is left. "
@@ -31,10 +32,10 @@ st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(curator.account),
         unit=plain(curator.schema.unit, at_most=200),
-        rule=_("basic, epsilons add up") if curator.rule == "basic" else _("zCDP, rhos add up"),
+        rule=_("basic, epsilons add up") if curator.rule.pure else _("zCDP, rhos add up"),
     )
 )
-if curator.rule == "zcdp":
+if not curator.rule.pure:
     st.caption(
         _("What is spent amounts to epsilon {epsilon} at the delta of this budget.").format(
             epsilon=number(spent_epsilon(balance.spent + balance.held, curator.account))

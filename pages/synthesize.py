@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.accounting.composition import run_loss
 from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe
@@ -31,10 +30,7 @@ def preview(recipe: Recipe, loss: AnyLoss) -> None:
     st.subheader(
         _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
     )
-    quote = recipes.quote(curator, recipe, loss)
-    if isinstance(quote, Exception):
-        widgets.error_box(quote)
-        return
+    quote = curator.quote(recipe, loss)
     unit = rule_unit(curator.account)
     cost, after, error = st.columns(3)
     cost.metric(_("Cost, {unit}").format(unit=unit), number(quote.charge / UNIT), help=GLOSSARY["charge"])
@@ -45,11 +41,13 @@ def preview(recipe: Recipe, loss: AnyLoss) -> None:
     )
     worst = max((each.half_width() for each in quote.expected), default=None)
     if worst is not None:
-        error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
+        error.metric(
+            _("Off by, rows"), f"± {number(worst)}", help=_("Each cell, at most, in 95 of 100 cases.")
+        )
     buy(recipe, loss, quote)
     if quote.expected:
         expectation(recipe, quote)
-    for sentence in learning.expectations(curator, recipe, run_loss(loss, curator.rule)):
+    for sentence in learning.expectations(curator, recipe, curator.rule.spends(loss)):
         st.caption(sentence)
 
 
@@ -98,7 +96,7 @@ def wanted_error(recipe: Recipe) -> None:
     )
     if wanted:
         try:
-            loss = curator.loss_for(recipe, wanted, pure=curator.rule == "basic")
+            loss = curator.loss_for(recipe, wanted, pure=curator.rule.pure)
             st.caption(
                 _("For ±{rows} rows you need {loss}.").format(rows=number(wanted), loss=plain(str(loss)))
             )

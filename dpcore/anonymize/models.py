@@ -1,8 +1,8 @@
-"""Privacy models: what every published equivalence class must fulfill.
+"""Privacy models: what every published equivalence class must meet.
 
 A model looks at classes (their people, the histogram of a sensitive column) and says which of them violate
 it; a violating class is suppressed. It counts people: five rows of one person are one. Where each row is a
-person, every model here is monotone under generalization: joining two classes that fulfill it gives one that
+person, every model here is monotone under generalization: joining two classes that meet it gives one that
 does. `monotone` says that this also holds for the number of suppressed people, and for people of several
 rows, who may be in both classes; where it does not, `relaxation` names a weaker model with that property, by
 which a search may prune.
@@ -23,7 +23,7 @@ from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray
 
 
-class Model(Protocol):
+class PrivacyModel(Protocol):
     """One privacy model."""
 
     monotone: ClassVar[bool]
@@ -36,8 +36,8 @@ class Model(Protocol):
         """
 
     @property
-    def relaxation(self) -> Model | None:
-        """A monotone model that every class fulfilling this one fulfills too; itself if it is monotone."""
+    def relaxation(self) -> PrivacyModel | None:
+        """A monotone model that every class that meets this one meets too; itself if it is monotone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class KAnonymity:
         return (classes.people < self.k) & (classes.people > 0)
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return self
 
 
@@ -78,7 +78,7 @@ class KMap:
         return (classes.population < self.k) & (classes.people > 0)
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return self
 
 
@@ -138,7 +138,7 @@ class DistinctL:
         return self.l
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return self
 
 
@@ -174,7 +174,7 @@ class EntropyL:
         return math.ceil(self.l)
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return DistinctL(column=self.column, l=math.ceil(self.l))
 
 
@@ -211,7 +211,7 @@ class RecursiveCL:
         return self.l
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return DistinctL(column=self.column, l=self.l)
 
 
@@ -219,7 +219,7 @@ SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness
 """The models of one sensitive column."""
 
 
-def violations(models: Sequence[Model], classes: ClassStatistics) -> BoolArray:
+def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
     """Which classes violate at least one of the models; boolean, one per class.
 
     Where one without a published person does (under delta-presence), no suppression can mend the node.

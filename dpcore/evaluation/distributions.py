@@ -23,7 +23,7 @@ class Distribution:
 
     Attributes:
         labels: one text per cell, from the schema.
-        original, other: shares of the rows, one a cell; each adds up to 1.
+        original, other: shares of the rows, one per cell; each adds up to 1.
     """
 
     column: str
@@ -63,7 +63,7 @@ def distributions(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distributions(Evaluation[tuple[Distribution, ...]]):
+class DistributionsOf(Evaluation[tuple[Distribution, ...]]):
     """The evaluation that asks for the `distributions` of a public table."""
 
     kind = "distributions"

@@ -1,8 +1,8 @@
 """The bytes of a file to a table: limits first, then what it is, then its encoding, layout and kinds.
 
-Takes CSV (comma, semicolon, tab or pipe) and Parquet. Numbers become numbers, dates ISO texts, and
-everything else stays text; empty cells are missing. What else means missing, such as "?", is for the schema
-to say. A pure function of the bytes, the name, the options and the limits.
+Takes CSV (comma, semicolon, tab or pipe), Parquet, and the formats of `workbooks`. Numbers become numbers,
+dates ISO texts, and everything else stays text; empty cells are missing. What else means missing, such as
+"?", is for the schema to say. A pure function of the bytes, the name, the options and the limits.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dpcore.io.layout import Layout, layout, position
 from dpcore.io.lines import first_row, read_columns
 from dpcore.io.options import ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
+from dpcore.io.workbooks import is_workbook, workbook_text
 from dpcore.text import Text
 
 AS_FOUND = ReadOptions()
@@ -31,9 +32,9 @@ class ReadResult:
 
     Attributes:
         frame: private rows; not shown by repr.
-        encoding: Python's name of it; None for Parquet.
+        encoding: Python's name of it; None for what is not text.
         separator: None for Parquet and for text of one column.
-        kind: "csv", "tsv" or "parquet".
+        kind: "csv", "tsv", "parquet", or "workbook" for the formats of programs.
         notes: what a person should know, such as names that were made up.
         options: the options that read the file the same way again.
         understood: columns whose numbers or dates were written as in some country.
@@ -44,7 +45,7 @@ class ReadResult:
     frame: pd.DataFrame = field(repr=False)
     encoding: str | None
     separator: str | None
-    kind: Literal["csv", "tsv", "parquet"]
+    kind: Literal["csv", "tsv", "parquet", "workbook"]
     notes: tuple[str, ...] = ()
     options: ReadOptions = AS_FOUND
     understood: tuple[Understood, ...] = ()
@@ -58,7 +59,7 @@ def read_table(
 
     Args:
         data: the whole file.
-        name: its name; only the ending counts, and only to tell Parquet from text.
+        name: its name; only the ending counts, and only to tell the format.
         options: what is known of a text file; the rest is seen from the file.
         limits: checked before parsing wherever that is possible.
 
@@ -75,10 +76,12 @@ def read_table(
             )
         frame, notes = read_parquet(data, limits=limits)
         return ReadResult(frame=frame, encoding=None, separator=None, kind="parquet", notes=tuple(notes))
+    if is_workbook(name):
+        return _read_workbook(data, name, options, limits)
     if (other := recognize(data)) is not None:
         raise ReadError(
             "the file looks like {other}",
-            remedy="name it .parquet" if is_parquet(data) else "export the table as CSV text",
+            remedy="give it the ending of its format, or export the table as CSV text",
             other=other,
         )
     text, found = decode(data, options.encoding)
@@ -106,6 +109,24 @@ def read_table(
         understood=typed.understood,
         undecided=typed.undecided,
     )  # fmt: skip
+
+
+def _read_workbook(data: bytes, name: str, options: ReadOptions, limits: Limits) -> ReadResult:
+    text, about = workbook_text(data, name, limits=limits)
+    as_text = replace(options, encoding=None, separator=",", decimal=".")
+    shape = layout(text, as_text)
+    names, columns, notes = _columns(text, shape, as_text, limits)
+    typed = type_columns(names, columns, ",", as_text)
+    return ReadResult(
+        frame=typed.frame,
+        encoding=None,
+        separator=",",
+        kind="workbook",
+        notes=(*about, *notes),
+        options=replace(options, header=shape.header, skip=shape.skip),
+        understood=typed.understood,
+        undecided=typed.undecided,
+    )
 
 
 def _columns(

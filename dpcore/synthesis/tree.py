@@ -31,6 +31,7 @@ from dpcore.synthesis.graph.fit import fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.workload import LEFT_NOISE, even_split, expected_error
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
+from dpcore.text import Text
 
 SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
@@ -88,6 +89,22 @@ class Tree(Recipe):
             "constraints": self.constraints.to_dict(),
         }
 
+    @property
+    def choosing(self) -> Text:
+        return Text("well under a second")
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its name; its columns are those of the view that it gets."""
+        return Text("Synthetic table (Tree)")
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Tree:
+        """Read what `to_dict` wrote."""
+        return cls(
+            ordered=frozenset(fields["ordered"]), constraints=Constraints.from_dict(fields["constraints"])
+        )
+
 
 def tree_pairs(
     measurer: Measurer, estimates: Mapping[Clique, Values], loss: Loss, room: Room
@@ -100,7 +117,7 @@ def tree_pairs(
     Args:
         estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
             columns alone.
-        room: the junction tree as it stands, which takes in the edges; only constraints can fill it.
+        room: the junction tree as it is, which takes in the edges; only constraints can fill it.
     """
     domain = room.domain
     if not estimates:

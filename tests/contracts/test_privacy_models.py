@@ -12,15 +12,15 @@ import random
 import numpy as np
 import pytest
 
+from dpcore.anonymize.closeness import Distance
 from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.groups import Groups, Rows
 from dpcore.anonymize.models import (
     DeltaPresence,
-    Distance,
     KAnonymity,
     KMap,
-    Model,
+    PrivacyModel,
     SensitiveModel,
     TCloseness,
 )
@@ -50,7 +50,7 @@ def nodes(case: Case) -> list[tuple[int, ...]]:
 
 
 @each_model
-def test_rows_are_judged_as_in_the_textbook(model: Model) -> None:
+def test_rows_are_judged_as_in_the_textbook(model: PrivacyModel) -> None:
     """Else a local method, or the check of a finished table, lets a class pass that the model forbids."""
     for case in map(table, TABLES):
         for node in nodes(case):
@@ -60,7 +60,7 @@ def test_rows_are_judged_as_in_the_textbook(model: Model) -> None:
 
 
 @each_model
-def test_a_row_written_twice_changes_nothing(model: Model) -> None:
+def test_a_row_written_twice_changes_nothing(model: PrivacyModel) -> None:
     """Else rows are counted where people are meant."""
     for case in map(table, TABLES):
         node = random.Random(len(case.frame)).choice(nodes(case))
@@ -69,7 +69,7 @@ def test_a_row_written_twice_changes_nothing(model: Model) -> None:
 
 
 @each_model
-def test_search_counts_what_rows_do(model: Model) -> None:
+def test_search_counts_what_rows_do(model: PrivacyModel) -> None:
     """Else the search closes nodes, or accepts them, by other numbers than those of the table."""
     for seed in range(40):
         case = table(seed)
@@ -85,7 +85,7 @@ def test_search_counts_what_rows_do(model: Model) -> None:
 
 
 @each_model
-def test_no_class_is_smaller_than_the_model_says(model: Model) -> None:
+def test_no_class_is_smaller_than_the_model_says(model: PrivacyModel) -> None:
     """Else the search suppresses a class that fulfills the model, before it looks at the secrets."""
     for case in map(table, range(0, 60, 2)):
         counter = Counter(case.tuples())
@@ -114,7 +114,7 @@ def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(distan
 
 
 @each_model
-def test_a_class_without_people_violates_nothing(model: Model) -> None:
+def test_a_class_without_people_violates_nothing(model: PrivacyModel) -> None:
     """Else a node is refused for people who are not in it."""
     case = table(1)
     empty = by_rows(case, nodes(case)[0])
@@ -127,7 +127,7 @@ def test_a_class_without_people_violates_nothing(model: Model) -> None:
 
 
 @each_model
-def test_a_plan_keeps_it(model: Model) -> None:
+def test_a_plan_keeps_it(model: PrivacyModel) -> None:
     """Else a plan that is loaded again asks for less than the one that was saved."""
     roles = {"q0": "quasi-identifier", SECRET: "sensitive"}
     plan = Plan(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, HierarchyError
+from dpcore.errors import DpcoreError
 from dpcore.schema.role import ROLES
 from workbench.anonymize import work
 from workbench.anonymize.work import Work
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import ROLE_WORDS, percent, plain
 
@@ -82,7 +81,7 @@ def hierarchies(current: Work) -> None:
             )
         if wanted:
             _use(current, name, grid)
-        file = st.file_uploader(
+        file = file_view.file_uploader(
             _("Or import a file: one line per value, value;level 1;…;*"),
             type=["csv", "txt"],
             key=f"import-{name}-{current.version}",
@@ -95,7 +94,7 @@ def load_plan(current: Work) -> None:
     """Take the plan of an earlier table, for the next delivery."""
     with st.expander(_("Use a plan made earlier")):
         st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
-        file = st.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
+        file = file_view.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
         if file is None:
             return
         try:
@@ -135,10 +134,7 @@ def _use(current: Work, name: str, grid: pd.DataFrame) -> None:
 def _import(current: Work, name: str, data: bytes) -> None:
     """Take a hierarchy from a file; values without a line in it are shown, and nothing is taken."""
     try:
-        hierarchy = Hierarchy.from_csv(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        widgets.error_box(HierarchyError("the file is not UTF-8 text", remedy="save it as UTF-8"))
-        return
+        hierarchy = work.read_hierarchy(data)
     except DpcoreError as error:
         widgets.error_box(error)
         return

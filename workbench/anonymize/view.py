@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import outcomes, work
+from workbench.anonymize import demands, document, outcomes, work
 from workbench.anonymize.work import Work
 from workbench.ui import examples, widgets
 from workbench.ui.glossary import GLOSSARY
@@ -40,9 +41,11 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
     else:
         chart = outcomes.frontier_chart(found, k, plan.limit)
         # another choice is another chart, with nothing clicked
-        key = f"frontier-{method.name}-{k}-{plan.limit}"
-        choose = functools.partial(_choose, key, method.name)
-        st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=choose, selection_mode="chosen")
+        clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
+        choose = functools.partial(_choose, clicked, method.name)
+        st.altair_chart(
+            chart.spec, alt=chart.alt, key=clicked.key, on_select=choose, selection_mode=clicked.name
+        )
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
             st.dataframe(chart.table, hide_index=True)
@@ -54,12 +57,11 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         )
 
 
-def _choose(chart: str, method: str) -> None:
-    chosen = session.widget(chart)["selection"].get("chosen") or []
-    if chosen:
-        session.set_widget("anonymize-k", int(chosen[0]["k"]))
-        session.set_widget("anonymize-limit", int(str(chosen[0]["limit"]).rstrip("%")) / 100)
-        session.set_widget("anonymize-method", method)
+def _choose(chart: session.Selection, method: str) -> None:
+    for point in chart.points():
+        demands.K.put(int(point["k"]))
+        demands.LIMIT.put(int(str(point["limit"]).rstrip("%")) / 100)
+        demands.METHOD.put(method)
 
 
 def before_and_after(curator: Curator, current: Work, plan: Plan) -> None:
@@ -124,7 +126,7 @@ def _figures(report: TrialReport) -> None:
     st.caption(
         _(
             "The smallest group has {k} {whom}, the average group {average} rows. Information loss: {loss}. "
-            "Of the {whom}, {share} have a suppressed row."
+            "{share} of the {whom} have a suppressed row."
         ).format(
             k=report.quality.k,
             whom=work.whom(report.plan),
@@ -135,8 +137,8 @@ def _figures(report: TrialReport) -> None:
     )
 
 
-def result(made: AnonymizedTable) -> None:
-    """The table that was made, with its plan."""
+def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
+    """The table that was made, with its plan, and as a page that says what it does not promise."""
     st.success(
         _(
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
@@ -160,13 +162,21 @@ def result(made: AnonymizedTable) -> None:
             icon=":material/download:",
         )
         st.download_button(
+            _("Download as one HTML file"),
+            lambda: document.html(made, warnings),
+            "anonymized.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
+        )
+        st.download_button(
             _("Plan (JSON, internal)"),
             made.plan,
             "plan.json",
             "application/json",
             on_click="ignore",
             icon=":material/description:",
-            help=_("Makes the same table again. It lists values of the original: do not publish it."),
+            help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
 
 

@@ -34,7 +34,7 @@ from dpcore.accounting.ledger import (
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
 from workbench.store.alive import Alive
-from workbench.store.database import Store, accounts, lines, releases, running
+from workbench.store.database import Store
 from workbench.store.rows import (
     account_of,
     account_row,
@@ -45,6 +45,7 @@ from workbench.store.rows import (
     release_text,
     reserved_line,
 )
+from workbench.store.tables import accounts, lines, releases, running
 
 _KEPT = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take them."""
@@ -76,7 +77,7 @@ class SqlLedger:
             found = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
         return sorted({*found, *self._store.witness.datasets()})
 
-    def open(self, account: Account) -> Account:
+    def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
         if stored is not None:
             self.verify(account.dataset)
@@ -88,7 +89,7 @@ class SqlLedger:
                 insert(accounts)
                 .values(
                     dataset=account.dataset,
-                    rule=account.rule,
+                    rule=account.rule.value,
                     units=account.units,
                     threshold_units=account.threshold_units,
                     promise=json.dumps(account.promise),
@@ -100,7 +101,9 @@ class SqlLedger:
             )
             row = account_row(connection, account.dataset, lock=True)
             if row is not None and not row.head:  # filed just now, and not by another tab
-                line = self._append(connection, standing, None, "", "opened", NOTHING, open_content(account))
+                line = self._append(
+                    connection, standing, None, "", "opened", NOTHING, open_content(account, by)
+                )
             else:
                 line = None
         self._saw(line)
@@ -181,6 +184,10 @@ class SqlLedger:
             standing, _ = self._checked(connection, dataset)
             stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
             check_chain(self.key, standing, all_lines(connection, dataset), stored, row.head)
+
+    def is_kept(self, request_id: str) -> bool:
+        """Whether the release of a paid run waits for the database."""
+        return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
 
     def store_kept(self) -> None:
         """Store the ends of paid runs that the database could not take before, if it takes them now."""

@@ -20,13 +20,18 @@ def catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation("workbench", localedir=LOCALE, languages=[language], fallback=True)
 
 
+def code() -> str:
+    """The language of this session as HTML names it."""
+    return session.language().split("-")[0]
+
+
 def _(message: str) -> str:
     """A message in the language of this session."""
     return catalogue(session.language()).gettext(message)
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a message for the catalogues where it stands, to be translated where it is shown."""
+    """Mark a message for the catalogues where it is written, to be translated where it is shown."""
     return message
 
 
@@ -34,7 +39,8 @@ def said(text: str) -> str:
     """A sentence of the library in the language of this session."""
     if not isinstance(text, Text):
         return _(text) if text else text
-    return _(text.template).format(**text.fields)
+    fields = {name: said(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
+    return _(text.template).format(**fields)
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
@@ -46,7 +52,7 @@ def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
 
 
 class Words(Mapping[str, str]):
-    """Messages by key, marked where they stand and translated when they are read."""
+    """Messages by key, marked where they are written and translated when they are read."""
 
     def __init__(self, messages: Mapping[str, str]) -> None:
         self._messages = messages

@@ -1,12 +1,14 @@
-"""Releases as several pages name them: what was asked, when, with which guarantee."""
+"""Releases as several pages list them: what was asked, when, at which cost."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
+from typing import Any
 
+from dpcore import synthesis
 from dpcore.curator import Curator
-from dpcore.release import Release
-from workbench.ui.language import _
+from dpcore.evaluation.private import QUESTIONS
+from workbench.ui.language import said
 from workbench.ui.wording import amount
 
 
@@ -30,55 +32,7 @@ def earlier(curator: Curator) -> list[dict[str, str]]:
     ]
 
 
-def describe(recipe: dict[str, object]) -> str:
-    """A recipe in a few words."""
-    kind = recipe["kind"]
-    if kind == "histogram":
-        return _("Histogram of {column}").format(column=recipe["column"])
-    if kind == "categories":
-        return _("Categories of {column}").format(column=recipe["column"])
-    if kind == "statistics":
-        return _("Mean and quantiles of {column}").format(column=recipe["column"])
-    if kind == "closeness":
-        return _("Test of drawn rows over {columns}").format(columns=", ".join(recipe["columns"]))  # type: ignore[arg-type]
-    if kind == "gaussian":
-        return _("Table for learning {column}").format(column=recipe["label"])
-    if kind == "marginals":
-        cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
-        return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
-    if kind == "marginal error":
-        return _("Marginal error, columns at a time: {way}").format(way=recipe["way"])
-    if kind == "accuracy":
-        return _("Accuracy of {column}, learned from a release").format(column=recipe["target"])
-    named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
-    columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
-    if kind == "some columns":
-        kind = recipe["recipe"]["kind"]  # type: ignore[index]
-    names = {
-        "independent": _("Independent columns"),
-        "joint": _("Joint table"),
-        "tree": _("Synthetic table (Tree)"),
-        "adaptive": _("Synthetic table (Adaptive)"),
-    }
-    return f"{names.get(str(kind), str(kind))}: {columns}"
-
-
-def guarantee_json(release: Release) -> str:
-    """The guarantee that goes beside every download."""
-    return json.dumps(
-        {
-            "guarantee": release.guarantee.to_dict(),
-            "recipe": release.recipe,
-            "created": release.created,
-            "marginals": [
-                {
-                    "columns": list(clique),
-                    "standard_deviation_of_a_cell": marginal.variance**0.5,
-                    "interval_95_half_width": marginal.half_width(),
-                    "noise": marginal.noise,
-                }
-                for clique, marginal in release.marginals.items()
-            ],
-        },
-        indent=1,
-    )
+def describe(asked: Mapping[str, Any]) -> str:
+    """What a recipe or a private question asked, in a few words."""
+    question = QUESTIONS.get(asked["kind"])
+    return said(question.describe(asked) if question else synthesis.describe(asked))

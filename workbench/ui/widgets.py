@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
 import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.question import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import reading, samples, session
-from workbench.ui import charts, unexpected
+from workbench.apart import line, process
+from workbench.apart.asking import call
+from workbench.ui import charts, file_view, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -29,6 +37,7 @@ from workbench.ui.wording import (
     spent_epsilon,
 )
 
+DATASET = session.Widget[str]("header-dataset")
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
@@ -38,6 +47,7 @@ def header() -> None:
     Where the ledger does not answer, the page ends here and says so.
     """
     held = session.session()
+    _say_what_is_gone(held)
     if held.curator is None:
         return
     curator = held.curator
@@ -55,8 +65,8 @@ def header() -> None:
                 list(held.curators),
                 index=list(held.curators).index(curator.account.dataset),
                 format_func=lambda dataset: held.curators[dataset].name,
-                key="header-dataset",
-                on_change=lambda: held.choose(session.widget("header-dataset")),
+                key=DATASET.key,
+                on_change=lambda: held.choose(DATASET.value() or ""),
                 label_visibility="collapsed",
             )
             st.caption(unit)
@@ -66,6 +76,22 @@ def header() -> None:
         budget_bar(balance, curator.account)
     with right:
         st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def _say_what_is_gone(held: session.Session) -> None:
+    """Why a table that was open is not any more, and the way back."""
+    back = _("What was spent and released is kept. Open the same table again to go on.")
+    if held.dropped:
+        names = ", ".join(plain(name, at_most=80) for name in held.dropped)
+        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
+    elif held.is_another:
+        gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
+    else:
+        return
+    st.warning(f"{gone} {back}", icon=":material/history:")
+    if st.button(_("Understood"), key="gone"):
+        held.dropped, held.is_another = (), False
+        st.rerun()
 
 
 def budget_bar(balance: Balance, account: Account) -> None:
@@ -113,6 +139,34 @@ def error_box(error: Exception) -> None:
     unexpected.box(error)
 
 
+@contextmanager
+def in_line() -> Iterator[None]:
+    """Wait, with the place shown, until it is this tab's turn to compute something long."""
+    note = st.empty()
+    with line.runs().turn(
+        lambda place: note.caption(_("Other runs go first: place {place} in line.").format(place=place))
+    ):
+        note.empty()
+        yield
+
+
+def once_in_line(
+    curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]
+) -> Result:
+    """`session.once` for what takes long: it waits for its turn."""
+    if key in session.session().reports:
+        return session.once(curator, key, evaluation)
+    with in_line():
+        return session.once(curator, key, evaluation)
+
+
+def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
+    """A function of a module that reads nothing private, in another process when its turn comes."""
+    with in_line():
+        answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
+        return answer
+
+
 def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(chart.spec, alt=chart.alt, key=key)
@@ -140,7 +194,7 @@ def internal_badge() -> None:
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """A second table from a file, read once; None while there is none. Errors stand beside the field."""
+    """A second table from a file, read once; None while there is none. Errors are shown beside the field."""
     read = session.table_in(key)
     if read is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -149,7 +203,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         return read[1]
     held = session.session()
     widget = f"{key}-{held.uploads}"
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
+    file = file_view.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
     if file is None:
         if held.failed.get(key) is not None:
             error_box(held.failed[key])
@@ -167,18 +221,19 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
 
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
     """An epsilon by slider and by number; both always agree."""
-    slider, box = f"{key}-slider", f"{key}-number"
+    slider, box = session.Widget[float](f"{key}-slider"), session.Widget[float](f"{key}-number")
     options = [value for value in EPSILONS if value <= largest] or [largest]
-    if session.widget(slider) not in options:  # at first, and when less is left than was chosen before
-        start = min(session.widget(box, default), largest)
-        session.set_widget(box, start)
-        session.set_widget(slider, _nearest(options, start))
+    if slider.value() not in options:  # at first, and when less is left than was chosen before
+        chosen = box.value()
+        start = min(default if chosen is None else chosen, largest)
+        box.put(start)
+        slider.put(_nearest(options, start))
     columns = st.columns([3, 1], vertical_alignment="bottom")
     columns[0].select_slider(
         label,
         options,
-        key=slider,
-        on_change=lambda: session.set_widget(box, session.widget(slider)),
+        key=slider.key,
+        on_change=lambda: box.put(slider.value() or 0.0),
         help=GLOSSARY["epsilon"],
         persist_state="session",
     )
@@ -187,8 +242,8 @@ def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> f
         min_value=0.0,
         format="%g",
         step=0.1,
-        key=box,
-        on_change=lambda: session.set_widget(slider, _nearest(options, session.widget(box))),
+        key=box.key,
+        on_change=lambda: slider.put(_nearest(options, box.value() or 0.0)),
         persist_state="session",
     )
     return float(value or 0.0)
@@ -199,9 +254,7 @@ def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
 
     Raises: ParameterError when epsilon is not above 0.
     """
-    if curator.rule == "basic":
-        return PureDP(epsilon=repr(epsilon))
-    return ApproxDP(epsilon=repr(epsilon), delta=delta_of(curator.account))
+    return curator.rule.stated(repr(epsilon), delta_of(curator.account))
 
 
 def epsilon_left(curator: Curator) -> float:
@@ -215,7 +268,14 @@ def say_epsilon(epsilon: float) -> None:
 
 
 def _nearest(options: list[float], value: float) -> float:
-    return min(options, key=lambda option: abs(option - (value or 0.0)))
+    return min(options, key=lambda option: abs(option - value))
+
+
+def link_root(address: str, kind: str) -> str:
+    """Where pages for people with a link are, seen from the address of one of ours."""
+    parts = urlsplit(address)
+    folder = parts.path.rsplit("/", 1)[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
 def show_noise(model: SyntheticModel) -> None:

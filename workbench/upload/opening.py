@@ -6,23 +6,25 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.ledger import Account
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import reading, samples, session
+from workbench.store.personal import PersonalLedger
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
+from workbench.web import holders
 
+ALIKE = session.Widget[str]("alike")
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fit:
+class TableCheck:
     """How a table fits its schema; private.
 
     Attributes:
@@ -39,13 +41,13 @@ def take_sample(key: str) -> None:
     sample = SAMPLES[key]
     frame = sample.build()
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, frame, unit)
+    _draft(sample.title, frame, unit, sample=True)
 
 
 def take_upload() -> None:
     """Read the uploaded file; its bytes stay with the draft until it is opened or dropped."""
     held = session.session()
-    file = session.widget(upload_key())
+    file = session.uploader().value()
     if file is None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes
@@ -71,7 +73,8 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
+    kept = b"" if read.table.kind == "parquet" else data  # only text can be read in another way
+    _draft(name, read.table.frame, None, read.table, kept, read.schema, read.dataset)
 
 
 def take_wanted_sample() -> None:
@@ -79,11 +82,6 @@ def take_wanted_sample() -> None:
     note = session.take(session.OpenSample)
     if note is not None:
         take_sample(note.key)
-
-
-def upload_key() -> str:
-    """The uploader's key; it changes with every file that was read."""
-    return f"upload-{session.session().uploads}"
 
 
 def drop_draft() -> None:
@@ -118,8 +116,8 @@ def confirm_all(draft: session.Draft) -> None:
     draft.version += 1
 
 
-def check_table(draft: session.Draft, schema: Schema) -> Fit:
-    """Rows outside each column's declaration; computed once a declaration. Private."""
+def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
+    """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
         if column not in draft.checks:
@@ -137,33 +135,17 @@ def check_table(draft: session.Draft, schema: Schema) -> Fit:
                 _("no cell to go to"): outside.refused,
             }
         )
-    return Fit(table=pd.DataFrame(lines), refused=tuple(refused))
-
-
-def make_budget(epsilon: float, rule: str, delta: str) -> AnyLoss:
-    """The budget that the form says. Raises: ParameterError."""
-    if rule == "basic":
-        return PureDP(epsilon=repr(epsilon))
-    return ApproxDP(epsilon=repr(epsilon), delta=delta)
-
-
-def budget_on_file(account: Account) -> AnyLoss:
-    """The budget of an account that is there."""
-    promise = account.promise
-    if account.rule == "basic":
-        return PureDP(epsilon=promise["epsilon"])
-    if "epsilon" in promise:
-        return ApproxDP(**{name: text for name, text in promise.items() if name != "rho"})
-    return ZCDP(rho=promise["rho"])
+    return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
 
 
 def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
-        curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
-        answer = {"alike": draft.alike.dataset, "people": session.widget("alike")} if draft.alike else {}
-        likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
+        ledger = session.ledger().under(draft.opener)
+        curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
+        answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
+        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -208,6 +190,7 @@ def _draft(
     data: bytes = b"",
     schema: Schema | None = None,
     dataset: str = "",
+    sample: bool = False,
 ) -> None:
     held = session.session()
     held.notices.pop("upload", None)
@@ -215,9 +198,11 @@ def _draft(
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
         schema = schema or suggest_schema(frame)
-        dataset = dataset or Curator.dataset_of(frame, session.ledger())
-        account = session.ledger().account(dataset)
-        alike = likeness.find(frame, session.ledger()) if account is None else None
+        size = int(frame.memory_usage(deep=True).sum())
+        holders.check_room(size)
+        dataset, ledger = _filed(frame, dataset, sample=sample)
+        account = ledger.account(dataset)
+        alike = likeness.find(frame, ledger) if account is None else None
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -234,8 +219,23 @@ def _draft(
         edited=proposed,
         notes=read.notes if read else (),
         dataset=dataset,
+        opener=ledger.opener,
         read=read,
         data=data,
         version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
+        size=size,
     )
+
+
+def _filed(frame: pd.DataFrame, dataset: str, *, sample: bool) -> tuple[str, PersonalLedger]:
+    """The fingerprint under which a table is, or would be, filed, and the ledger with the key for it."""
+    own = session.ledger()
+    if sample:
+        own = own.for_samples()
+        return Curator.dataset_of(frame, own), own
+    for ledger in own.handed():
+        other = Curator.dataset_of(frame, ledger)
+        if ledger.is_mine(other):
+            return other, ledger
+    return dataset or Curator.dataset_of(frame, own), own

@@ -21,7 +21,7 @@ from dpcore.anonymize.fulldomain.metrics import Metric, Separable
 from dpcore.anonymize.fulldomain.search import TOLD, OnProgress
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import KAnonymity, Model, violations
+from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
 from dpcore.tables.classes import BoolArray
 
 
@@ -49,7 +49,7 @@ class Frontier:
         self,
         table: Tuples,
         ks: Sequence[int],
-        models: Sequence[Model] = (),
+        models: Sequence[PrivacyModel] = (),
         *,
         on_progress: OnProgress = lambda stage, share: None,
     ) -> None:

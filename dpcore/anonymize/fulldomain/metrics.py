@@ -24,7 +24,7 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss:
+class InformationLoss:
     """How much of its domain a cell covers; a suppressed row covers all of it. Mean over the columns.
 
     Per column v = (covered - N / leaves) / (N - N / leaves), where covered sums, over the rows, the share of
@@ -45,7 +45,7 @@ class Loss:
         return self._joined(table.lattice.outer_sum(terms))
 
     def bounds_given(self, table: Tuples, nodes: IntArray, suppressed: IntArray) -> FloatArray:
-        """A lower bound of the score of nodes (by index) that suppress so many rows (one number a node)."""
+        """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
         total = np.zeros(len(nodes))
         for j, levels in enumerate(table.lattice.levels(nodes)):
             for level, covered in enumerate(table.covered[j]):
@@ -108,7 +108,7 @@ class NonUniformEntropy:
         return table.lattice.outer_sum([self._lost(table, j) for j in range(len(table.names))])
 
     def bounds_given(self, table: Tuples, nodes: IntArray, suppressed: IntArray) -> FloatArray:
-        """A lower bound of the score of nodes (by index) that suppress so many rows (one number a node)."""
+        """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
         total = np.zeros(len(nodes))
         for j, levels in enumerate(table.lattice.levels(nodes)):
             for level, lost in enumerate(self._lost(table, j)):
@@ -201,7 +201,7 @@ class AverageClassSize:
         return rows / np.maximum(classes + (suppressed > 0), 1)
 
 
-Separable = Loss | NonUniformEntropy
+Separable = InformationLoss | NonUniformEntropy
 Counting = Discernibility | AverageClassSize
 Metric = Separable | Counting
 

@@ -16,10 +16,16 @@ import numpy as np
 from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, Loss, Metric, Separable
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    InformationLoss,
+    Metric,
+    Separable,
+)
 from dpcore.anonymize.fulldomain.size import check_nodes
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import KAnonymity, Model, SensitiveModel, TCloseness, violations
+from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, TCloseness, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
 
@@ -48,7 +54,7 @@ class Solution:
 
 def search(
     table: Tuples,
-    models: Sequence[Model],
+    models: Sequence[PrivacyModel],
     *,
     limit: float = 0.0,
     metric: Metric | None = None,
@@ -59,7 +65,7 @@ def search(
     Args:
         models: all must hold in every class that is kept.
         limit: share of the published people who may have a suppressed row, 0 to 1, rounded down to people.
-        metric: Loss() where none is given.
+        metric: InformationLoss() where none is given.
         on_progress: gets the stage and the share of nodes decided; what it raises ends the search.
 
     Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
@@ -70,7 +76,7 @@ def search(
             "limit ({limit:g}) must be between 0 and 1", remedy="give a share of people", limit=limit
         )
     check_nodes(table)
-    metric = metric or Loss()
+    metric = metric or InformationLoss()
     allowed = math.floor(limit * table.people)
     run = _Search(table, tuple(models), allowed, metric, on_progress)
     run.bisect()
@@ -84,7 +90,7 @@ class _Search:
     def __init__(
         self,
         table: Tuples,
-        models: tuple[Model, ...],
+        models: tuple[PrivacyModel, ...],
         allowed: int,
         metric: Metric,
         on_progress: OnProgress,
@@ -257,7 +263,7 @@ class _Search:
 
 
 def _infeasible(
-    table: Tuples, models: Sequence[Model], limit: float, on_progress: OnProgress
+    table: Tuples, models: Sequence[PrivacyModel], limit: float, on_progress: OnProgress
 ) -> InfeasibleError:
     """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent.
 
@@ -273,7 +279,7 @@ def _infeasible(
             least = min(least, classes.people_in(suppressed))
     if least > table.people:
         return InfeasibleError(
-            "no generalization fulfills delta-presence, whatever is suppressed", remedy="widen its bounds"
+            "no generalization meets delta-presence, whatever is suppressed", remedy="widen its bounds"
         )
     nearest = math.ceil(least / table.people * 1000) / 1000
     return InfeasibleError(

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import Model, violations
+from dpcore.anonymize.models import PrivacyModel, violations
 from dpcore.errors import LimitError
 
 MOST_SECONDS = 120.0
@@ -46,7 +46,7 @@ def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
     return Prediction(nodes=nodes, seconds=nodes * (NODE_SECONDS + tuples * TUPLE_SECONDS))
 
 
-def tried(table: Tuples, models: Sequence[Model] = ()) -> Prediction:
+def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
     """The cost of one pass, from the CPU time of some nodes: within a factor of 2.
 
     Nodes are taken in proportion to the tuples that they would have were columns independent, and weigh the

@@ -341,7 +341,7 @@ def n_log_n(counts: IntArray | FloatArray) -> FloatArray:
 
 
 def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
-    """From one number per leaf to one a label: the number of the label's leaves, which all share it."""
+    """From one number per leaf to one per label: the number of the label's leaves, which all share it."""
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result

@@ -51,7 +51,7 @@ class Hierarchy:
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
-        """For every leaf the position of its label in `labels(level)`; int64, one a leaf."""
+        """For every leaf the position of its label in `labels(level)`; int64, one per leaf."""
         return pd.factorize(np.array(self.levels[level], dtype=object))[0].astype(np.int64)
 
     def leaf_counts(self, level: int) -> NDArray[np.int64]:
@@ -83,11 +83,6 @@ class Hierarchy:
         """The hierarchy without every second of its inner levels."""
         inner = self.levels[1:-1]
         return replace(self, levels=(self.levels[0], *inner[1::2], self.levels[-1]))
-
-    def check_coverage(self, series: pd.Series) -> tuple[str, ...]:
-        """The values of the column without a path here, for the person who owns the file; never for a log."""
-        known = {*self.values, MISSING, SUPPRESSED}
-        return tuple(sorted({text for text in texts(series.unique()) if text not in known}))
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
         """The leaf of every row: int64 positions in `values`, -1 where a value has no path."""

@@ -24,7 +24,7 @@ from tests.contracts.ledger_kinds import (
     run_process,
     sqlite_kind,
 )
-from workbench.store import __main__ as deeds
+from workbench.store import __main__ as tasks
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 
@@ -178,27 +178,27 @@ def test_a_file_replaced_under_a_running_server_is_noticed(tmp_path: Path) -> No
         file = kind.settings.data_dir / "workbench.sqlite"
         shutil.copy(file, file.with_suffix(".copy"))
         file.with_suffix(".copy").replace(file)
-        for deed in (lambda: _spend(ledger, "more"), lambda: ledger.lines(DATASET)):
+        for step in (lambda: _spend(ledger, "more"), lambda: ledger.lines(DATASET)):
             with pytest.raises(LedgerError, match="replaced or removed"):
-                deed()
+                step()
 
 
 def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path: Path) -> None:
     """Putting back yesterday's copy would give back what was spent since; a backup would be empty."""
     ledger = _spent(kind)
     try:
-        deeds.backup(kind.settings, tmp_path / "kept")  # while the server runs
+        tasks.backup(kind.settings, tmp_path / "kept")  # while the server runs
     except LedgerError as error:
         pytest.skip(f"no client of PostgreSQL of this version: {error}")
     _spend(ledger, "after")
-    assert deeds.restore(kind.settings, tmp_path / "kept") == [DATASET]
+    assert tasks.restore(kind.settings, tmp_path / "kept") == [DATASET]
     for each in (ledger, kind.open()):  # the running server notices too
         with pytest.raises(LedgerCorrupt, match="older than what was seen"):
             _spend(each, "again", 1)
         with pytest.raises(LedgerCorrupt, match="older than what was seen"):
             each.open(account())
-    deeds.accept(kind.settings)
-    assert deeds.check(kind.settings) == []
+    tasks.accept(kind.settings)
+    assert tasks.check(kind.settings) == []
     assert ledger.lines(DATASET)[-1].content == {"kind": "older copy accepted", "forgotten": 2}
     _spend(ledger, "again")
     assert ledger.standing(DATASET).balance.left == 600_000
@@ -208,10 +208,10 @@ def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
     """A backup that lost nothing would need to be accepted."""
     ledger = _spent(kind)
     try:
-        deeds.backup(kind.settings, tmp_path / "kept")
+        tasks.backup(kind.settings, tmp_path / "kept")
     except LedgerError as error:
         pytest.skip(f"no client of PostgreSQL of this version: {error}")
-    assert deeds.restore(kind.settings, tmp_path / "kept") == []
+    assert tasks.restore(kind.settings, tmp_path / "kept") == []
     _spend(ledger, "more")
     assert ledger.release(DATASET, "r0") == "release"
 
@@ -307,46 +307,3 @@ def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pyte
     assert time.monotonic() - started < 10
     with store.reading() as connection:
         assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
-
-
-def test_a_ledger_of_version_1_is_brought_forward(tmp_path: Path) -> None:
-    """Ledgers of before would be refused, or their totals be taken unsealed."""
-    with sqlite_kind(tmp_path / "var") as kind:
-        _as_version_1(kind)
-        ledger = kind.open()
-        assert ledger.standing(DATASET).balance.spent == 300_000
-        assert ledger.lines(DATASET)[-1].content == {"kind": "totals sealed"}
-        ledger.verify(DATASET)
-        _spend(ledger, "more", 700_000)
-    with sqlite_kind(tmp_path / "altered") as kind:
-        _as_version_1(kind)
-        kind._run("UPDATE ledger_lines SET units = 1 WHERE number = 1")
-        with pytest.raises(LedgerCorrupt):
-            _spend(kind.open(), "more", 1)
-
-
-def _as_version_1(kind: SqlKind) -> None:
-    """What version 1 would have left: no standings, lines sealed without them."""
-    import dataclasses
-
-    from dpcore.accounting.chain import head_of
-
-    ledger = _spent(kind)
-    previous = ""
-    for line in ledger.lines(DATASET):
-        old = dataclasses.replace(line, standing="", previous=previous, digest="")
-        old = dataclasses.replace(old, digest=old.seal(ledger.key))
-        previous = old.digest
-        kind._run(
-            "UPDATE ledger_lines SET previous = :p, digest = :d WHERE number = :n",
-            p=old.previous, d=old.digest, n=line.number,
-        )  # fmt: skip
-    kind._run(
-        "UPDATE ledger_accounts SET head = :head",
-        "ALTER TABLE ledger_accounts DROP COLUMN standing",
-        "ALTER TABLE ledger_lines DROP COLUMN standing",
-        "DROP TABLE ledger_running",
-        "UPDATE workbench SET version = 1",
-        head=head_of(ledger.key, old),
-    )
-    shutil.rmtree(kind.settings.data_dir / "seen")

@@ -1,0 +1,98 @@
+"""One table behind every engine: how each kind of them is made from a frame, for the contract suite."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpcore.engines.base import Engine
+from dpcore.engines.duck import DuckDBEngine
+from dpcore.engines.duck_source import DuckDBSource
+from dpcore.engines.frame import FrameEngine
+from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.spark import SparkEngine
+from dpcore.schema.schema import Schema
+from dpcore.schema.values import READ_AS_TEXT
+
+Make = Callable[..., Engine]
+_NUMBERS = itertools.count()
+
+
+def in_memory(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    return FrameEngine(frame, schema, key=key)
+
+
+def as_parquet(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    return ParquetEngine(written(folder, frame), schema, key=key)
+
+
+def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    """Texts of a file as CSV, other tables as Parquet."""
+    if frame.attrs.get(READ_AS_TEXT):
+        place = folder / f"{next(_NUMBERS)}.csv"
+        frame.to_csv(place, index=False)
+        return DuckDBEngine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
+    source = DuckDBSource(kind="parquet", location=str(written(folder, frame)))
+    return DuckDBEngine(source, schema, key=key)
+
+
+@functools.cache
+def spark_session() -> Any:
+    """One Spark in this process for all tests, with two workers; a task that fails is tried again."""
+    sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    settings = {
+        "spark.pyspark.python": sys.executable,
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    builder = sql.SparkSession.builder.master("local[2,3]").appName("tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def in_spark(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    place = written(folder, frame)
+    files = sorted(map(str, place.rglob("*.parquet")))
+    return SparkEngine(spark_session().read.parquet(*files), schema, key=key)
+
+
+ENGINES = {
+    "frame": (FrameEngine, in_memory),
+    "parquet": (ParquetEngine, as_parquet),
+    "duckdb": (DuckDBEngine, in_duckdb),
+    "spark": (SparkEngine, in_spark),
+}
+
+
+def written(folder: Path, frame: pd.DataFrame) -> Path:
+    """The frame as a folder of Parquet files: an empty one, one in row groups of 70 rows, one in a folder."""
+    if frame.attrs.get(READ_AS_TEXT):
+        pytest.skip("Parquet knows its types")
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        pytest.skip("no Parquet file holds values of several types in one column")
+    place = folder / str(next(_NUMBERS))
+    (place / "more").mkdir(parents=True)
+    half = len(table) // 2
+    pq.write_table(table.slice(0, 0), place / "a.parquet")
+    pq.write_table(table.slice(0, half), place / "b.parquet", row_group_size=70)
+    pq.write_table(table.slice(half), place / "more" / "c.parquet")
+    (place / "_SUCCESS").touch()
+    return place

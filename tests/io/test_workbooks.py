@@ -1,0 +1,172 @@
+"""Files of other programs: read through well-kept libraries, and then as any other text."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import zipfile
+
+import pandas as pd
+import pytest
+
+from dpcore.errors import LimitError, ReadError
+from dpcore.io import Limits, ReadOptions, read_table
+
+
+def sheet_xml(rows: list[list[object]]) -> str:
+    """One sheet of the smallest workbook that Excel would open."""
+    lines = []
+    for number, row in enumerate(rows, 1):
+        cells = []
+        for column, cell in zip("ABCDEFG", row, strict=False):
+            if isinstance(cell, str):
+                text = f'<c r="{column}{number}" t="inlineStr"><is><t>{cell}</t></is></c>'
+            elif isinstance(cell, bool):
+                text = f'<c r="{column}{number}" t="b"><v>{int(cell)}</v></c>'
+            elif isinstance(cell, datetime.date):
+                days = (cell - datetime.date(1899, 12, 30)).days
+                text = f'<c r="{column}{number}" s="1"><v>{days}</v></c>'
+            elif cell is None:
+                continue
+            else:
+                text = f'<c r="{column}{number}"><v>{cell}</v></c>'
+            cells.append(text)
+        lines.append(f'<row r="{number}">{"".join(cells)}</row>')
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    return f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+
+
+def workbook(*sheets: list[list[object]]) -> bytes:
+    """A workbook, written by hand so that no library reads what it wrote itself."""
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    named = "".join(f'<sheet name="S{i}" sheetId="{i}" r:id="r{i}"/>' for i in range(1, len(sheets) + 1))
+    linked = "".join(
+        f'<Relationship Id="r{i}" Type="{office}/worksheet" Target="worksheets/s{i}.xml"/>'
+        for i in range(1, len(sheets) + 1)
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{package}/content-types">'
+            '<Default Extension="xml" ContentType="application/xml"/></Types>',
+        )
+        file.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r0" '
+            f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        )
+        file.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{named}</sheets></workbook>',
+        )
+        file.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{package}/relationships">{linked}<Relationship Id="rs" '
+            f'Type="{office}/styles" Target="styles.xml"/></Relationships>',
+        )
+        file.writestr(
+            "xl/styles.xml",
+            f'<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
+            "</styleSheet>",
+        )
+        for i, sheet in enumerate(sheets, 1):
+            file.writestr(f"xl/worksheets/s{i}.xml", sheet_xml(sheet))
+    return out.getvalue()
+
+
+ROWS: list[list[object]] = [
+    ["name", "age", "height", "born", "member"],
+    ["Ada", 36, 1.7, datetime.date(1990, 4, 6), True],
+    ["Bo, jr", 41, 1.85, datetime.date(1985, 12, 1), False],
+    ["Cy", None, 1.6, datetime.date(2001, 1, 31), True],
+]
+
+
+def test_a_workbook_is_read_as_its_table():
+    """Half of all offices keep their tables in Excel (D30)."""
+    read = read_table(workbook(ROWS), "people.xlsx")
+    assert read.kind == "workbook"
+    assert list(read.frame.columns) == ["name", "age", "height", "born", "member"]
+    assert read.frame["name"].tolist() == ["Ada", "Bo, jr", "Cy"]
+    assert read.frame["age"].tolist()[:2] == [36, 41]
+    assert read.frame["age"].isna().tolist() == [False, False, True]
+    assert read.frame["born"].astype(str).tolist() == ["1990-04-06", "1985-12-01", "2001-01-31"]
+
+
+def test_titles_above_the_table_and_other_sheets_are_said():
+    """A title line would become the header, and a second sheet would be missed in silence."""
+    titled = [["Members of the club"], *ROWS]
+    read = read_table(workbook(titled, ROWS), "people.xlsx")
+    assert list(read.frame.columns)[:2] == ["name", "age"]
+    assert any("'S1'" in note and "2 sheets" in note for note in read.notes)
+    again = read_table(workbook(titled, ROWS), "people.xlsx", options=read.options)
+    assert again.frame.equals(read.frame)
+
+
+def test_a_sheet_of_an_open_document_program_is_read(tmp_path):
+    """The same table from LibreOffice would be refused."""
+    office = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    table, text = office.replace("office:1", "table:1"), office.replace("office:1", "text:1")
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    rows = [["sex", "city"], ["F", "A"], ["M", "B"]]
+    lines = ["".join(cell.format(each) for each in row) for row in rows]
+    cells = "".join(f"<table:table-row>{line}</table:table-row>" for line in lines)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        manifest = office.replace("office:1", "manifest:1")
+        file.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{manifest}"/>')
+        file.writestr(
+            "content.xml",
+            f'<office:document-content xmlns:office="{office}" xmlns:table="{table}" xmlns:text="{text}">'
+            f'<office:body><office:spreadsheet><table:table table:name="S">{cells}</table:table>'
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
+    frame = read_table(out.getvalue(), "people.ods").frame
+    assert frame.to_dict("list") == {"sex": ["F", "M"], "city": ["A", "B"]}
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_statistics_files_give_labels_and_missing(tmp_path, ending):
+    """Codes such as 1 and 2 would be released where the file says what they mean (D30)."""
+    import pyreadstat
+
+    frame = pd.DataFrame({"sex": [1.0, 2.0, None], "age": [20.0, 30.0, 40.0], "city": ["A", "B", "A"]})
+    path = tmp_path / f"people.{ending}"
+    write = pyreadstat.write_sav if ending == "sav" else pyreadstat.write_dta
+    write(frame, str(path), variable_value_labels={"sex": {1: "female", 2: "male"}})
+    read = read_table(path.read_bytes(), path.name)
+    assert read.frame["sex"].tolist()[:2] == ["female", "male"]
+    assert read.frame["sex"].isna().sum() == 1
+    assert read.frame["age"].tolist() == [20, 30, 40]
+    assert any("labels" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.xls", "a.ods", "a.sav", "a.dta", "a.sas7bdat"])
+@pytest.mark.parametrize("data", [b"PK\x03\x04 broken", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 9, b"no table"])
+def test_damaged_files_are_refused_in_plain_words(name, data):
+    """A library's own error, which may quote a cell, would reach the page."""
+    with pytest.raises(ReadError, match="damaged, encrypted or of another kind"):
+        read_table(data, name)
+
+
+def test_limits_hold_for_what_is_unpacked():
+    """A small packed file could become a table of any size."""
+    with pytest.raises(LimitError, match="rows"):
+        read_table(workbook(ROWS), "a.xlsx", limits=Limits(rows=3))
+    wide = workbook([["a", "b"], *[["x" * 5000, 1]] * 200])
+    assert len(wide) < 100_000
+    with pytest.raises(LimitError, match="MB"):
+        read_table(wide, "a.xlsx", limits=Limits(bytes=100_000))
+    with pytest.raises(ReadError, match="no sheet with cells"):
+        read_table(workbook([]), "a.xlsx")
+
+
+def test_a_workbook_under_another_name_is_named():
+    """Somebody renames a workbook to .csv and sees rubbish."""
+    with pytest.raises(ReadError, match="Excel workbook"):
+        read_table(workbook(ROWS), "people.csv")
+    assert read_table(workbook(ROWS), "people.XLSX", options=ReadOptions(header=False)).frame.shape == (4, 5)

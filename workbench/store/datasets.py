@@ -1,0 +1,149 @@
+"""Data sets as far as they are on file: what was declared, charged and released, without any rows.
+
+What was declared public is kept as a line of the ledger, outside its total, so that it is sealed with the
+charges that rest on it. A later declaration is one more line; the last one holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpcore.accounting.composition import Rule
+from dpcore.accounting.ledger import Account, Balance, Ledger, Line
+from dpcore.errors import ParameterError, RequestConflict
+from dpcore.io.options import ReadOptions
+from dpcore.release import Release
+from dpcore.schema import Excluded, PrivacyUnit, Schema
+from dpcore.synthesis import load_model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """What a person said about a table when it was opened.
+
+    Attributes:
+        name: the table's, for people; that of its file.
+        schema: what is publicly known, with its marks.
+        reading: how its file was read; None for a sample.
+        sample: key of the sample that it is; empty for a file.
+    """
+
+    name: str
+    schema: Schema
+    reading: ReadOptions | None = None
+    sample: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a line of the ledger."""
+        return {
+            "name": self.name,
+            "schema": json.loads(self.schema.to_json()),
+            "excluded": [dataclasses.asdict(column) for column in self.schema.excluded],
+            "reading": None if self.reading is None else dataclasses.asdict(self.reading),
+            "sample": self.sample,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Declaration:
+        """Read what `to_dict` wrote. Raises: SchemaError."""
+        schema = Schema.from_json(json.dumps(fields["schema"]))
+        excluded = tuple(
+            Excluded(name=each["name"], reason=each["reason"], from_data=tuple(each["from_data"]))
+            for each in fields["excluded"]
+        )
+        reading = fields["reading"]
+        return cls(
+            name=fields["name"],
+            schema=dataclasses.replace(schema, excluded=excluded),
+            reading=None if reading is None else ReadOptions(**reading),
+            sample=fields["sample"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DataSet:
+    """One account with its declaration; it answers what the ledger knows, and holds no rows.
+
+    Attributes:
+        declaration: None for a table that was opened before declarations were kept.
+    """
+
+    account: Account
+    declaration: Declaration | None
+    ledger: Ledger = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """The keyed fingerprint of the table."""
+        return self.account.dataset
+
+    @property
+    def name(self) -> str:
+        """The table's name for people."""
+        return self.declaration.name if self.declaration else self.id[:8]
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Who is protected."""
+        return PrivacyUnit(max_rows=self.account.unit["max_rows"], id_column=self.account.unit["id_column"])
+
+    @property
+    def rule(self) -> Rule:
+        """How charges add up."""
+        return self.account.rule
+
+    def balance(self) -> Balance:
+        """Spent, held and left, from the ledger as it stands now."""
+        return self.ledger.standing(self.id).balance
+
+    def lines(self) -> tuple[Line, ...]:
+        """Every line of this data set."""
+        return self.ledger.lines(self.id)
+
+    def verify(self) -> None:
+        """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
+        self.ledger.verify(self.id)
+
+    def release(self, request_id: str) -> Release:
+        """A stored release. Raises: ParameterError where there is none."""
+        text = self.ledger.release(self.id, request_id)
+        if text is None:
+            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
+        return Release.from_json(text, load_model=load_model)
+
+
+def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
+    """Keep what was declared, unless the last declaration said the same."""
+    lines = [line for line in ledger.lines(dataset) if is_declaration(line)]
+    declared = declaration.to_dict()
+    if lines and lines[-1].content["declared"] == json.loads(json.dumps(declared)):
+        return
+    try:
+        ledger.note(dataset, f"declaration {len(lines) + 1}", {"declared": declared})
+    except RequestConflict:
+        return  # another tab declares at this moment; its declaration is as good
+
+
+def is_declaration(line: Line) -> bool:
+    """Whether a line of the ledger keeps what was declared."""
+    return "declared" in line.content
+
+
+def find(dataset: str, ledger: Ledger) -> DataSet | None:
+    """The data set with this fingerprint, or with the only one that begins so; None where there is none."""
+    named = [each for each in ledger.datasets() if each.startswith(dataset)] if dataset else []
+    account = ledger.account(named[0]) if len(named) == 1 else None
+    if account is None:
+        return None
+    kept = [line for line in ledger.lines(account.dataset) if is_declaration(line)]
+    declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
+    return DataSet(account=account, declaration=declared, ledger=ledger)
+
+
+def known(ledger: Ledger) -> list[DataSet]:
+    """All data sets on file, the one that was used last first."""
+    found = [each for each in (find(dataset, ledger) for dataset in ledger.datasets()) if each is not None]
+    return sorted(found, key=lambda each: each.lines()[-1].at, reverse=True)
