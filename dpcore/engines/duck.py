@@ -129,12 +129,14 @@ class DuckDBEngine(Scanner):
         query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
         total: list[Result] = []
         rows = 0
-        for frame in self._frames(self._connection, query):
-            result = work.of(Batch(frame, self._schema))
-            total = [work.add(total[0], result) if total else result]
-            rows += len(frame)
-            self._on_rows(rows)
-        self._check_same()
+        try:
+            for frame in self._frames(self._connection, query):
+                result = work.of(Batch(frame, self._schema))
+                total = [work.add(total[0], result) if total else result]
+                rows += len(frame)
+                self._on_rows(rows)
+        finally:
+            self._check_same()
         if counted and self._length is not None and rows != self._length:
             raise changed()
         return total[0] if total else work.of(Batch(self._none(names), self._schema))

@@ -150,11 +150,13 @@ class ParquetEngine(Scanner):
                 ended.set()
                 raise
 
-        with _readable(), ThreadPoolExecutor(_THREADS - 1) as pool:
-            others = [pool.submit(share, unheeded) for _ in range(_THREADS - 1)]
-            results = share(self._on_rows)
-            results += [result for other in others for result in other.result()]
-        self._check_same()
+        try:
+            with _readable(), ThreadPoolExecutor(_THREADS - 1) as pool:
+                others = [pool.submit(share, unheeded) for _ in range(_THREADS - 1)]
+                results = share(self._on_rows)
+                results += [result for other in others for result in other.result()]
+        finally:
+            self._check_same()
         return functools.reduce(work.add, results)
 
     def _batch(self, frame: pd.DataFrame, start: int, *, counted: bool) -> Batch:
