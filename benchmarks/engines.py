@@ -1,4 +1,4 @@
-"""Tables that do not fit: what counting, choosing rows, tuples and memory cost on each engine, beside alternatives.
+"""Tables that do not fit: what counting, choosing rows, tuples and memory cost on each engine, and elsewhere.
 
     python -m benchmarks.engines [--rows 10000000] [--json] [--spark] [--huge]
 

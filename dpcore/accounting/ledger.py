@@ -285,9 +285,9 @@ class Ledger(Protocol):
         """Walk the chain. LedgerCorrupt when the account, a line or a release was altered or dropped."""
 
 
-def open_content(account: Account) -> dict[str, Any]:
-    """What the line that opens an account says."""
-    return {"account": account.to_dict()}
+def open_content(account: Account, by: str = "") -> dict[str, Any]:
+    """What the line that opens an account says, and who wrote it."""
+    return {"account": account.to_dict(), **({"by": by} if by else {})}
 
 
 def check_same(stored: Account, asked: Account) -> Account:
