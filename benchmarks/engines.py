@@ -179,6 +179,12 @@ def _tuples(engine: Any) -> Callable[[], int]:
     return lambda: len(engine.tuples([f"c{place}" for place in range(8)]).frame)
 
 
+def made(rows: int) -> None:
+    """The table, made by another process: what a process took at its most is passed on to those it starts."""
+    command = [sys.executable, "-m", "benchmarks.engines", "--make", "--rows", str(rows)]
+    subprocess.run(command, check=True)
+
+
 def measured(name: str, rows: int) -> list[Any]:
     """One line: a process of its own, which says what its work took."""
     command = [sys.executable, "-m", "benchmarks.engines", "--one", name, "--rows", str(rows)]
@@ -197,18 +203,22 @@ def main() -> None:
     parser.add_argument("--huge", action="store_true")
     parser.add_argument("--only", nargs="*", default=list(WORK), help="some lines by their names")
     parser.add_argument("--one", choices=WORK, help="one line in this process")
+    parser.add_argument("--make", action="store_true", help="only make the table")
     asked = parser.parse_args()
-    folder = table(asked.rows)
+    if asked.make:
+        table(asked.rows)
+        return
     if asked.one:
-        work = WORK[asked.one](folder)
+        work = WORK[asked.one](PLACE / str(asked.rows))
         start = seconds()
         check = work()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"start": start, "cpu": seconds() - start, "peak": peak, "check": check}))
         return
+    made(asked.rows)
     lines = [measured(name, asked.rows) for name in asked.only if asked.spark or "Spark" not in name]
     if asked.huge:
-        table(100_000_000)
+        made(100_000_000)
         lines += [measured(name, 100_000_000) for name in HUGE]
     columns = ("work", "rows", "CPU s before", "CPU s", "peak MB", "check")
     show([Table.of("Engines", columns, lines)], as_json=asked.json)

@@ -231,6 +231,16 @@ class DuckDBEngine(Scanner):
             raise changed()
 
 
+def look(source: DuckDBSource, rows: int) -> Microdata:
+    """The first so many rows of a source, before anything is declared. Raises: as the engine does."""
+    with _readable():
+        reader = source.connect().sql(f"SELECT * FROM {source.table} LIMIT {int(rows)}").to_arrow_reader()
+        check_types(zip(reader.schema.names, reader.schema.types, strict=True))
+        frame = uncoded(frame_of(reader.read_all().combine_chunks()))
+    frame.attrs[READ_AS_TEXT] = source.kind == "csv"
+    return Microdata(frame)
+
+
 @contextlib.contextmanager
 def _readable() -> Iterator[None]:
     """Say that reading failed without DuckDB's words, which may quote a value or a password."""

@@ -82,7 +82,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "texts of `values` already, given their Python type": {
         "anonymize.hierarchies.builders": {"pd.Series(found, dtype='str')"},
         "anonymize.partition.mondrian": {"str(labels[0])", "str(labels[low])"},
-        "engines.frame": {"str(text)"},
+        "engines.work": {"str(text)"},
         "evaluation.records": {"texts[unread].astype('str')"},
     },
     "numbers of digits": {"risk.identifiers": {"str(low)", "str(high)"}},
