@@ -155,7 +155,7 @@ def adaptive(folder: Path) -> Callable[[], int]:
     curator = dp.Curator.open(
         engine, declared(), budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="benchmark"
     )
-    recipe = dp.Adaptive(columns=declared().domain.names)
+    recipe = dp.Adaptive()
     return lambda: len(curator.run(recipe, dp.PureDP(epsilon="1")).marginals)
 
 

@@ -237,6 +237,9 @@ def look(source: DuckDBSource, rows: int) -> Microdata:
         reader = source.connect().sql(f"SELECT * FROM {source.table} LIMIT {int(rows)}").to_arrow_reader()
         check_types(zip(reader.schema.names, reader.schema.types, strict=True))
         frame = uncoded(frame_of(reader.read_all().combine_chunks()))
+    for name in frame.columns if source.kind == "csv" else ():
+        if all(number_in(text) is not None for text in frame[name].dropna().unique()):
+            frame[name] = pd.to_numeric(frame[name])
     frame.attrs[READ_AS_TEXT] = source.kind == "csv"
     return Microdata(frame)
 
