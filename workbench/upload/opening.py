@@ -80,7 +80,7 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
 
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
-    """Put a source on the way to being opened: its first rows, and what is publicly known if it is on file."""
+    """Put a source on the way to being opened, with its first rows and what is on file about it."""
     unit = schema.unit if schema is not None else None
     _draft(source.name, frame, unit, schema=schema, source=source)
 

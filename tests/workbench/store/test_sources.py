@@ -1,4 +1,4 @@
-"""The list of connected sources: what it may say, who may open what, and that passwords stay where they are."""
+"""The list of connected sources: what it may say, who may open what, and where passwords are."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_who_may_open_a_source(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_list_is_refused(tmp_path: Path, text: str) -> None:
-    """A slip would connect another table, or file two under one name; a password in the file is refused too."""
+    """A slip would connect another table, or file two under one name; passwords do not belong there."""
     with pytest.raises(ParameterError) as refused:
         listed(tmp_path, text)
     assert "hunter2" not in str(refused.value)
