@@ -13,7 +13,7 @@ import pytest
 
 from tests.pages.tab import CSV, Tab
 from workbench.store.settings import read_settings
-from workbench.upload import sources
+from workbench.upload import source_view
 
 
 def grid_key(app: Tab) -> str:
@@ -242,7 +242,7 @@ def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
         f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n'
     )
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
-    monkeypatch.setattr(sources, "read_settings", lambda: settings)
+    monkeypatch.setattr(source_view, "read_settings", lambda: settings)
     app.go("upload").press("Look at it")
     assert "first 1,000 rows of a connected source" in app.text
     app.open_draft()
