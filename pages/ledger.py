@@ -28,6 +28,16 @@ held.metric(
 )
 left.metric(_("Left"), amount(balance.left, curator.account), help=GLOSSARY["budget"])
 widgets.budget_bar(balance, curator.account)
+if curator.account.source is None:
+    st.caption(
+        _("This account belongs to the content of the table: a table with other rows has another one.")
+    )
+else:
+    st.caption(
+        _("This account belongs to the connected source {name}, whatever rows it has today.").format(
+            name=plain(curator.account.source)
+        )
+    )
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(curator.account),

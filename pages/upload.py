@@ -7,7 +7,7 @@ from workbench import session
 from workbench.ui import file_view, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening, reading
+from workbench.upload import form, opening, reading, source_view
 
 held = session.session()
 
@@ -37,6 +37,7 @@ def choose_table() -> None:
                 on_click=opening.take_sample,
                 args=(sample.key,),
             )
+    source_view.show_cards()
     file_view.file_uploader(
         _("Or drop your own table here: CSV, TSV or Parquet, at most 50 MB, 2,000,000 rows, 1,000 columns"),
         type=["csv", "tsv", "txt", "data", "parquet"],
@@ -58,6 +59,7 @@ def describe(draft: session.Draft) -> None:
             rows=len(draft.frame), columns=len(draft.frame.columns)
         )
     )
+    source_view.say_which_rows(draft)
     for note in draft.notes:
         st.caption(plain(said(note), at_most=300))
     reading.show_reading(draft)

@@ -23,6 +23,7 @@ from dpcore.io.read import ReadResult
 from dpcore.local import Question
 from dpcore.release import AnonymizedTable, Release
 from dpcore.schema import Column, Outside, Schema
+from dpcore.schema.source import Source
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
@@ -74,6 +75,7 @@ class Draft:
         data: the bytes of a file of text, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
         size: of the rows, in bytes.
+        source: where the rows are, of which these are the first ones; None for a table of its own.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Draft:
     checks: dict[Column, Outside] = field(default_factory=dict)
     alike: Alike | None = None
     size: int = 0
+    source: Source | None = None
 
 
 @dataclass(kw_only=True)

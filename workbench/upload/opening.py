@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema.source import Source
 from workbench import reading, samples, session
 from workbench.store.personal import PersonalLedger
 from workbench.ui.language import _
@@ -75,6 +77,12 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
         return
     kept = b"" if read.table.kind == "parquet" else data  # only text can be read in another way
     _draft(name, read.table.frame, None, read.table, kept, read.schema, read.dataset)
+
+
+def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
+    """Put a source on the way to being opened, with its first rows and what is on file about it."""
+    unit = schema.unit if schema is not None else None
+    _draft(source.name, frame, unit, schema=schema, source=source)
 
 
 def take_wanted_sample() -> None:
@@ -143,9 +151,11 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held = session.session()
     try:
         ledger = session.ledger().under(draft.opener)
-        curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
+        table = draft.frame if draft.source is None else draft.source
+        curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=draft.name)
         answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
-        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
+        if draft.source is None:
+            likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -191,6 +201,7 @@ def _draft(
     schema: Schema | None = None,
     dataset: str = "",
     sample: bool = False,
+    source: Source | None = None,
 ) -> None:
     held = session.session()
     held.notices.pop("upload", None)
@@ -200,9 +211,9 @@ def _draft(
         schema = schema or suggest_schema(frame)
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(frame, dataset, sample=sample)
+        dataset, ledger = _filed(frame, dataset, sample=sample, source=source)
         account = ledger.account(dataset)
-        alike = likeness.find(frame, ledger) if account is None else None
+        alike = likeness.find(frame, ledger) if account is None and source is None else None
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -225,12 +236,17 @@ def _draft(
         version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
         size=size,
+        source=source,
     )
 
 
-def _filed(frame: pd.DataFrame, dataset: str, *, sample: bool) -> tuple[str, PersonalLedger]:
-    """The fingerprint under which a table is, or would be, filed, and the ledger with the key for it."""
+def _filed(
+    frame: pd.DataFrame, dataset: str, *, sample: bool, source: Source | None
+) -> tuple[str, PersonalLedger]:
+    """What a table is, or would be, filed under, and the ledger with the key for it."""
     own = session.ledger()
+    if source is not None:
+        return source_dataset(source.name), own
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
