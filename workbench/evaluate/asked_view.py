@@ -211,7 +211,8 @@ def compare_methods() -> None:
         invented = [sweep.table(name) for name in chosen]
         if own is not None:
             invented.append(sweep.invented(_("public table"), own))
-        frame = sweep.sweep(invented, names, sorted(epsilons), tell)
+        with widgets.in_line():
+            frame = sweep.sweep(invented, names, sorted(epsilons), tell)
         session.session().reports[key] = frame
         done()
     titles = {"pairs": _("distance of all pairs of columns"), **heavy.measure_titles()}
