@@ -2,10 +2,10 @@
 
     sudo python3 deploy/rehearse.py
 
-Each step runs in a copy of this computer's file system that is thrown away: an overlay in a mount namespace. So
-it needs Linux, root and util-linux, and what FROM brings must be here: Debian with Python. The server runs as the
-user of the image, without capabilities, on a read-only file system with /data and a /tmp in memory. Its health
-check, its user and what it may write are looked at; the last line says how it went.
+Each step runs in a copy of this computer's file system that is thrown away: an overlay in a mount namespace.
+So it needs Linux, root and util-linux, and what FROM brings must be here: Debian with Python. The server runs
+as the user of the image, without capabilities, on a read-only file system with /data and a /tmp in memory. Its
+health check, its user and what it may write are looked at; the last line says how it went.
 """
 
 from __future__ import annotations
