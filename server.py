@@ -8,7 +8,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from dpcore.errors import DpcoreError
-from share import answers
+from share import answers, links
 from workbench.store import roles, start
 from workbench.store.settings import read_settings
 from workbench.web import guard, headers, health, lifetime, requests, signing
@@ -27,7 +27,7 @@ def routes() -> list[Route]:
     """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
     base = config.get_option("server.baseUrlPath").strip("/")
     try:
-        ours = answers.routes(start.surveys())
+        ours = [*answers.routes(start.surveys()), *links.routes(start.shares())]
     except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
         ours = []
     if base:  # where the pages are

@@ -1,11 +1,11 @@
-"""Runs the steps of the Dockerfile where there is no container engine, and then the server as it would run.
+"""Runs the steps of the Dockerfile where there is no container engine; then the server as it would run there.
 
     sudo python3 deploy/rehearse.py
 
-Each step runs in a copy of this computer's file system that is thrown away: an overlay in a mount namespace.
-So it needs Linux, root and util-linux, and what FROM brings must be here: Debian with Python. The server runs
-as the user of the image, without capabilities, on a read-only file system with /data and a /tmp in memory. Its
-health check, its user and what it may write are looked at; the last line says how it went.
+Each step runs in a copy of this computer's file system that is thrown away (an overlay in a mount namespace),
+so that it needs Linux, root and util-linux, and what FROM brings must be here: Debian with Python. The server
+runs as the user of the image, without capabilities, on a read-only file system with /data and a /tmp in
+memory; its health check, its user and what it may write are looked at. The last line says how it went.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def inside(work: Path) -> int:
     for name, rest in instructions((ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")):
         print(f"rehearse: {name} {rest[:100]}", flush=True)
         if name == "RUN":
-            subprocess.run(
-                ["/usr/sbin/chroot", root, "sh", "-ec", f"cd {folder}; {rest}"], env=environment, check=True
-            )
+            subprocess.run(["chroot", root, "sh", "-ec", f"cd {folder}; {rest}"], env=environment, check=True)
         elif name == "WORKDIR":
             folder = rest
             (root / folder.lstrip("/")).mkdir(parents=True, exist_ok=True)
@@ -92,9 +90,9 @@ def _serve(
 ) -> int:
     for mount in (["-t", "tmpfs", "tmpfs", f"{root}/data"], ["-o", "remount,ro", f"{root}"]):
         subprocess.run(["mount", *mount], check=True)
-    subprocess.run(["/usr/sbin/chroot", root, "chown", f"{user}:{user}", "/data"], check=True)
+    subprocess.run(["chroot", root, "chown", f"{user}:{user}", "/data"], check=True)
     as_user = [
-        *("/usr/sbin/chroot", str(root), "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"),
+        *("chroot", str(root), "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"),
         *("--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "env", f"--chdir={folder}"),
     ]
 

@@ -1,4 +1,4 @@
-"""Deeds of whoever runs the server: backup, restore, check, accept, adopt. See docs/hosting.md."""
+"""What whoever runs the server can do: backup, restore, check, accept, adopt. See docs/hosting.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.store.settings import Settings, read_settings
 
 
 def backup(settings: Settings, target: Path) -> None:
-    """Copy the database as it stands, and the key, into a new folder; the server may go on."""
+    """Copy the database as it is, and the key, into a new folder; the server may go on."""
     make_folder(target)
     if any(target.iterdir()):
         raise ParameterError("the folder of the backup is not empty", remedy="name a new one")
@@ -112,28 +112,28 @@ def _postgres(settings: Settings, program: str, *arguments: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     """The command line; 0 when all is in order."""
     parser = argparse.ArgumentParser(prog="python -m workbench.store", description=__doc__)
-    parser.add_argument("deed", choices=["backup", "restore", "check", "accept", "adopt"])
+    parser.add_argument("task", choices=["backup", "restore", "check", "accept", "adopt"])
     parser.add_argument("folder", nargs="?", help="of the backup; with adopt: the address of a steward")
     given = parser.parse_args(arguments)
-    if given.deed in ("backup", "restore", "adopt") and given.folder is None:
+    if given.task in ("backup", "restore", "adopt") and given.folder is None:
         parser.error("name a folder, or the address of a steward")
     broken: list[str] = []
     try:
         settings = read_settings()
-        if given.deed == "backup":
+        if given.task == "backup":
             backup(settings, Path(given.folder))
-        elif given.deed == "restore":
+        elif given.task == "restore":
             broken = restore(settings, Path(given.folder))
-        elif given.deed == "check":
+        elif given.task == "check":
             broken = check(settings)
-        elif given.deed == "adopt":
+        elif given.task == "adopt":
             print(f"{adopt(settings, given.folder)} data sets now belong to {given.folder}")
         else:
             accept(settings)
     except DpcoreError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{given.deed}: done" + (f"; {len(broken)} accounts are not in order" if broken else ""))
+    print(f"{given.task}: done" + (f"; {len(broken)} accounts are not in order" if broken else ""))
     return 1 if broken else 0
 
 

@@ -185,6 +185,10 @@ class SqlLedger:
             stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
             check_chain(self.key, standing, all_lines(connection, dataset), stored, row.head)
 
+    def is_kept(self, request_id: str) -> bool:
+        """Whether the release of a paid run waits for the database."""
+        return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
+
     def store_kept(self) -> None:
         """Store the ends of paid runs that the database could not take before, if it takes them now."""
         with self._lock:

@@ -11,6 +11,7 @@ from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
 from workbench.store.settings import read_settings
+from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 
 _log = logging.getLogger("workbench.store")
@@ -37,6 +38,12 @@ def surveys() -> Surveys:
         return _surveys()
 
 
+def shares() -> Shares:
+    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    with _open:
+        return _shares()
+
+
 @functools.cache
 def _store() -> Store:
     return Store.open(read_settings())
@@ -45,6 +52,11 @@ def _store() -> Store:
 @functools.cache
 def _surveys() -> Surveys:
     return Surveys(_store())
+
+
+@functools.cache
+def _shares() -> Shares:
+    return Shares(_store())
 
 
 @functools.cache
@@ -58,7 +70,7 @@ def _ledger() -> SqlLedger:
 
 def forget() -> None:
     """Open all of it anew the next time."""
-    for each in (_ledger, _surveys, _store):
+    for each in (_ledger, _surveys, _shares, _store):
         each.cache_clear()
 
 

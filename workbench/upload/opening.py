@@ -17,6 +17,7 @@ from workbench.store.personal import PersonalLedger
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
+from workbench.web import holders
 
 ALIKE = session.Widget[str]("alike")
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
@@ -72,7 +73,8 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
+    kept = b"" if read.table.kind == "parquet" else data  # only text can be read in another way
+    _draft(name, read.table.frame, None, read.table, kept, read.schema, read.dataset)
 
 
 def take_wanted_sample() -> None:
@@ -115,7 +117,7 @@ def confirm_all(draft: session.Draft) -> None:
 
 
 def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
-    """Rows outside each column's declaration; computed once a declaration. Private."""
+    """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
         if column not in draft.checks:
@@ -142,7 +144,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     try:
         ledger = session.ledger().under(draft.opener)
         curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
-        answer = {"alike": draft.alike.dataset, "people": ALIKE.value()} if draft.alike else {}
+        answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
         likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error
@@ -196,6 +198,8 @@ def _draft(
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
         schema = schema or suggest_schema(frame)
+        size = int(frame.memory_usage(deep=True).sum())
+        holders.check_room(size)
         dataset, ledger = _filed(frame, dataset, sample=sample)
         account = ledger.account(dataset)
         alike = likeness.find(frame, ledger) if account is None else None
@@ -220,6 +224,7 @@ def _draft(
         data=data,
         version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
+        size=size,
     )
 
 

@@ -1,6 +1,6 @@
 """The door of the server: which hosts and pages may knock, and whose session is whose.
 
-Streamlit takes the id of a session for its key, and that id stands in every upload address. Here each browser
+Streamlit takes the id of a session for its key, and that id is in every upload address. Here each browser
 gets a secret cookie. A digest of it is handed to Streamlit as the user of a websocket, so that nobody resumes
 a session without the cookie; uploads and downloads are held to the same cookie.
 """
@@ -33,8 +33,10 @@ _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """What is offered to one session; fonts and icons lie under /static/media."""
 _SIGN_OUT = "/auth/logout"
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")
-_WITHOUT_COOKIE = ("/static/", "/answer/", "/healthz", "/readyz")
-_TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
+_WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
+_TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
+_OPERATIONS = {"deferred_file", "dataframe_chunk"}
+"""Downloads that are made on demand, and further rows of a table on the page."""
 _log = logging.getLogger("workbench.web")
 
 
@@ -125,8 +127,12 @@ class Guard:
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return
-        named = [(name, value) for name, value in scope["headers"] if name != VISITOR.encode()]
+        ours = (VISITOR.encode(), tabs.LOST.encode())
+        named = [(name, value) for name, value in scope["headers"] if name not in ours]
         named.append((VISITOR.encode(), _visitor(secret).encode()))
+        asked = headers.get("sec-websocket-protocol", "").split(",")
+        if len(asked) > 2 and not tabs.is_tab_of(asked[2].strip(), _visitor(secret)):
+            named.append((tabs.LOST.encode(), b"1"))
         await self._app({**scope, "headers": named}, _only_pages(receive), send)
 
     def _is_host(self, host: str | None) -> bool:
@@ -146,10 +152,13 @@ def _only_pages(receive: Receive) -> Receive:
             if data is None:  # Streamlit would end with a traceback
                 return {"type": "websocket.disconnect", "code": 1003}
             try:
-                kind = BackMsg.FromString(data).WhichOneof("type")
+                asked = BackMsg.FromString(data)
             except Exception:
                 return {"type": "websocket.disconnect", "code": 1002}
-            if kind in _TAKEN:
+            kind = asked.WhichOneof("type")
+            if kind == "backend_operation_request":
+                kind = asked.backend_operation_request.WhichOneof("payload")
+            if kind in _TAKEN | _OPERATIONS:
                 return message
             _log.warning("message refused: %s", kind)
 

@@ -152,6 +152,19 @@ def test_messages_for_developers_are_dropped(server: Server, deed: str) -> None:
     assert server.said().count(f"message refused: {deed}") == before + 1
 
 
+@pytest.mark.parametrize("deed", ["install_skills", "dismiss_skills_nudge"])
+def test_of_operations_only_downloads_and_rows_pass(server: Server, deed: str) -> None:
+    """Any page could have the server write files for a developer's tools."""
+    visitor = Visitor(server.host).run()
+    message = BackMsg()
+    message.backend_operation_request.request_id = "x"
+    getattr(message.backend_operation_request, deed).SetInParent()
+    before = server.said().count(f"message refused: {deed}")
+    visitor.send(message)
+    visitor.run()
+    assert server.said().count(f"message refused: {deed}") == before + 1
+
+
 @pytest.mark.parametrize("data", ["text", b"\xff\xff\xff"])
 def test_junk_ends_the_connection_alone(server: Server, data: object) -> None:
     """Junk would end with a traceback in the log, or end the server."""
