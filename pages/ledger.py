@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench.ledger import lines, opened_view
+from workbench.ledger import lines, opened_view, people_view
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -87,6 +87,7 @@ with st.container(horizontal=True):
         on_click="ignore",
         icon=":material/download:",
     )
+people_view.show(curator.account.dataset)
 if verify:
     try:
         curator.verify()

@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LedgerError
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
 from dpcore.io.read import ReadResult
 from dpcore.local import Question
@@ -26,10 +26,8 @@ from dpcore.schema import Column, Outside, Schema
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
-from workbench.store import roles, start
-from workbench.store.personal import PersonalLedger
-from workbench.store.roles import Person
-from workbench.store.settings import read_settings
+from workbench.person import ledger as ledger
+from workbench.store import start
 from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import holders, tabs
@@ -232,6 +230,11 @@ class Session:
         self.draft, self.choosing = None, False
         self.notices.pop("upload", None)
 
+    def leave(self, dataset: str) -> None:
+        """Forget a data set that is no longer this person's."""
+        self.curators.pop(dataset, None)
+        self.choose("")
+
     def choose(self, dataset: str) -> None:
         """Work on another open data set."""
         self.current, self.shown, self.job = dataset, None, None
@@ -393,48 +396,6 @@ def drop_uploads() -> None:
     context = get_script_run_ctx()
     if context is not None:
         tabs.forget_uploads(context.session_id)
-
-
-def person() -> Person | None:
-    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
-    return roles.person_of(st.user.to_dict())
-
-
-def ledger() -> PersonalLedger:
-    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
-    context = get_script_run_ctx()
-    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
-    who = roles.person_of(claims)
-    if who is None:
-        raise LedgerError("you are not signed in any more", remedy="sign in again")
-    visitor = claims.get("visitor")
-    return PersonalLedger(
-        start.ledger(),
-        start.owners(),
-        person=who,
-        still=lambda: roles.person_of(claims),
-        visitor=f"visitor {visitor}" if visitor and not who.address else "",
-    )
-
-
-def is_demo() -> bool:
-    """Whether this server shows samples only."""
-    return read_settings().demo
-
-
-def signed_in_as() -> str | None:
-    """The address of whoever signed in with this browser, with or without a role."""
-    return roles.address_of(st.user.to_dict())
-
-
-def is_signed_in() -> bool:
-    """Whether somebody signed in with this browser, however long ago."""
-    return bool(st.user.get("is_logged_in"))
-
-
-def sign_in_failed() -> bool:
-    """Whether the provider sent this browser back without a person."""
-    return st.query_params.get("sign-in") == "failed"
 
 
 def forget_person() -> None:

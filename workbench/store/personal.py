@@ -7,10 +7,10 @@ from typing import Any
 
 from dpcore.accounting.ledger import Account, Charge, Line, Standing
 from dpcore.accounting.own import own_ledger
-from dpcore.errors import LedgerError
+from dpcore.errors import LedgerError, ParameterError
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
-from workbench.store.roles import Person
+from workbench.store.roles import Person, role_of
 
 
 class PersonalLedger:
@@ -128,7 +128,17 @@ class PersonalLedger:
         return self._owners.viewers(dataset)
 
     def show(self, dataset: str, address: str) -> None:
-        """Let somebody see the releases of a data set; the ledger notes it."""
+        """Let somebody see the releases of a data set; the ledger notes it.
+
+        Raises: ParameterError for somebody without a role.
+        """
+        address = address.strip().lower()
+        if role_of(address) is None:
+            raise ParameterError(
+                "{address} has no role on this server",
+                remedy="ask whoever runs it to add the address to its settings, or make a link",
+                address=address[:200],
+            )
         self._note_people(dataset, {"shown to": address})
         self._owners.show(dataset, address)
 
@@ -138,7 +148,17 @@ class PersonalLedger:
         self._owners.hide(dataset, address)
 
     def hand(self, dataset: str, address: str) -> None:
-        """Give a data set to another steward for good; the ledger notes it."""
+        """Give a data set to another steward for good; the ledger notes it.
+
+        Raises: ParameterError for somebody who is no steward.
+        """
+        address = address.strip().lower()
+        if role_of(address) != "steward":
+            raise ParameterError(
+                "{address} is no steward of this server",
+                remedy="ask whoever runs it to add the address to its settings",
+                address=address[:200],
+            )
         self._note_people(dataset, {"handed to": address})
         self._owners.hand(dataset, address)
 
