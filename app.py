@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from workbench.ui import unexpected, widgets
+from workbench.ui import address, unexpected, widgets
 from workbench.ui.language import _
 
 unexpected.install()
-st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 
 pages = {
     _("Prepare"): [
         st.Page("pages/upload.py", title=_("Data"), icon=":material/upload_file:", default=True),
+        st.Page("pages/codebook.py", title=_("Codebook"), icon=":material/menu_book:"),
         st.Page("pages/audit.py", title=_("Audit"), icon=":material/policy:"),
     ],
     _("Share safely"): [
@@ -26,5 +26,9 @@ pages = {
 }
 
 page = st.navigation(pages)
-widgets.header()
+st.set_page_config(
+    page_title=_("{page} · Privacy Workbench").format(page=page.title), page_icon="🔒", layout="wide"
+)
+address.follow(shows_release=page.url_path == "synthesize")
+widgets.header(declaring=page.url_path == "")
 page.run()

@@ -4,13 +4,14 @@ import streamlit as st
 
 from dpcore.accounting.composition import run_loss
 from dpcore.accounting.loss import UNIT, AnyLoss
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.synthesize import form, learning, recipes, view
 from workbench.synthesize.charts import expected
-from workbench.ui import widgets
+from workbench.ui import data_sets_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit
@@ -19,7 +20,7 @@ held = session.session()
 recipes.take_note()
 if held.shown is None:
     st.title(_("Release something"))
-curator = widgets.need_curator(
+data_set = widgets.need_data_set(
     _(
         "Here you release a histogram, a few marginals or a synthetic table: first you see the expected "
         "error and the cost, then you decide."
@@ -27,7 +28,7 @@ curator = widgets.need_curator(
 )
 
 
-def preview(recipe: Recipe, loss: AnyLoss) -> None:
+def preview(curator: Curator, recipe: Recipe, loss: AnyLoss) -> None:
     st.subheader(
         _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
     )
@@ -46,14 +47,14 @@ def preview(recipe: Recipe, loss: AnyLoss) -> None:
     worst = max((each.half_width() for each in quote.expected), default=None)
     if worst is not None:
         error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
-    buy(recipe, loss, quote)
+    buy(curator, recipe, loss, quote)
     if quote.expected:
-        expectation(recipe, quote)
+        expectation(curator, recipe, quote)
     for sentence in learning.expectations(curator, recipe, run_loss(loss, curator.rule)):
         st.caption(sentence)
 
 
-def buy(recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
+def buy(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
     cost = amount(quote.charge, curator.account)
     stored = curator.stored(recipe, loss)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
@@ -72,7 +73,7 @@ def buy(recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
         )
 
 
-def expectation(recipe: Recipe, quote: Quote) -> None:
+def expectation(curator: Curator, recipe: Recipe, quote: Quote) -> None:
     tables = [(" × ".join(each.clique) or _("number of rows"), each.half_width()) for each in quote.expected]
     widgets.show_chart(expected(tables[:12]), key="expected")
     st.caption(
@@ -82,10 +83,10 @@ def expectation(recipe: Recipe, quote: Quote) -> None:
     )
     for sentence in recipes.size_words(curator, recipe):
         st.caption(sentence)
-    wanted_error(recipe)
+    wanted_error(curator, recipe)
 
 
-def wanted_error(recipe: Recipe) -> None:
+def wanted_error(curator: Curator, recipe: Recipe) -> None:
     wanted = st.number_input(
         _("Or say how many rows a cell may be off"),
         min_value=0.0,
@@ -106,7 +107,7 @@ def wanted_error(recipe: Recipe) -> None:
             widgets.error_box(error)
 
 
-def plan() -> None:
+def plan(curator: Curator) -> None:
     kind = form.choose_kind()
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -121,7 +122,7 @@ def plan() -> None:
             st.info(_("Choose at least one column."))
         else:
             try:
-                preview(recipe, widgets.loss_of(curator, epsilon))
+                preview(curator, recipe, widgets.loss_of(curator, epsilon))
             except DpcoreError as error:
                 widgets.error_box(error)
 
@@ -129,7 +130,9 @@ def plan() -> None:
 if held.job is not None and held.shown is None:
     view.follow_job()
 elif held.shown is not None:
-    view.show(curator, held.shown)
+    view.show(data_set, held.shown)
+elif held.curator is not None:
+    plan(held.curator)
 else:
-    plan()
-view.earlier(curator)
+    data_sets_view.bring_rows(data_set)
+view.earlier(data_set)

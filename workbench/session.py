@@ -22,7 +22,8 @@ from dpcore.io.read import ReadResult
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
-from workbench.store import start
+from workbench.store import datasets, start
+from workbench.store.datasets import DataSet, Declaration
 from workbench.store.surveys import Surveys
 from workbench.web import tabs
 
@@ -65,6 +66,7 @@ class Draft:
         read: how a file was read; None for a sample.
         data: the file's bytes, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
+        sample: key of the sample that it is.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Draft:
     version: int = 0
     checks: dict[Column, Outside] = field(default_factory=dict)
     alike: Alike | None = None
+    sample: str = ""
 
 
 @dataclass(kw_only=True)
@@ -127,7 +130,8 @@ class Session:
     """What one tab holds.
 
     Attributes:
-        curators: open data sets, by fingerprint.
+        data_sets: data sets that this tab works with, by fingerprint, with or without their rows.
+        curators: those of them whose rows are here.
         current: fingerprint of the one that the pages work on.
         draft: a table on its way to being opened.
         job: the run that is going on or has just ended.
@@ -136,6 +140,7 @@ class Session:
         reports: internal reports that were computed, by what they were about.
         notices: an error to show, by the page that it happened on.
         choosing: whether another table is being chosen although one is open.
+        declaring: fingerprint of the data set that is to be declared anew, once its file is brought.
         anonymization: choices of the Anonymize page for the current data set.
         tables: second tables, such as an attacker's list, by the field that read them.
         failed: why such a field has none.
@@ -144,8 +149,10 @@ class Session:
         survey_keys: the question of each survey made in this tab, by its owner's key.
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
+        address: what this tab last wrote into the address.
     """
 
+    data_sets: dict[str, DataSet] = field(default_factory=dict)
     curators: dict[str, Curator] = field(default_factory=dict)
     current: str | None = None
     draft: Draft | None = None
@@ -155,6 +162,7 @@ class Session:
     reports: dict[Any, Any] = field(default_factory=dict)
     notices: dict[str, Exception] = field(default_factory=dict)
     choosing: bool = False
+    declaring: str | None = None
     tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
     failed: dict[str, DpcoreError] = field(default_factory=dict)
     anonymization: Any = None
@@ -163,24 +171,38 @@ class Session:
     survey_keys: dict[str, str] = field(default_factory=dict)
     invitations: tuple[str | DpcoreError, list[str]] | None = None
     note: OpenSample | PlanRelease | TakeColumns | None = None
+    address: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def data_set(self) -> DataSet | None:
+        """The data set that the pages work on, if there is one."""
+        return self.data_sets.get(self.current or "")
 
     @property
     def curator(self) -> Curator | None:
-        """The open data set, if there is one."""
+        """The same with its rows, where they are here."""
         return self.curators.get(self.current or "")
 
-    def add(self, curator: Curator) -> None:
-        """Make an opened data set the current one, and forget its draft."""
-        self.curators[curator.account.dataset] = curator
-        self.choose(curator.account.dataset)
-        self.draft, self.choosing = None, False
-        self.notices.pop("upload", None)
+    def add(self, curator: Curator, declaration: Declaration) -> None:
+        """Keep what was declared of a data set that was opened, and make it the current one."""
+        dataset = curator.account.dataset
+        datasets.keep(declaration, dataset, ledger())
+        self.curators[dataset] = curator
+        self.enter(DataSet(account=curator.account, declaration=declaration, ledger=ledger()))
+
+    def enter(self, data_set: DataSet) -> None:
+        """Work with a data set from now on, and forget what was on its way to being opened."""
+        self.data_sets[data_set.id] = data_set
+        self.choose(data_set.id)
+        self.draft, self.choosing, self.declaring = None, False, None
+        self.notices.clear()
 
     def choose(self, dataset: str) -> None:
-        """Work on another open data set."""
+        """Work on another data set of this tab; what was shown of the one before goes."""
         self.current, self.shown, self.job = dataset, None, None
         self.anonymization = None
         self.reports.clear()
+        set_widget("header-dataset", dataset)
 
     def start(self, title: str, run: Callable[[Job], Release]) -> None:
         """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
@@ -244,6 +266,16 @@ def widget(key: str, default: Any = None) -> Any:
 def set_widget(key: str, value: Any) -> None:
     """Set a widget's value from a callback, before it is drawn."""
     st.session_state[key] = value
+
+
+def address() -> dict[str, str]:
+    """The parameters in the browser's address."""
+    return st.query_params.to_dict()
+
+
+def set_address(parameters: dict[str, str]) -> None:
+    """Write parameters into the browser's address, and take others out of it."""
+    st.query_params.from_dict(parameters)
 
 
 def take(kind: type[Note]) -> Note | None:

@@ -1,8 +1,8 @@
 """The bytes of a file to a table: limits first, then what it is, then its encoding, layout and kinds.
 
 Takes CSV (comma, semicolon, tab or pipe), Parquet, and the formats of `workbooks`. Numbers become numbers,
-dates ISO texts, and everything else stays text; empty cells are missing. What else means missing, such as "?", is for the schema
-to say. A pure function of the bytes, the name, the options and the limits.
+dates ISO texts, and everything else stays text; empty cells are missing. What else means missing, such as
+"?", is for the schema to say. A pure function of the bytes, the name, the options and the limits.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
 from workbench import session
+from workbench.store.datasets import DataSet
 from workbench.synthesize import learning, model_view, recipes, record
 from workbench.ui import charts, releases, widgets
 from workbench.ui.language import _, said
@@ -89,10 +90,10 @@ def _progress() -> None:
     st.caption(_("The charge is on file. You may leave this page: the release will be in the list below."))
 
 
-def show(curator: Curator, request_id: str) -> None:
+def show(data_set: DataSet, request_id: str) -> None:
     """The result: charts with error bars, rows to draw, downloads, the promise."""
     try:
-        release = curator.release(request_id)
+        release = data_set.release(request_id)
     except DpcoreError as error:
         widgets.error_box(error)
         st.button(_("Back"), on_click=recipes.back)
@@ -106,7 +107,7 @@ def show(curator: Curator, request_id: str) -> None:
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
-        learning.show_figures(curator, release, release.model)
+        learning.show_figures(data_set, release, release.model)
     else:
         _tables(release)
     if isinstance(release.model, GaussianModel):
@@ -114,7 +115,7 @@ def show(curator: Curator, request_id: str) -> None:
     if release.model.columns:
         table = _rows(release)
         if table is not None:
-            record.show(curator, release, table)
+            record.show(session.session().curator, release, table)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
@@ -139,9 +140,9 @@ def _tables(release: Release) -> None:
     _marginal(release, release.marginals[chosen])
 
 
-def earlier(curator: Curator) -> None:
+def earlier(data_set: DataSet) -> None:
     """Releases of this data set; opening one costs nothing."""
-    made = releases.earlier(curator)
+    made = releases.earlier(data_set)
     if not made:
         return
     st.subheader(_("Releases of this data set"))

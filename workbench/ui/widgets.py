@@ -6,106 +6,107 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import UNIT, AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
-from workbench import reading, samples, session
-from workbench.ui import charts, unexpected
+from workbench import reading, session
+from workbench.store.datasets import DataSet
+from workbench.ui import charts, data_sets_view, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
-    SAMPLE_TITLES,
+    budget_line,
     delta_of,
     epsilon_verdict,
     epsilon_words,
     loss_words,
-    number,
     plain,
-    rule_unit,
+    rho_words,
     spent_epsilon,
+    unit_words,
 )
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
-def header() -> None:
+def header(*, declaring: bool) -> None:
     """One line on every page: the data set, who is protected, and the budget as a bar of three parts.
 
     Where the ledger does not answer, the page ends here and says so.
+
+    Args: declaring: whether this is the page on which tables are declared: a table on its way is named then.
     """
     held = session.session()
-    if held.curator is None:
+    if declaring and (held.draft is not None or held.choosing):
+        if held.draft is not None:
+            st.markdown(
+                _("**{name}** · not opened yet").format(name=plain(held.draft.name)),
+            )
         return
-    curator = held.curator
+    data_set = held.data_set
+    if data_set is None:
+        return
     try:
-        balance = curator.balance()
+        balance = data_set.balance()
     except DpcoreError as error:
         error_box(error)
         st.stop()
-    unit = plain(_("Protected: {unit}").format(unit=curator.schema.unit), at_most=120)
+    words = unit_words(data_set.unit) + ("" if held.curator else " · " + _("rows not here"))
+    unit = plain(words, at_most=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
-        if len(held.curators) > 1:
+        if len(held.data_sets) > 1:
+            session.set_widget("header-dataset", data_set.id)
             st.selectbox(
                 _("Data set"),
-                list(held.curators),
-                index=list(held.curators).index(curator.account.dataset),
-                format_func=lambda dataset: held.curators[dataset].name,
+                list(held.data_sets),
+                format_func=lambda dataset: held.data_sets[dataset].name,
                 key="header-dataset",
                 on_change=lambda: held.choose(session.widget("header-dataset")),
-                label_visibility="collapsed",
             )
             st.caption(unit)
         else:
-            st.markdown(f"**{plain(curator.name)}**  \n:small[:gray[{unit}]]")
+            st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
     with middle:
-        budget_bar(balance, curator.account)
+        budget_bar(balance, data_set.account)
     with right:
         st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
 
 
 def budget_bar(balance: Balance, account: Account) -> None:
     """Spent, held and left as one bar, with the numbers under it."""
-    parts = [(balance.spent, "#0072B2"), (balance.held, "#D55E00"), (balance.left, "#C8C8C8")]
-    label = _("{unit}: spent {spent} · held {held} · left {left}").format(
-        unit=rule_unit(account),
-        spent=number(balance.spent / UNIT),
-        held=number(balance.held / UNIT),
-        left=number(balance.left / UNIT),
-    )
+    parts = [(balance.spent, "#0072B2"), (balance.held, "#D55E00"), (balance.left, "transparent")]
+    label, rho = budget_line(balance, account), rho_words(balance, account)
     cells = "".join(
         f'<div style="width:{100 * units / balance.budget:.3f}%;background:{color};height:14px"></div>'
         for units, color in parts
     )
     bar = "display:flex;border:1px solid #888;border-radius:7px;overflow:hidden"
-    st.html(f'<div aria-hidden="true" style="{bar}">{cells}</div><small>{label}</small>')
+    st.html(f'<div aria-hidden="true" style="{bar}">{cells}</div><small title="{rho}">{label}</small>')
+
+
+def need_data_set(would_do: str) -> DataSet:
+    """The data set of this tab. Without one: what this page would do, and the ways there; then it ends."""
+    data_set = session.session().data_set
+    if data_set is None:
+        data_sets_view.ways_to_a_table(would_do)
+        st.stop()
+    return data_set
 
 
 def need_curator(would_do: str) -> Curator:
-    """The open data set. Without one: what this page would do, and the ways there; then the page ends."""
+    """The same with its rows; where they are not here the page asks for them, and ends."""
+    data_set = need_data_set(would_do)
     curator = session.session().curator
     if curator is None:
-        _ways_to_a_table(would_do)
+        st.info(would_do, icon=":material/info:")
+        data_sets_view.bring_rows(data_set)
         st.stop()
     return curator
-
-
-def _ways_to_a_table(would_do: str) -> None:
-    st.info(would_do, icon=":material/info:")
-    st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
-    with st.container(horizontal=True):
-        for sample in samples.SAMPLES:
-            if st.button(
-                _("Open a sample: {title}").format(title=SAMPLE_TITLES[sample.key]), key=f"need-{sample.key}"
-            ):
-                session.session().note = session.OpenSample(key=sample.key)
-                st.switch_page("pages/upload.py")
-        if st.button(_("Upload a table"), type="primary"):
-            st.switch_page("pages/upload.py")
 
 
 def error_box(error: Exception) -> None:
@@ -149,7 +150,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         return read[1]
     held = session.session()
     widget = f"{key}-{held.uploads}"
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
+    file = st.file_uploader(label, type=data_sets_view.ENDINGS, key=widget)
     if file is None:
         if held.failed.get(key) is not None:
             error_box(held.failed[key])

@@ -8,7 +8,7 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.ui import widgets
+from workbench.ui import reopening, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
@@ -142,7 +142,7 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
                 "That budget stays, with what was spent."
             ).format(budget=budget_words(account))
         )
-        return opening.budget_on_file(account)
+        return reopening.budget_on_file(account)
     if draft.alike is not None and not _ask_alike(draft.alike):
         return None
     epsilon = widgets.epsilon_picker(

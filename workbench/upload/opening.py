@@ -6,19 +6,21 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.ledger import Account
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import AnyLoss, ApproxDP, PureDP
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
-from workbench import reading, samples, session
+from workbench import reading, session
+from workbench.store.datasets import DataSet, Declaration, find
+from workbench.ui import reopening
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
 
-SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
+MOST_FOR_HISTOGRAM = 4
+SYNTHESIZE = "pages/synthesize.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +36,22 @@ class Fit:
     refused: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """Something to do next, and the page for it."""
+
+    kind: str
+    page: str
+    label: str
+    text: str
+
+
 def take_sample(key: str) -> None:
     """Put a sample on the way to being opened."""
-    sample = SAMPLES[key]
+    sample = reopening.SAMPLES[key]
     frame = sample.build()
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, frame, unit)
+    _draft(sample.title, frame, unit, sample=sample.key)
 
 
 def take_upload() -> None:
@@ -89,19 +101,20 @@ def upload_key() -> str:
 def drop_draft() -> None:
     """Forget the table that was read."""
     held = session.session()
-    held.draft, held.choosing = None, True
+    held.draft, held.choosing, held.declaring = None, True, None
     held.notices.pop("upload", None)
 
 
 def another() -> None:
     """Go back to choosing a table; the open ones stay open."""
-    session.session().choosing = True
+    held = session.session()
+    held.choosing, held.declaring = True, None
 
 
 def stay() -> None:
     """Keep to the open data set after all."""
     held = session.session()
-    held.choosing = False
+    held.choosing, held.declaring = False, None
     held.notices.pop("upload", None)
 
 
@@ -147,16 +160,6 @@ def make_budget(epsilon: float, rule: str, delta: str) -> AnyLoss:
     return ApproxDP(epsilon=repr(epsilon), delta=delta)
 
 
-def budget_on_file(account: Account) -> AnyLoss:
-    """The budget of an account that is there."""
-    promise = account.promise
-    if account.rule == "basic":
-        return PureDP(epsilon=promise["epsilon"])
-    if "epsilon" in promise:
-        return ApproxDP(**{name: text for name, text in promise.items() if name != "rho"})
-    return ZCDP(rho=promise["rho"])
-
-
 def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
@@ -167,35 +170,52 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    held.add(curator)
+    held.add(curator, declared(draft, schema))
 
 
-def plan(kind: str) -> None:
-    """Have the Synthesize page ask for this kind of release."""
-    session.session().note = session.PlanRelease(kind=kind)
+def declared(draft: session.Draft, schema: Schema) -> Declaration:
+    """What a person declares of a draft, to be kept."""
+    options = draft.read.options if draft.read else None
+    return Declaration(name=draft.name, schema=schema, reading=options, sample=draft.sample)
 
 
-def steps(curator: Curator) -> list[tuple[str, str, str]]:
-    """What to release first from this table: (kind, label, one line)."""
-    numbers = [c.name for c in curator.schema.columns if isinstance(c, IntervalColumn)]
-    first = numbers[0] if numbers else curator.schema.domain.names[0]
+def go(step: Step) -> None:
+    """Leave a note for the page that a step leads to."""
+    if step.page == SYNTHESIZE:
+        session.session().note = session.PlanRelease(kind=step.kind)
+
+
+def steps(data_set: DataSet) -> list[Step]:
+    """What to do first with this table: know its risk, make it safer, release from it."""
+    columns = data_set.declaration.schema.columns if data_set.declaration else ()
+    numbers = [column.name for column in columns if isinstance(column, IntervalColumn)]
+    first = next(iter([*numbers, *(column.name for column in columns)]), "")
+    table = _("Invented rows that follow noisy counts of the columns you choose.")
     return [
-        (
-            "histogram",
-            _("Release a histogram"),
-            _("For instance of {column}: see its expected error first, then decide.").format(
-                column=plain(first)
-            ),
+        Step(
+            kind="audit",
+            page="pages/audit.py",
+            label=_("Audit: is it anonymous?"),
+            text=_("How many people are unique, and by which columns. For your eyes only, and free."),
         ),
-        (
-            "marginals",
-            _("Count columns together"),
-            _("Noisy tables of two or three columns, which agree with each other."),
+        Step(
+            kind="anonymize",
+            page="pages/anonymize.py",
+            label=_("Anonymize the table"),
+            text=_("Make values coarser until everybody looks like others (k-anonymity). No budget is used."),
         ),
-        (
-            "table",
-            _("Make a synthetic table"),
-            _("Invented rows that follow noisy counts of the columns you choose."),
+        Step(
+            kind="table",
+            page=SYNTHESIZE,
+            label=_("Make a synthetic table"),
+            text=table,
+        )
+        if len(columns) > MOST_FOR_HISTOGRAM
+        else Step(
+            kind="histogram",
+            page=SYNTHESIZE,
+            label=_("Release a histogram"),
+            text=_("Of {column}: see its expected error first, then decide.").format(column=plain(first)),
         ),
     ]
 
@@ -208,14 +228,20 @@ def _draft(
     data: bytes = b"",
     schema: Schema | None = None,
     dataset: str = "",
+    sample: str = "",
 ) -> None:
     held = session.session()
     held.notices.pop("upload", None)
     try:
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
-        schema = schema or suggest_schema(frame)
         dataset = dataset or Curator.dataset_of(frame, session.ledger())
+        if reopening.reopen(frame, dataset):
+            return
+        schema = schema or suggest_schema(frame)
+        found = find(dataset, session.ledger())
+        if found is not None and found.declaration is not None:  # to be declared anew
+            schema = found.declaration.schema
         account = session.ledger().account(dataset)
         alike = likeness.find(frame, session.ledger()) if account is None else None
     except DpcoreError as error:
@@ -238,4 +264,5 @@ def _draft(
         data=data,
         version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
+        sample=sample,
     )
