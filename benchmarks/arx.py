@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
-    Loss,
+    InformationLoss,
     Metric,
     NonUniformEntropy,
 )
@@ -22,7 +22,7 @@ from dpcore.anonymize.models import (
     DistinctL,
     EntropyL,
     KMap,
-    Model,
+    PrivacyModel,
     RecursiveCL,
     SensitiveModel,
     TCloseness,
@@ -32,8 +32,8 @@ QI7 = ("sex", "age", "race", "marital-status", "education", "native-country", "w
 SETUPS = {"qi7": QI7, "qi8": (*QI7, "salary-class"), "qi9": (*QI7, "occupation", "salary-class")}
 SECRET = "occupation"
 METRICS: dict[str, Metric] = {
-    "loss_geomean": Loss(),
-    "loss_mean": Loss(mean="arithmetic"),
+    "loss_geomean": InformationLoss(),
+    "loss_mean": InformationLoss(mean="arithmetic"),
     "discernibility": Discernibility(),
     "aecs": AverageClassSize(),
     "entropy": NonUniformEntropy(),
@@ -54,7 +54,7 @@ class Adult:
         files = {name: (folder / f"adult_hierarchy_{name}.csv").read_text() for name in frame.columns}
         return cls(frame, {name: Hierarchy.from_csv(text) for name, text in files.items()})
 
-    def tuples(self, setup: str, models: list[Model]) -> Tuples:
+    def tuples(self, setup: str, models: list[PrivacyModel]) -> Tuples:
         """The tuples of a setup, with the sensitive column or the research subset that the models need.
 
         The subset is every tenth row, from the first on: the reference does not say so, but its rows agree.
@@ -76,12 +76,12 @@ def reference(path: Path) -> pd.DataFrame:
     return rows.assign(k=k, others=rows["privacy_model"].str.replace(r"^k:\d+\+?", "", regex=True))
 
 
-def models_of(text: str) -> list[Model]:
+def models_of(text: str) -> list[PrivacyModel]:
     """The models that `others` names, such as recursive:4:3."""
     return [_model_of(part) for part in text.split("+") if part]
 
 
-def _model_of(text: str) -> Model:
+def _model_of(text: str) -> PrivacyModel:
     name, *numbers = text.split(":")
     a, b = (*map(float, numbers), 0.0)[:2]
     makers = {

@@ -25,6 +25,7 @@ import sqlalchemy as sa
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.harness import Table, arguments, show
+from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Charge
 from dpcore.errors import BudgetExceeded, LedgerError
 from workbench.store.database import Store
@@ -40,7 +41,7 @@ Spend = Callable[[str], bool]
 def durable(settings: Settings, dataset: str) -> Spend:
     """A spend on the durable ledger; whether it was accepted."""
     ledger = SqlLedger(Store.open(settings))
-    ledger.open(Account(dataset=dataset, rule="basic", units=BUDGET))
+    ledger.open(Account(dataset=dataset, rule=Rule.BASIC, units=BUDGET))
 
     def spend(request_id: str) -> bool:
         try:
@@ -135,7 +136,7 @@ def schema_on(settings: Settings) -> Iterator[Settings]:
 def growth(settings: Settings) -> list[dict[str, Any]]:
     """What one more spend costs with more and more lines on file."""
     ledger = SqlLedger(Store.open(settings))
-    account = Account(dataset="growth", rule="basic", units=10**12)
+    account = Account(dataset="growth", rule=Rule.BASIC, units=10**12)
     ledger.open(account)
     rows = []
     for lines in (100, 1_000, 5_000, 20_000):

@@ -42,6 +42,7 @@ from dpcore.synthesis import (
     SomeColumns,
     Statistics,
     Tree,
+    count_rows,
 )
 
 __version__ = "0.1.0"
@@ -86,6 +87,7 @@ __all__ = [
     "SomeColumns",
     "Statistics",
     "Tree",
+    "count_rows",
     "range_query",
     "suggest_schema",
 ]

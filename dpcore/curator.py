@@ -16,20 +16,20 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.composition import Rule, charge_of, rule_of, run_loss
+from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict
 from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, loss_fields, units_down
-from dpcore.anonymize.apply import apply
+from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.plan import Plan
-from dpcore.engines.base import Engine, Part
+from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
+from dpcore.engines.work import Part
 from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import SUPPRESSED
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import OnProgress, Recipe, silent
 from dpcore.synthesis.quote import Quote, smallest_loss
@@ -95,7 +95,7 @@ class Curator:
 
     @property
     def rule(self) -> Rule:
-        """How charges add up: "basic" or "zcdp"."""
+        """How charges add up."""
         return self.account.rule
 
     def balance(self) -> Balance:
@@ -114,8 +114,8 @@ class Curator:
         """What `run` would cost, what would remain, and the error to expect; reads no data."""
         cell = self._part(part)
         recipe.check(self.schema.domain)
-        spend = run_loss(loss, self.rule)
-        charge = Charge(units=charge_of(spend, self.rule), part=self._charged(cell))
+        spend = self.rule.spends(loss)
+        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
         standing = self._ledger.standing(self.account.dataset)
         return Quote(
             charge=standing.extra(charge),
@@ -162,7 +162,7 @@ class Curator:
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
         cell = self._part(part)
         recipe.check(self.schema.domain)
-        spend = run_loss(loss, self.rule)
+        spend = self.rule.spends(loss)
         plan = self._plan(recipe, spend, cell)
         stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
         if stored is not None:
@@ -171,7 +171,7 @@ class Curator:
         delta = recipe.threshold_delta
         recipe.fit(self._rehearsal(spend, cell, delta), silent)
         charge = Charge(
-            units=charge_of(spend, self.rule),
+            units=self.rule.units(spend),
             threshold_units=math.ceil(delta * 10**18),
             part=self._charged(cell),
         )
@@ -196,7 +196,7 @@ class Curator:
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return self._stored(self._plan(recipe, run_loss(loss, self.rule), self._part(part)))
+        return self._stored(self._plan(recipe, self.rule.spends(loss), self._part(part)))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -218,14 +218,8 @@ class Curator:
             uuid.uuid4().hex,
             {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
         )
-        rows = apply(self._engine.rows().frame, plan)
-        rows = rows.sort_values(
-            list(rows.columns),
-            key=lambda column: column.astype("str").replace(SUPPRESSED, "\U0010ffff"),  # suppressed rows last
-            ignore_index=True,
-        )
         return AnonymizedTable(
-            table=PublicTable(rows),
+            table=PublicTable(in_order(apply(self._engine.rows().frame, plan))),
             plan=text,
             guarantee=Guarantee(
                 kind="syntactic",
@@ -255,7 +249,7 @@ class Curator:
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
         evaluation.check(self.schema)
-        spend = run_loss(loss, self.rule)
+        spend = self.rule.spends(loss)
         plan = self._plan(evaluation, spend, None)
         stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
         if stored is not None:
@@ -275,7 +269,7 @@ class Curator:
             )
 
         asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
-        return self._paid(request_id, Charge(units=charge_of(spend, self.rule)), asked, measurer, report)
+        return self._paid(request_id, Charge(units=self.rule.units(spend)), asked, measurer, report)
 
     def report(self, request_id: str) -> PrivateReport:
         """A stored answer of `evaluate_privately`."""
@@ -388,7 +382,7 @@ def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
     """The account that a budget and a schema ask for."""
     return Account(
         dataset=dataset,
-        rule=rule_of(budget),
+        rule=Rule.of(budget),
         units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
         threshold_units=int(budget.threshold_delta * 10**18) if isinstance(budget, ApproxDP) else 0,
         promise=loss_fields(budget),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.composition import Rule, run_loss, total_loss
+from dpcore.accounting.composition import Rule, total_loss
 from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
-from dpcore.errors import DisclosureError, ParameterError
+from dpcore.errors import DisclosureError, ParameterError, ReadError
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Marginal
@@ -22,6 +25,10 @@ from dpcore.tables.rows import PublicTable
 
 RELEASE_VERSION = 1
 MAX_ROWS = 10_000_000
+MAX_FILE = 50_000_000
+"""Bytes of a release file that is read."""
+FILE_READERS: list[Callable[[bytes], Release]] = []
+"""How release files are read: dpcore.synthesis, a floor above, knows the models and says so here."""
 Report = TypeVar("Report")
 
 
@@ -100,7 +107,7 @@ def guarantee_of(
     stands_on: tuple[Loss, ...] = (),
 ) -> Guarantee:
     """The promise for all that a release holds: its own loss, and those of the releases it stands on."""
-    together = total_loss([run_loss(loss, rule), *stands_on]) if stands_on else loss
+    together = total_loss([rule.spends(loss), *stands_on]) if stands_on else loss
     return Guarantee(
         kind="differential privacy",
         loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),
@@ -203,20 +210,31 @@ class Release:
         return PublicTable(self.sample(rows, seed=seed))
 
     def to_json(self) -> str:
-        """As JSON text with a version."""
-        return json.dumps(
-            {
-                "version": RELEASE_VERSION,
-                "request_id": self.request_id,
-                "recipe": self.recipe,
-                "schema": json.loads(self.schema.to_json()),
-                "guarantee": self.guarantee.to_dict(),
-                "marginals": [marginal.to_dict() for marginal in self.marginals.values()],
-                "model": self.model.to_dict(),
-                "created": self.created,
-                "part": self.part,
-            }
-        )
+        """As JSON text with a version and a digest: the content of a release file."""
+        fields = {
+            "version": RELEASE_VERSION,
+            "request_id": self.request_id,
+            "recipe": self.recipe,
+            "schema": json.loads(self.schema.to_json()),
+            "guarantee": self.guarantee.to_dict(),
+            "marginals": [marginal.to_dict() for marginal in self.marginals.values()],
+            "model": self.model.to_dict(),
+            "created": self.created,
+            "part": self.part,
+        }
+        return json.dumps({**fields, "digest": _digest(fields)})
+
+    @classmethod
+    def from_file(cls, source: bytes | str | os.PathLike[str]) -> Release:
+        """A release from a file that `to_json` filled: its path, or bytes. Needs neither table nor ledger.
+
+        The digest shows that the file is whole; it does not show who made it.
+        Raises: ReadError for what is no release file, is too large, was altered, or is of a newer version.
+        """
+        if not isinstance(source, bytes):
+            check_file_size(os.path.getsize(source))
+            source = Path(source).read_bytes()
+        return FILE_READERS[-1](source)
 
     @classmethod
     def from_json(cls, text: str, *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
@@ -224,13 +242,21 @@ class Release:
 
         Raises: ParameterError for a release of another version.
         """
-        fields = json.loads(text)
+        return cls.from_dict(json.loads(text), load_model=load_model)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any], *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
+        """The release of the fields of such a text. Raises: ParameterError, as `from_json`."""
         if fields["version"] != RELEASE_VERSION:
             raise ParameterError(
                 "the release has version {field}, this program reads {release_version}",
                 remedy="open it with the program that made it",
                 field=fields["version"],
                 release_version=RELEASE_VERSION,
+            )
+        if "digest" in fields and fields["digest"] != _digest(fields):
+            raise ParameterError(
+                "the release was altered after it was made", remedy="ask for it again where it was made"
             )
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         return cls(
@@ -243,6 +269,19 @@ class Release:
             created=fields["created"],
             part=tuple(fields["part"]) if fields["part"] else None,
         )
+
+
+def check_file_size(size: int) -> None:
+    """Refuse a release file of more than `MAX_FILE` bytes."""
+    if size > MAX_FILE:
+        raise ReadError(
+            "the release file is larger than {most} MB", remedy="open a smaller one", most=MAX_FILE // 10**6
+        )
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
+    content = {name: value for name, value in fields.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

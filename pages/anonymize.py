@@ -29,7 +29,7 @@ def ask_method() -> str:
         _("Method"),
         [work.SUGGESTED, *METHODS],
         format_func=work.method_label,
-        key="anonymize-method",
+        key=demands.METHOD.key,
         persist_state="session",
     )
     return method

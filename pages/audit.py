@@ -24,13 +24,14 @@ roles = {each.column: each for each in findings.roles(curator)}
 def ask() -> tuple[list[str], list[str]]:
     proposed = [name for name, each in roles.items() if each.role == "quasi-identifier"]
     secret = [name for name, each in roles.items() if each.role == "sensitive"]
-    known = session.widget("audit-columns", proposed)
+    chosen = findings.KNOWN.value()
+    known = proposed if chosen is None else chosen
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
         list(roles),
         proposed,
-        key="audit-columns",
+        key=findings.KNOWN.key,
         help=GLOSSARY["quasi-identifier"],
         persist_state="session",
         wrap=True,

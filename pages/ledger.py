@@ -30,10 +30,10 @@ st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(data_set.account),
         unit=plain(unit_words(data_set.unit), at_most=200),
-        rule=_("basic, epsilons add up") if data_set.rule == "basic" else _("zCDP, rhos add up"),
+        rule=_("basic, epsilons add up") if data_set.rule.pure else _("zCDP, rhos add up"),
     )
 )
-if data_set.rule == "zcdp":
+if not data_set.rule.pure:
     st.caption(
         _("What is spent amounts to epsilon {epsilon} at the delta of this budget.").format(
             epsilon=number(spent_epsilon(balance.spent + balance.held, data_set.account))

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dpcore.accounting.composition import run_loss
 from dpcore.accounting.loss import UNIT, AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
@@ -32,10 +31,7 @@ def preview(curator: Curator, recipe: Recipe, loss: AnyLoss) -> None:
     st.subheader(
         _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
     )
-    quote = recipes.quote(curator, recipe, loss)
-    if isinstance(quote, Exception):
-        widgets.error_box(quote)
-        return
+    quote = curator.quote(recipe, loss)
     unit = rule_unit(curator.account)
     cost, after, error = st.columns(3)
     cost.metric(_("Cost, {unit}").format(unit=unit), number(quote.charge / UNIT), help=GLOSSARY["charge"])
@@ -50,7 +46,7 @@ def preview(curator: Curator, recipe: Recipe, loss: AnyLoss) -> None:
     buy(curator, recipe, loss, quote)
     if quote.expected:
         expectation(curator, recipe, quote)
-    for sentence in learning.expectations(curator, recipe, run_loss(loss, curator.rule)):
+    for sentence in learning.expectations(curator, recipe, curator.rule.spends(loss)):
         st.caption(sentence)
 
 
@@ -99,7 +95,7 @@ def wanted_error(curator: Curator, recipe: Recipe) -> None:
     )
     if wanted:
         try:
-            loss = curator.loss_for(recipe, wanted, pure=curator.rule == "basic")
+            loss = curator.loss_for(recipe, wanted, pure=curator.rule.pure)
             st.caption(
                 _("For ±{rows} rows you need {loss}.").format(rows=number(wanted), loss=plain(str(loss)))
             )

@@ -47,7 +47,7 @@ def choose_table() -> None:
             "at most 50 MB, 2,000,000 rows, 1,000 columns"
         ),
         type=data_sets_view.ENDINGS,
-        key=opening.upload_key(),
+        key=session.uploader().key,
         on_change=opening.take_upload,
     )
     st.caption(

@@ -23,7 +23,7 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
-from dpcore.evaluation import Distributions, MarginalErrors, RangeQueryErrors
+from dpcore.evaluation import DistributionsOf, MarginalErrorOf, RangeErrorsOf
 from dpcore.evaluation.question import Evaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -114,7 +114,7 @@ def test_charge_comes_before_reading() -> None:
     """A count read before the charge is on file could leave without one."""
     spy = Spy()
     spy.curator.run(HISTOGRAM, ONE)
-    spy.curator.evaluate(Distributions(other=PublicTable(table())))
+    spy.curator.evaluate(DistributionsOf(other=PublicTable(table())))
     assert spy.calls == ["reserve", "counts", "commit", "note", "rows"]
 
 
@@ -585,7 +585,7 @@ def test_too_many_cells_are_refused_before_memory_is_taken() -> None:
 def test_private_things_refuse_to_be_stored() -> None:
     """What holds rows or exact counts must not slip into a cache, a queue or a copy."""
     curator = opened()
-    report = curator.evaluate(Distributions(other=PublicTable(table())))
+    report = curator.evaluate(DistributionsOf(other=PublicTable(table())))
     for private in (
         curator,
         curator._engine,
@@ -642,13 +642,13 @@ def test_no_cell_value_is_kept_or_said() -> None:
     release = curator.run(dp.Joint(columns=("name", "income")), ONE)
     said += [release, release.to_json(), repr(release.table()), curator, curator._engine, Microdata(frame)]
     said += [Counts(clique=("a",), values=np.array([int(CANARIES[1])])), schema, schema.to_json()]
-    said += [curator.evaluate(MarginalErrors(other=release.table(), ways=(1, 2)))]
-    said += [curator.evaluate(RangeQueryErrors(source=release, column="income"))]
+    said += [curator.evaluate(MarginalErrorOf(other=release.table(), ways=(1, 2)))]
+    said += [curator.evaluate(RangeErrorsOf(source=release, column="income"))]
     for wrong in (
         lambda: curator.run(Does(fails(ValueError(CANARIES[0]))), ONE, request_id="x"),
         lambda: curator.run(dp.Histogram("height"), ONE),
         lambda: curator.run(HISTOGRAM, dp.PureDP(epsilon=99)),
-        lambda: curator.evaluate(RangeQueryErrors(source=release, column="name")),
+        lambda: curator.evaluate(RangeErrorsOf(source=release, column="name")),
     ):
         with pytest.raises((dp.DpcoreError, ValueError)) as caught:
             wrong()

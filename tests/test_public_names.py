@@ -35,7 +35,14 @@ def test_every_error_is_public() -> None:
 
 PROMISED = {
     "dpcore.anonymize": {"Hierarchy", "KAnonymity", "Plan", "apply", "quality", "suggest_hierarchy"},
-    "dpcore.evaluation": {"Audit", "Distributions", "Evaluation", "MarginalErrors", "Trial", "range_query"},
+    "dpcore.evaluation": {
+        "Audit",
+        "DistributionsOf",
+        "Evaluation",
+        "MarginalErrorOf",
+        "Trial",
+        "range_query",
+    },
     "dpcore.risk": {"attribute_risk", "column_sets", "find_identifiers", "link", "reidentification_risk"},
 }
 

@@ -6,13 +6,14 @@ import threading
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
@@ -22,6 +23,8 @@ from dpcore.io.read import ReadResult
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
+from dpcore.synthesis import Step
+from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.store import datasets, start
 from workbench.store.datasets import DataSet, Declaration
 from workbench.store.surveys import Surveys
@@ -122,6 +125,7 @@ class TakeColumns:
     secret: tuple[str, ...]
 
 
+Value = TypeVar("Value")
 Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns)
 
 
@@ -136,6 +140,9 @@ class Session:
         draft: a table on its way to being opened.
         job: the run that is going on or has just ended.
         shown: request id of the release that the synthesize page shows.
+        kind: of the release that is planned there.
+        facts: what every row of a data set must keep, by its fingerprint.
+        tests: those of drawn rows against their table, by the request id of the release.
         request_id: minted for the next release, before its click.
         reports: internal reports that were computed, by what they were about.
         notices: an error to show, by the page that it happened on.
@@ -158,6 +165,9 @@ class Session:
     draft: Draft | None = None
     job: Job | None = None
     shown: str | None = None
+    kind: str = "histogram"
+    facts: dict[str, tuple[Impossible | Determines, ...]] = field(default_factory=dict)
+    tests: dict[str, tuple[Step, ...]] = field(default_factory=dict)
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     reports: dict[Any, Any] = field(default_factory=dict)
     notices: dict[str, Exception] = field(default_factory=dict)
@@ -202,7 +212,6 @@ class Session:
         self.current, self.shown, self.job = dataset, None, None
         self.anonymization = None
         self.reports.clear()
-        set_widget("header-dataset", dataset)
 
     def start(self, title: str, run: Callable[[Job], Release]) -> None:
         """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
@@ -258,14 +267,43 @@ def language() -> str:
     return st.context.locale or "en"
 
 
-def widget(key: str, default: Any = None) -> Any:
-    """The value that a widget with this key has or will have in this run."""
-    return st.session_state.get(key, default)
+@dataclass(frozen=True)
+class Widget(Generic[Value]):
+    """A widget whose value other code reads or sets than the line that draws it: its key, and a type."""
+
+    key: str
+
+    def value(self) -> Value | None:
+        """What it has or will have in this run; None before it is drawn for the first time."""
+        value: Value | None = st.session_state.get(self.key)
+        return value
+
+    def put(self, value: Value) -> None:
+        """Set it from a callback, before it is drawn."""
+        st.session_state[self.key] = value
 
 
-def set_widget(key: str, value: Any) -> None:
-    """Set a widget's value from a callback, before it is drawn."""
-    st.session_state[key] = value
+@dataclass(frozen=True)
+class Selection:
+    """A chart in which something can be clicked: its key, and the name of the selection."""
+
+    key: str
+    name: str
+
+    def points(self) -> list[dict[str, Any]]:
+        """The fields of what is clicked."""
+        state = st.session_state.get(self.key) or {}
+        return list(state.get("selection", {}).get(self.name) or [])
+
+
+def uploader() -> Widget[UploadedFile]:
+    """The uploader of the Data page; another one with every file that was read."""
+    return Widget(f"upload-{session().uploads}")
+
+
+def rows_field() -> Widget[UploadedFile]:
+    """The field that asks for the rows of a data set on file; another one with every file that was read."""
+    return Widget(f"bring-{session().uploads}")
 
 
 def address() -> dict[str, str]:

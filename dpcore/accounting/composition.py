@@ -11,8 +11,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
-from typing import Literal
 
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import (
@@ -20,6 +20,7 @@ from dpcore.accounting.loss import (
     AnyLoss,
     ApproxDP,
     Loss,
+    Number,
     PureDP,
     epsilon_of,
     rho_of_pure,
@@ -27,28 +28,55 @@ from dpcore.accounting.loss import (
 )
 from dpcore.errors import BudgetError
 
-Rule = Literal["basic", "zcdp"]
 
+class Rule(StrEnum):
+    """How charges add up; its text is what ledgers store.
 
-def rule_of(budget: AnyLoss) -> Rule:
-    """The composition rule that a budget brings: pure epsilon is basic, all else zCDP."""
-    return "basic" if isinstance(budget, PureDP) else "zcdp"
-
-
-def run_loss(loss: AnyLoss, rule: Rule) -> Loss:
-    """The loss as a recipe spends it: epsilon or rho.
-
-    Raises: BudgetError when the loss has no meaning under the rule.
+    BASIC adds up epsilons and takes pure losses alone; ZCDP adds up rhos.
     """
-    if isinstance(loss, ApproxDP):
-        loss = ZCDP(rho=loss.rho)
-    if rule == "basic" and not isinstance(loss, PureDP):
-        raise BudgetError(
-            "a loss of {loss} cannot be charged to a budget of pure epsilon",
-            remedy="state the loss as PureDP(epsilon=...), or open the data set with an ApproxDP budget",
-            loss=loss,
-        )
-    return loss
+
+    BASIC = "basic"
+    ZCDP = "zcdp"
+
+    @classmethod
+    def of(cls, budget: AnyLoss) -> Rule:
+        """The rule that a budget brings: pure epsilon is basic, all else zCDP."""
+        return cls.BASIC if isinstance(budget, PureDP) else cls.ZCDP
+
+    @property
+    def pure(self) -> bool:
+        """Whether it adds up epsilons of pure differential privacy."""
+        return self is Rule.BASIC
+
+    @property
+    def unit(self) -> str:
+        """What it adds up: "epsilon" or "rho"."""
+        return PureDP.name if self.pure else ZCDP.name
+
+    def stated(self, epsilon: Number, delta: Number) -> AnyLoss:
+        """The loss that an epsilon means, with this delta where the rule has one. Raises: ParameterError."""
+        return PureDP(epsilon=epsilon) if self.pure else ApproxDP(epsilon=epsilon, delta=delta)
+
+    def spends(self, loss: AnyLoss) -> Loss:
+        """The loss as a recipe spends it: epsilon or rho.
+
+        Raises: BudgetError when the loss has no meaning under the rule.
+        """
+        if isinstance(loss, ApproxDP):
+            loss = ZCDP(rho=loss.rho)
+        if self.pure and not isinstance(loss, PureDP):
+            raise BudgetError(
+                "a loss of {loss} cannot be charged to a budget of pure epsilon",
+                remedy="state the loss as PureDP(epsilon=...), or open the data set with an ApproxDP budget",
+                loss=loss,
+            )
+        return loss
+
+    def units(self, loss: Loss) -> int:
+        """Units of 1e-12 of epsilon or rho that a ledger charges for `loss`, rounded up."""
+        if not self.pure and isinstance(loss, PureDP):
+            return units_up(rho_of_pure(loss.epsilon))
+        return units_up(loss.amount)
 
 
 def total_loss(losses: Sequence[Loss]) -> Loss:
@@ -57,13 +85,6 @@ def total_loss(losses: Sequence[Loss]) -> Loss:
         return PureDP(epsilon=sum((loss.amount for loss in losses), Fraction(0)))
     rhos = (loss.rho if isinstance(loss, ZCDP) else rho_of_pure(loss.epsilon) for loss in losses)
     return ZCDP(rho=sum(rhos, Fraction(0)))
-
-
-def charge_of(loss: Loss, rule: Rule) -> int:
-    """Units of 1e-12 that the ledger charges for `loss`: of epsilon (basic) or rho (zCDP), rounded up."""
-    if rule == "zcdp" and isinstance(loss, PureDP):
-        return units_up(rho_of_pure(loss.epsilon))
-    return units_up(loss.amount)
 
 
 def total(charges: Iterable[tuple[int, tuple[str, str] | None]]) -> int:

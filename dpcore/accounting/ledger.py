@@ -37,7 +37,7 @@ class Account:
 
     Attributes:
         dataset: keyed fingerprint of the content.
-        rule: "basic" or "zcdp".
+        rule: how charges add up; its text is taken too.
         units: the budget, in 1e-12 of epsilon or rho.
         threshold_units: delta set aside for finding categories, in 1e-18.
         promise: the whole budget in words that the pages can rebuild: epsilon, delta.
@@ -51,8 +51,12 @@ class Account:
     promise: dict[str, str] = field(default_factory=dict)
     unit: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rule", Rule(self.rule))
+
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """Plain data, the rule as its text."""
+        return {**dataclasses.asdict(self), "rule": self.rule.value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,11 +292,10 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
         raise LedgerError("a charge must be above 0", remedy="state a loss")
     account, left = standing.account, standing.balance.left
     if standing.extra(charge) > left:
-        name = "epsilon" if account.rule == "basic" else "rho"
         raise BudgetExceeded(
             "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
             remedy="ask for less",
-            unit=name,
+            unit=account.rule.unit,
             charge=charge.units / 1e12,
             left=left / 1e12,
         )

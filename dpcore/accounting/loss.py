@@ -10,13 +10,14 @@ import bisect
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import ClassVar
 
 from dpcore.errors import ParameterError
+from dpcore.roots import crossing
 
 Number = str | int | float | Decimal | Fraction
 
@@ -161,24 +162,12 @@ def split(loss: Loss, count: int, weights: Sequence[Fraction | float] | None = N
     return tuple(loss.share(weight / whole) for weight in exact_weights)
 
 
-def delta_of(rho: float, epsilon: float) -> float:
-    """The smallest delta for which rho-zCDP is known to imply (epsilon, delta).
-
-    Source: Canonne, Kamath, Steinke (2020), proposition 7:
-    inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)^alpha.
-    """
-    return math.exp(min(0.0, _log_delta(rho, epsilon)))
-
-
 def epsilon_of(rho: float, delta: float) -> float:
     """The smallest epsilon for which rho-zCDP is known to imply (epsilon, delta), to 1e-9."""
     if rho <= 0:
         return 0.0
-    low, high = 0.0, rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _log_delta(rho, middle) > math.log(delta) else (low, middle)
-    return high
+    most = rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
+    return crossing(lambda epsilon: math.log(delta) - log_delta(rho, epsilon), 0.0, most)
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
@@ -214,8 +203,14 @@ def _fraction(fraction: Fraction | float) -> Fraction:
     return exact("share", fraction if isinstance(fraction, Fraction) else float(fraction), at_most=1)
 
 
-def _log_delta(rho: float, epsilon: float) -> float:
-    """Logarithm of `delta_of`; the exponent is convex in alpha, so a ternary search on log(alpha - 1)."""
+def log_delta(rho: float, epsilon: float) -> float:
+    """Logarithm of the smallest delta for which rho-zCDP is known to imply (epsilon, delta); may be above 0.
+
+    Source: Canonne, Kamath, Steinke (2020), proposition 7:
+    inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)^alpha.
+    The exponent is convex in alpha, so this is a ternary search on log(alpha - 1). Budgets on file were
+    computed by it to the unit: another search would give some of them another number of units.
+    """
 
     def exponent(log_order: float) -> float:
         excess = math.exp(log_order)
@@ -235,7 +230,7 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     target = math.log(delta.numerator) - math.log(delta.denominator)
     units = range(1, units_up(epsilon) + 1)
     fitting = bisect.bisect_left(
-        units, True, key=lambda each: _log_delta(each / UNIT, float(epsilon)) > target
+        units, True, key=lambda each: log_delta(each / UNIT, float(epsilon)) > target
     )
     if fitting == 0:
         raise ParameterError(
@@ -251,3 +246,12 @@ def loss_fields(loss: AnyLoss) -> dict[str, str]:
     """A loss as plain data: texts of exact numbers by name."""
     names = ("epsilon", "delta", "rho", "threshold_delta")
     return {name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)}
+
+
+def loss_from(fields: Mapping[str, str]) -> AnyLoss:
+    """The loss that `loss_fields` wrote. Raises: ParameterError for numbers that no loss has."""
+    if "delta" in fields:
+        return ApproxDP(**{name: text for name, text in fields.items() if name != "rho"})
+    if PureDP.name in fields:
+        return PureDP(epsilon=fields[PureDP.name])
+    return ZCDP(rho=fields[ZCDP.name])

@@ -7,8 +7,12 @@ them on one scale.
 """
 
 from dpcore.anonymize.apply import apply
-from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, NonUniformEntropy
-from dpcore.anonymize.fulldomain.metrics import Loss as InformationLoss
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    InformationLoss,
+    NonUniformEntropy,
+)
 from dpcore.anonymize.hierarchies.builders import cut, dates, flat, intervals, mask, merge_rare, order
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest as suggest_hierarchy

@@ -14,6 +14,9 @@ from dpcore.errors import InfeasibleError
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray
 
+LAST = "\U0010ffff"
+"""A text that is after all others."""
+
 
 def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """The table that may be published: same index and order, without identifiers and the subset column.
@@ -38,6 +41,15 @@ def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
             kept = ~hidden
     dropped = {name for name, role in plan.roles.items() if role == "identifier"}
     return rows[kept].drop(columns=list(dropped | ({plan.subset, plan.person} & set(rows.columns))))
+
+
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows by what they say, suppressed ones last: their places tell nothing about the original."""
+    return rows.sort_values(
+        list(rows.columns),
+        key=lambda column: column.astype("str").replace(SUPPRESSED, LAST),
+        ignore_index=True,
+    )
 
 
 def recoded(frame: pd.DataFrame, plan: Plan) -> Recoded:

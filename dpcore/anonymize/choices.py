@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from dpcore.anonymize.fulldomain.metrics import Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import Model
+from dpcore.anonymize.models import PrivacyModel
 from dpcore.schema.role import Role
 
 
@@ -19,7 +19,7 @@ class Choices(Protocol):
     @property
     def hierarchies(self) -> Mapping[str, Hierarchy]: ...
     @property
-    def models(self) -> tuple[Model, ...]: ...
+    def models(self) -> tuple[PrivacyModel, ...]: ...
     @property
     def limit(self) -> float: ...
     @property

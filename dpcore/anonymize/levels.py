@@ -14,6 +14,7 @@ from dpcore.anonymize.inputs import check_table, published_rows, secrets_of, sub
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.classes import BoolArray
 
 
@@ -81,5 +82,5 @@ def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Choices, node: No
     known = classes.class_keys >> table.tail
     keys = table.generalize(table.row_keys(frame), (0,) * len(node), node) >> table.tail
     place = np.searchsorted(known, keys).clip(max=len(known) - 1)
-    starred = np.all([frame[name].astype("str") == "*" for name in table.names], axis=0)
+    starred = np.all([as_text(frame[name]) == SUPPRESSED for name in table.names], axis=0)
     return np.asarray((known[place] != keys) | marked[place] | starred)

@@ -22,7 +22,7 @@ from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
 
 
-class Model(Protocol):
+class PrivacyModel(Protocol):
     """One privacy model."""
 
     monotone: ClassVar[bool]
@@ -35,7 +35,7 @@ class Model(Protocol):
         """
 
     @property
-    def relaxation(self) -> Model | None:
+    def relaxation(self) -> PrivacyModel | None:
         """A monotone model that every class fulfilling this one fulfills too; itself if it is monotone."""
 
 
@@ -56,7 +56,7 @@ class KAnonymity:
         return (classes.people < self.k) & (classes.people > 0)
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return self
 
 
@@ -77,7 +77,7 @@ class KMap:
         return (classes.population < self.k) & (classes.people > 0)
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return self
 
 
@@ -133,7 +133,7 @@ class DistinctL:
         return np.asarray((distinct < self.l) & (distinct > 0))
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return self
 
 
@@ -165,7 +165,7 @@ class EntropyL:
         return np.asarray(((weighted > spread) | too_few) & (found.distinct > 0))
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return DistinctL(column=self.column, l=math.ceil(self.l))
 
 
@@ -198,7 +198,7 @@ class RecursiveCL:
         return np.asarray((largest >= self.c * tail) & (largest > 0))
 
     @property
-    def relaxation(self) -> Model:
+    def relaxation(self) -> PrivacyModel:
         return DistinctL(column=self.column, l=self.l)
 
 
@@ -247,7 +247,7 @@ SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness
 """The models of one sensitive column."""
 
 
-def violations(models: Sequence[Model], classes: ClassStatistics) -> BoolArray:
+def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
     """Which classes violate at least one of the models; boolean, one per class.
 
     Where one without a published person does (under delta-presence), no suppression can mend the node.

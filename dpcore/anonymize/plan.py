@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
-    Loss,
+    InformationLoss,
     Metric,
     NonUniformEntropy,
 )
@@ -26,7 +26,7 @@ from dpcore.anonymize.models import (
     EntropyL,
     KAnonymity,
     KMap,
-    Model,
+    PrivacyModel,
     RecursiveCL,
     SensitiveModel,
     TCloseness,
@@ -37,7 +37,7 @@ from dpcore.schema.role import ROLES, Role
 Suppressed = Literal["checked", "dropped", "blanked", "kept"]
 SUPPRESSED_ROWS: tuple[Suppressed, ...] = get_args(Suppressed)
 
-MODELS = {
+PRIVACY_MODELS = {
     "k-anonymity": KAnonymity,
     "k-map": KMap,
     "delta-presence": DeltaPresence,
@@ -47,7 +47,7 @@ MODELS = {
     "t-closeness": TCloseness,
 }
 METRICS = {
-    "loss": Loss,
+    "loss": InformationLoss,
     "non-uniform entropy": NonUniformEntropy,
     "discernibility": Discernibility,
     "average class size": AverageClassSize,
@@ -67,10 +67,10 @@ class Plan:
     """Of every column of the table."""
     hierarchies: Mapping[str, Hierarchy]
     """One per quasi-identifier; one for a sensitive column where t-closeness uses hierarchical distance."""
-    models: tuple[Model, ...]
+    models: tuple[PrivacyModel, ...]
     limit: float = 0.0
     """Share of the published people who may have a suppressed row."""
-    metric: Metric = field(default_factory=Loss)
+    metric: Metric = field(default_factory=InformationLoss)
     """What full-domain search minimizes."""
     method: Method = field(default_factory=FullDomain)
     """Its name is taken too."""
@@ -148,7 +148,7 @@ class Plan:
             {
                 "roles": dict(self.roles),
                 "hierarchies": {name: h.levels for name, h in self.hierarchies.items()},
-                "models": [{"model": _name(MODELS, model)} | asdict(model) for model in self.models],  # type: ignore
+                "models": [{"model": _name(PRIVACY_MODELS, model)} | asdict(model) for model in self.models],  # type: ignore
                 "limit": self.limit,
                 "metric": {"metric": _name(METRICS, self.metric)} | asdict(self.metric),
                 "method": self.method.name,
@@ -173,7 +173,7 @@ class Plan:
                 name: Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
                 for name, levels in fields.pop("hierarchies").items()
             }
-            models = tuple(_made(MODELS, "model", model) for model in fields.pop("models"))
+            models = tuple(_made(PRIVACY_MODELS, "model", model) for model in fields.pop("models"))
             metric = _made(METRICS, "metric", fields.pop("metric"))
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, json.JSONDecodeError) as error:

@@ -1,20 +1,28 @@
-"""What the curator asks of whatever holds the rows."""
+"""What the curator asks of whatever holds the rows, and what all engines share in answering it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpcore.engines.work import Assigning, Checking, Counting, Part, Result, Summing, Texts, Work
+from dpcore.errors import DisclosureError, LimitError, SchemaError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.tables.counts import Counts
-from dpcore.tables.rows import Microdata
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Counts, check_cells
+from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.tables.sums import Entry, Integers
 
-Part = tuple[str, str]
+MOST_ROWS = 2_000_000
+"""Rows that are brought into memory at once, at most."""
+MOST_TUPLES = 5_000_000
+"""Distinct tuples that are brought into memory at once, at most."""
 
 
 class Engine(Protocol):
@@ -58,5 +66,111 @@ class Engine(Protocol):
     def fingerprint(self) -> str:
         """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
 
+    def tuples(self, columns: Sequence[str]) -> DistinctRows:
+        """The distinct tuples of any columns over all rows, with their rows and people. Private.
+
+        Raises: LimitError for too many of them.
+        """
+
+    def people(self) -> dict[int, int]:
+        """How many people have so many rows, by the number of rows. Private."""
+
     def rows(self) -> Microdata:
-        """The rows, for work outside differential privacy."""
+        """The rows, for work outside differential privacy. Raises: LimitError where they do not fit."""
+
+    def sample(self, rows: int) -> Microdata:
+        """The first so many rows that the engine comes by, for their owner's eyes; it reads few more."""
+
+
+class Scanner(ABC):
+    """An engine that answers each question with one pass over its rows, in batches.
+
+    With an id column, at most `max_rows` rows of each person are counted: those with the lowest keyed digests
+    of their own content, so that neither the order nor the place of rows matters, nor other people's rows.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._names = schema.domain.names
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.domain})"
+
+    def __reduce__(self) -> NoReturn:
+        raise DisclosureError("an engine holds private rows and is never stored", remedy="release first")
+
+    @property
+    def domain(self) -> Domain:
+        """Names and sizes of the declared columns."""
+        return self._schema.domain
+
+    @abstractmethod
+    def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
+        """The result over the rows that are counted, or over all rows; at least one batch is worked on."""
+
+    def counts(
+        self,
+        cliques: Sequence[Clique],
+        *,
+        part: Part | None = None,
+        groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
+    ) -> list[Counts]:
+        """Exact counts over each clique, int64, of all rows or of those of one part.
+
+        Raises: LimitError for a clique with too many cells, before anything is allocated.
+        """
+        sizes = dict(zip(self.domain.names, self.domain.sizes, strict=True))
+        sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
+        domain = Domain(names=tuple(sizes), sizes=tuple(sizes.values()))
+        check_cells(domain, cliques)
+        self._check_part(part)
+        tables = self._scan(Counting(domain=domain, cliques=cliques, part=part, groups=groups or {}))
+        return [Counts(clique=clique, values=table) for clique, table in zip(cliques, tables, strict=True)]
+
+    def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
+        """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows.
+
+        Raises: LimitError for too many cells, before anything is allocated.
+        """
+        check_cells(self.domain, [by] * len(entries))
+        self._check_part(part)
+        return self._scan(Summing(domain=self.domain, by=by, entries=entries, part=part))
+
+    def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
+        """Exact number of rows of every text of a declared column, missing ones left out. Private."""
+        self._check_part(part)
+        texts: Counter[str] = self._scan(Texts(column=column, part=part))
+        return dict(texts)
+
+    def assigned(
+        self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int, reads: Clique
+    ) -> Counts:
+        """Exact number of rows that a public rule puts into each of so many cells. Private."""
+        places = self._scan(Assigning(assign=assign, number=cells, reads=reads))
+        return Counts(clique=(), values=places)
+
+    def _check_part(self, part: Part | None) -> None:
+        if part is not None:
+            self._schema.part_code(*part)
+
+    def _checked(self, rows: int) -> int:
+        if rows == 0:
+            raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
+        return rows
+
+    def _checking(self) -> Checking:
+        return Checking(reads=self._names)
+
+
+def unheeded(rows: int) -> None:
+    """How many rows of a pass are done; nobody asked."""
+
+
+def too_many(what: str, most: int) -> LimitError:
+    """What an engine refuses to bring into memory: "rows" or "distinct tuples"."""
+    return LimitError(
+        "the table has more than {most:,} {what}, which are not brought into memory",
+        remedy="take fewer columns, or a sample that is marked as one",
+        most=most,
+        what=what,
+    )

@@ -1,15 +1,15 @@
 """How good a release or a table is, measured against the original: internal reports."""
 
 from dpcore.evaluation.audit import Audit, AuditReport
-from dpcore.evaluation.distributions import Distribution, Distributions, distributions
+from dpcore.evaluation.distributions import Distribution, DistributionsOf, distributions
 from dpcore.evaluation.learning import Efficacy
-from dpcore.evaluation.marginal_error import MarginalError, MarginalErrors, WayError, marginal_error
+from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
 from dpcore.evaluation.outliers import ThinRows, ThinRowsOf
 from dpcore.evaluation.proposals import (
     FrontierOf,
+    HierarchiesOf,
+    RolesOf,
     SizeOf,
-    SuggestedHierarchies,
-    SuggestedRoles,
     default_plan,
 )
 from dpcore.evaluation.question import Evaluation
@@ -17,7 +17,7 @@ from dpcore.evaluation.range_errors import (
     ErrorQuantiles,
     NamedError,
     RangeErrors,
-    RangeQueryErrors,
+    RangeErrorsOf,
     WidthError,
 )
 from dpcore.evaluation.range_queries import percent_error, range_query
@@ -28,23 +28,23 @@ __all__ = [
     "Audit",
     "AuditReport",
     "Distribution",
-    "Distributions",
+    "DistributionsOf",
     "Efficacy",
     "ErrorQuantiles",
     "Evaluation",
     "FrontierOf",
+    "HierarchiesOf",
     "MarginalError",
-    "MarginalErrors",
+    "MarginalErrorOf",
     "NamedError",
     "Propensity",
     "RangeErrors",
-    "RangeQueryErrors",
+    "RangeErrorsOf",
+    "RolesOf",
     "Side",
     "Similarity",
     "SimilarityReport",
     "SizeOf",
-    "SuggestedHierarchies",
-    "SuggestedRoles",
     "ThinRows",
     "ThinRowsOf",
     "Trial",

@@ -63,7 +63,7 @@ def distributions(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distributions(Evaluation[tuple[Distribution, ...]]):
+class DistributionsOf(Evaluation[tuple[Distribution, ...]]):
     """The evaluation that asks for the `distributions` of a public table."""
 
     kind = "distributions"

@@ -116,7 +116,7 @@ def marginal_error(
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarginalErrors(Evaluation[MarginalError]):
+class MarginalErrorOf(Evaluation[MarginalError]):
     """The evaluation that asks for `marginal_error` of a public table."""
 
     kind = "marginal error"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from dpcore.release import Release
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import check_cells
+from dpcore.text import Text
 
 MAX_CLIQUES = 100
 """Sets of columns that are compared at once, at most: each adds to the noise of all."""
@@ -68,6 +70,11 @@ class PrivateMarginalError(_OfRelease):
     @property
     def about(self) -> tuple[str, ...]:
         return (str(self.way),)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """How many columns at a time."""
+        return Text("Marginal error, columns at a time: {way}", way=fields["way"])
 
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError; LimitError for too many cells."""
@@ -130,6 +137,11 @@ class PrivateAccuracy(_OfRelease):
     def about(self) -> tuple[str, ...]:
         return (self.target,)
 
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its target."""
+        return Text("Accuracy of {column}, learned from a release", column=fields["target"])
+
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError for a target that is no class, or a release that cannot be learned from."""
         if self.task not in CLASSIFIERS:
@@ -180,6 +192,11 @@ class PrivateAccuracy(_OfRelease):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         return tuple(name for name in schema.domain.names if name in self._frame and name != self.target)
+
+
+QUESTIONS: dict[str, type[PrivateEvaluation]] = {
+    question.kind: question for question in (PrivateAccuracy, PrivateMarginalError)
+}
 
 
 def _reach(deviation: float) -> float:

@@ -12,14 +12,14 @@ import pandas as pd
 
 from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
-from dpcore.anonymize.fulldomain.metrics import Loss
+from dpcore.anonymize.fulldomain.metrics import InformationLoss
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.size import Prediction, predict
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_together
 from dpcore.anonymize.levels import tuples
-from dpcore.anonymize.models import KAnonymity, Model
+from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import quality
 from dpcore.errors import InfeasibleError, LimitError
@@ -32,7 +32,7 @@ from dpcore.tables.rows import Microdata
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuggestedRoles(Evaluation[tuple[SuggestedRole, ...]]):
+class RolesOf(Evaluation[tuple[SuggestedRole, ...]]):
     """The evaluation that proposes a role for every column."""
 
     kind = "proposed roles"
@@ -43,7 +43,7 @@ class SuggestedRoles(Evaluation[tuple[SuggestedRole, ...]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuggestedHierarchies(Evaluation[dict[str, Hierarchy]]):
+class HierarchiesOf(Evaluation[dict[str, Hierarchy]]):
     """The evaluation that proposes a generalization hierarchy for each of `columns`."""
 
     kind = "proposed hierarchies"
@@ -125,7 +125,7 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
         return tuple(point for point in points if point is not None)
 
 
-def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[Model, ...]) -> Point | None:
+def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
     try:
         asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
         found = quality(recoded(frame, asked), person_of(frame, plan.person))
@@ -134,7 +134,7 @@ def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[Model, .
     return Point(
         k=k,
         limit=0.0,
-        metric=Loss(),
+        metric=InformationLoss(),
         node=(),
         score=found.loss,
         suppressed=0,
@@ -144,7 +144,7 @@ def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[Model, .
 
 
 def _searched_point(
-    table: Tuples, plan: Plan, k: int, others: tuple[Model, ...], limit: float
+    table: Tuples, plan: Plan, k: int, others: tuple[PrivacyModel, ...], limit: float
 ) -> Point | None:
     try:
         found = search(table, (KAnonymity(k=k), *others), limit=limit, metric=plan.metric)
@@ -171,5 +171,5 @@ def default_plan(
         hierarchies=dict(hierarchies),
         models=(KAnonymity(k=k),),
         limit=limit,
-        metric=Loss(),
+        metric=InformationLoss(),
     )

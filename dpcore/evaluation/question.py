@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
+from dpcore.text import Text
 
 Result = TypeVar("Result")
 
@@ -42,6 +44,11 @@ class PrivateEvaluation(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """What was asked, as plain data with `kind`, for the ledger."""
+
+    @classmethod
+    @abstractmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """What was asked, in a few words, from what `to_dict` wrote."""
 
     @abstractmethod
     def check(self, schema: Schema) -> None:

@@ -25,6 +25,7 @@ from dpcore.evaluation.range_queries import (
     released_cells,
 )
 from dpcore.release import Release
+from dpcore.roots import crossing
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Values
 from dpcore.tables.rows import Microdata, PublicTable
@@ -87,7 +88,7 @@ class RangeErrors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangeQueryErrors(Evaluation[RangeErrors]):
+class RangeErrorsOf(Evaluation[RangeErrors]):
     """The evaluation of range queries on one column, answered from `source`.
 
     Attributes:
@@ -192,11 +193,8 @@ def _direct(counts: Values, scale: float | None) -> ErrorQuantiles | None:
 
 
 def _inverse(rising: Callable[[float], float], level: float) -> float:
-    """Where a rising function of [0, inf) reaches `level`, by bisection."""
-    low, high = 0.0, 1.0
+    """Where a rising function of [0, inf) reaches `level`."""
+    high = 1.0
     while rising(high) < level:
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < level else (low, middle)
-    return high
+    return crossing(lambda percent: rising(percent) - level, 0.0, high)

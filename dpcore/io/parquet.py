@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, shown
+from dpcore.tables.arrow import is_taken, is_text, plain
 
 _ROWS_AT_ONCE = 65_536
 _UNPACKED = 10  # times the limit of a file: numbers of 8 bytes that took less than one, and a spare copy
@@ -48,7 +49,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     schema = footer.schema.to_arrow_schema()
     names, notes = check_header(schema.names, limits=limits)
     for name, field in zip(names, schema, strict=True):
-        if not _is_taken(field.type):
+        if not is_taken(field.type):
             raise ReadError(
                 "column {shown} holds values that are no numbers, dates or texts ({type})",
                 remedy="leave it out, or write it as text",
@@ -60,7 +61,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     check_size(rows * len(names), limits=limits)
     check_size(sum(group.total_byte_size for group in groups), limits=limits)
 
-    texts = [field.name for field in schema if _is_text(field.type)]
+    texts = [field.name for field in schema if is_text(field.type)]
     file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts, pre_buffer=False)
     start, text_bytes, count = pa.total_allocated_bytes(), 0, 0
     batches: list[list[Any]] = []
@@ -73,40 +74,12 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 text_bytes += _text_bytes(column, name, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
-        batches.append([_plain(column) for column in batch.columns])
+        batches.append([plain(column) for column in batch.columns])
     if not count:
         raise ReadError("the table has columns but no rows", remedy="choose a file with data in it")
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
-    plain = pa.table(columns, names=names)
-    return plain.to_pandas(ignore_metadata=True, date_as_object=False), notes
-
-
-def _is_text(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-        or (types.is_dictionary(kind) and _is_text(kind.value_type))
-    )
-
-
-def _is_taken(kind: Any) -> bool:
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        return _is_taken(kind.value_type)
-    return bool(
-        _is_text(kind)
-        or types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-        or types.is_boolean(kind)
-        or types.is_date(kind)
-        or types.is_timestamp(kind)
-        or types.is_null(kind)
-    )
+    table = pa.table(columns, names=names)
+    return table.to_pandas(ignore_metadata=True, date_as_object=False), notes
 
 
 def _text_bytes(column: Any, name: str, limits: Limits) -> int:
@@ -115,19 +88,3 @@ def _text_bytes(column: Any, name: str, limits: Limits) -> int:
 
     check_cell_length(pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, name, limits=limits)
     return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
-
-
-def _plain(column: Any) -> Any:
-    """The column in one of the few types that pandas takes over as numbers, dates or texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if _is_text(column.type) or pa.types.is_null(column.type):
-        return column.cast(pa.string())
-    if pa.types.is_decimal(column.type):
-        return column.cast(pa.float64())
-    if pa.types.is_timestamp(column.type) and column.type.tz:
-        return pc.local_timestamp(column)
-    return column

@@ -24,7 +24,7 @@ from dpcore.local.estimate import Estimate, spread
 Reports = npt.NDArray[Any]
 
 MAX_CATEGORIES = 65_536
-MAX_CELLS = 400_000_000
+MAX_BITS = 400_000_000
 
 
 @dataclass(frozen=True, init=False)
@@ -168,18 +168,18 @@ def checked_codes(codes: Any, categories: int) -> Integers:
     return values.astype(np.int64)
 
 
-def checked_cells(people: int, categories: int) -> None:
+def check_bits(people: int, categories: int) -> None:
     """Refuse reports of one bit per category that would not fit in memory.
 
     Raises: LimitError.
     """
-    if people * categories > MAX_CELLS:
+    if people * categories > MAX_BITS:
         raise LimitError(
             "{people} reports with {categories} bits each are more than {most} bits",
             remedy="use local hashing, or take the people in parts",
             people=people,
             categories=categories,
-            most=MAX_CELLS,
+            most=MAX_BITS,
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.local.base import Protocol, Reports, checked_cells, checked_codes, column_sums, matrix, refuse
+from dpcore.local.base import Protocol, Reports, check_bits, checked_codes, column_sums, matrix, refuse
 from dpcore.local.bits import Integers, bernoulli, chance_of, exp_below, threshold_of, uniform
 from dpcore.local.estimate import spread
 
@@ -67,7 +67,7 @@ class SubsetSelection(Protocol):
         """Others are drawn without replacement by Floyd's algorithm (Bentley, Floyd 1987), one per step."""
         own = checked_codes(codes, self.categories)
         people = len(own)
-        checked_cells(people, self.categories)
+        check_bits(people, self.categories)
         others = self.categories - 1
         named = np.zeros((people, self.categories), dtype=np.bool_)
         with_own = bernoulli(self.keep, people)
@@ -95,7 +95,7 @@ class SubsetSelection(Protocol):
         return [np.flatnonzero(report).tolist() for report in reports]
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        checked_cells(len(plain), self.categories)
+        check_bits(len(plain), self.categories)
         named = np.zeros((len(plain), self.categories), dtype=np.bool_)
         for report, each in zip(named, plain, strict=True):
             whole = isinstance(each, list) and all(

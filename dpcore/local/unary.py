@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.accounting.loss import Number
 from dpcore.errors import ParameterError
-from dpcore.local.base import Protocol, Reports, checked_cells, checked_codes, column_sums, matrix, refuse
+from dpcore.local.base import Protocol, Reports, check_bits, checked_codes, column_sums, matrix, refuse
 from dpcore.local.bits import WORD, Integers, bernoulli, chance, chance_of, exp_below, loss_of, threshold_of
 
 
@@ -50,7 +50,7 @@ class UnaryEncoding(Protocol):
     def perturb(self, codes: Any) -> Reports:
         own = checked_codes(codes, self.categories)
         people = len(own)
-        checked_cells(people, self.categories)
+        check_bits(people, self.categories)
         bits = bernoulli(self.no, people * self.categories).reshape(self.categories, people)
         bits[own, np.arange(people)] = bernoulli(self.yes, people)
         return bits.T
@@ -67,7 +67,7 @@ class UnaryEncoding(Protocol):
     def from_plain(self, plain: Sequence[Any]) -> Reports:
         if not all(isinstance(each, str) and len(each) == self.categories for each in plain):
             raise refuse(self.name)
-        checked_cells(len(plain), self.categories)
+        check_bits(len(plain), self.categories)
         digits = np.frombuffer("".join(plain).encode("utf-8"), dtype=np.uint8)
         if digits.size != len(plain) * self.categories:
             raise refuse(self.name)

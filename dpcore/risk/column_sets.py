@@ -40,11 +40,6 @@ class ColumnSet:
     uniques: float
     newly_unique: float
 
-    @property
-    def is_minimal_unique(self) -> bool:
-        """Whether the set makes some row unique and no smaller part of it makes any row unique."""
-        return self.uniques > 0 and self.newly_unique == self.uniques
-
 
 def column_sets(
     frame: pd.DataFrame,

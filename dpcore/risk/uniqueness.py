@@ -6,11 +6,11 @@ Two models of how class sizes continue beyond the sample. Both are estimates, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from dpcore.errors import ParameterError
+from dpcore.roots import crossing
 from dpcore.tables.classes import IntArray
 
 MUCH_LARGER = 10
@@ -94,19 +94,19 @@ def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
     larger = classes - np.cumsum(np.bincount(sizes))[1:-1]
 
     def best_theta(alpha: float) -> float:
-        def slope(logarithm: float) -> float:
+        def fall(logarithm: float) -> float:
             theta = math.exp(logarithm) - alpha
             of_classes = _digamma_step(theta / alpha + 1, classes - 1)
-            return of_classes / alpha - _harmonic(theta, rows)
+            return _harmonic(theta, rows) - of_classes / alpha
 
-        return math.exp(_root(slope, -40.0, 60.0)) - alpha
+        return math.exp(crossing(fall, -40.0, 60.0)) - alpha
 
-    def slope(alpha: float) -> float:
+    def fall(alpha: float) -> float:
         theta = best_theta(alpha)
         of_classes = (classes - 1 - theta * _harmonic(theta, rows)) / alpha
-        return of_classes - float(larger @ (1 / (inside - alpha)))
+        return float(larger @ (1 / (inside - alpha))) - of_classes
 
-    alpha = _root(slope, 1e-6, 1 - 1e-9)
+    alpha = crossing(fall, 1e-6, 1 - 1e-9)
     return best_theta(alpha), alpha
 
 
@@ -129,14 +129,6 @@ def _log_gamma_step(x: float, step: float) -> float:
     if x < 1e4:
         return math.lgamma(x + step) - math.lgamma(x)
     return step * math.log(x) + step * (step - 1) / (2 * x) * (1 - (2 * step - 1) / (6 * x))
-
-
-def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function passes 0; the nearer end when it does not."""
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
-    return (low + high) / 2
 
 
 def _digamma(x: float) -> float:

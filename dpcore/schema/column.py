@@ -23,7 +23,7 @@ from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, number_in, texts
 
 Codes = npt.NDArray[np.int64]
 
-MAX_CELLS = 100_000
+MAX_COLUMN_CELLS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +180,7 @@ class Categorical(Column):
             raise ParameterError(
                 "column {name!r} lists a category twice", remedy="list each category once", name=self.name
             )
-        check_cells(self.name, len(texts))
+        check_column_cells(self.name, len(texts))
 
     @property
     def values_size(self) -> int:
@@ -267,13 +267,13 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def check_cells(name: str, cells: float) -> None:
-    """Refuse a column with more than `MAX_CELLS` cells."""
-    if cells > MAX_CELLS:
+def check_column_cells(name: str, cells: float) -> None:
+    """Refuse a column with more than `MAX_COLUMN_CELLS` cells."""
+    if cells > MAX_COLUMN_CELLS:
         raise ParameterError(
             "column {column!r} would have {cells:.0f} cells, more than {max_cells}",
             remedy="use a wider step or fewer categories",
             column=name,
             cells=cells,
-            max_cells=MAX_CELLS,
+            max_cells=MAX_COLUMN_CELLS,
         )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
-from dpcore.schema.column import Codes, Outside, check_cells
+from dpcore.schema.column import Codes, Outside, check_column_cells
 from dpcore.schema.interval import IntervalColumn, check_bounds
 from dpcore.schema.values import as_text
 
@@ -60,7 +60,7 @@ class Date(IntervalColumn):
                 name=self.name,
                 step_days=", ".join(_STEP_DAYS),
             )
-        check_cells(self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step])
+        check_column_cells(self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step])
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
-from dpcore.schema.column import Codes, Column, Outside, check_cells, whole_numbers
+from dpcore.schema.column import Codes, Column, Outside, check_column_cells, whole_numbers
 from dpcore.schema.slope import place_in_cells, slopes
 
 
@@ -146,7 +146,7 @@ class Integer(IntervalColumn):
                 name=self.name,
             )
         cells = len(self.cuts) + 1 if self.cuts else (self.high - self.low) // self.bin_width + 1
-        check_cells(self.name, cells + 2 * len(self.special))
+        check_column_cells(self.name, cells + 2 * len(self.special))
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
@@ -227,7 +227,7 @@ class Real(IntervalColumn):
                     bin_width=self.bin_width,
                     name=self.name,
                 )
-            check_cells(self.name, (self.high - self.low) / self.bin_width + 2 * len(self.special))
+            check_column_cells(self.name, (self.high - self.low) / self.bin_width + 2 * len(self.special))
         if (np.diff(self._plain_edges) <= 0).any():
             raise ParameterError(
                 "the cells of column {name!r} are too narrow for numbers of this size",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dpcore.release import Model
+from dpcore.release import FILE_READERS, Model, Release
 from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.categories import Categories, FoundCategories
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.counting import RowCount, askable, count_rows
 from dpcore.synthesis.cuts import quantile_cuts
 from dpcore.synthesis.gaussian import Gaussian
 from dpcore.synthesis.gaussian_model import GaussianModel
@@ -25,23 +24,19 @@ from dpcore.synthesis.pipeline import (
     sample_test,
 )
 from dpcore.synthesis.pooling import Pooled, pool
+from dpcore.synthesis.release_file import read_release
 from dpcore.synthesis.some_columns import SomeColumns
 from dpcore.synthesis.statistics import Figure, Figures, Statistics
+from dpcore.synthesis.stored import describe, load_model, load_recipe
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.synthesis.tree import Tree
 
-MODELS: dict[str, Any] = {
-    model.kind: model for model in (ChainModel, Figures, FoundCategories, GaussianModel, SyntheticModel)
-}
+
+def _read_file(data: bytes) -> Release:
+    return read_release(data, load_model=load_model)
 
 
-def load_model(fields: dict[str, Any]) -> Model:
-    """The model that `to_dict` wrote."""
-    if fields["kind"] == Conditioned.kind:
-        return Conditioned.of(load_model(fields["model"]), fields["cells"])
-    model: Model = MODELS[fields["kind"]].from_dict(fields)
-    return model
-
+FILE_READERS.append(_read_file)
 
 __all__ = [
     "Adaptive",
@@ -64,13 +59,18 @@ __all__ = [
     "Pooled",
     "Recipe",
     "Record",
+    "RowCount",
     "SomeColumns",
     "Statistics",
     "Step",
     "SyntheticModel",
     "Tree",
+    "askable",
     "closeness_step",
+    "count_rows",
+    "describe",
     "load_model",
+    "load_recipe",
     "model_steps",
     "pool",
     "quantile_cuts",

@@ -28,6 +28,7 @@ from dpcore.synthesis.learner import Learner
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.synthesis.workload import measurable, workload
 from dpcore.tables.counts import Marginal
+from dpcore.text import Text
 
 CELLS_PER_CLARITY = 8_000
 SMALLEST_LIMIT = 50_000
@@ -127,3 +128,26 @@ class Adaptive(Recipe):
             "max_cells": self.max_cells,
             "earlier": hashlib.sha256(earlier).hexdigest() if earlier else None,
         }
+
+    @property
+    def choosing(self) -> Text:
+        return Text("seconds")
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its name; its columns are those of the view that it gets."""
+        return Text("Synthetic table (Adaptive)")
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
+        """Read what `to_dict` wrote; None with an earlier model, of which that is a digest only."""
+        if fields.get("earlier"):
+            return None
+        return cls(
+            degree=fields["degree"],
+            weights={tuple(clique): weight for clique, weight in fields["weights"]},
+            rounds=fields["rounds"],
+            max_cells=fields["max_cells"],
+            ordered=frozenset(fields["ordered"]),
+            constraints=Constraints.from_dict(fields["constraints"]),
+        )

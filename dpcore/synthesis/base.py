@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
@@ -13,6 +13,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Marginal, Noise, half_width
+from dpcore.text import Text
 
 OnProgress = Callable[[str, float], None]
 
@@ -66,8 +67,32 @@ class Recipe(Protocol):
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Spend the measurer's loss: the marginals to publish, and the model learned from them."""
 
+    def reads(self, domain: Domain) -> Clique:
+        """The columns of the domain that are read."""
+        return domain.names
+
+    @property
+    def choosing(self) -> Text | None:
+        """How long it takes to choose privately what is measured; None where that is fixed."""
+        return None
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """What was asked, in a few words, from what `to_dict` wrote."""
+        return Text("{kind}", kind=cls.kind)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Recipe | None:
+        """Read what `to_dict` wrote; None where that was not all of the recipe."""
+        return None
+
+
+def columns_text(columns: Sequence[str]) -> str:
+    """A few names of columns, or how many there are."""
+    return ", ".join(columns) if len(columns) <= 4 else Text("{number} columns", number=len(columns))
 
 
 def recipe_dict(recipe: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
 from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal
+from dpcore.text import Text
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,20 @@ class Categories(Recipe):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
         return recipe_dict(self)
+
+    def reads(self, domain: Domain) -> Clique:
+        """Its column."""
+        return (self.column,)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its column."""
+        return Text("Categories of {column}", column=fields["column"])
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Categories:
+        """Read what `to_dict` wrote."""
+        return cls(column=fields["column"], delta=fields["delta"])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

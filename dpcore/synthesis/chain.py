@@ -9,10 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpcore.errors import InfeasibleError, LimitError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.graph.junction_tree import JunctionTree
+from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers, flat_cells, sample_cells
-from dpcore.tables.counts import Marginal, project
+from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 from dpcore.tables.nearest import nearest_distribution
 
 
@@ -45,8 +48,7 @@ class ChainModel:
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """`rows` rows of cell numbers, one int64 array a column of the cliques."""
         drawn: dict[str, Integers] = {}
-        for clique, given, table in self._steps:
-            new = tuple(name for name in clique if name not in given)
+        for given, new, table in self._steps:
             parents = flat_cells([drawn[name] for name in given], self.domain.shape(given), rows)
             cells = np.unravel_index(sample_cells(parents, table, rng), self.domain.shape(new))
             drawn |= dict(zip(new, cells, strict=True))
@@ -55,6 +57,19 @@ class ChainModel:
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
         """The model of those rows that have these cells."""
         return Conditioned.of(self, cells)
+
+    def count(self, cells: Mapping[str, Sequence[int]]) -> float:
+        """Expected number of rows with these cells: column -> cell numbers of which a row has one.
+
+        Raises: LimitError where the cliques are joined so closely that this would take a large table.
+        """
+        weights = {name: np.zeros(self.domain.size(name)) for name in cells}
+        for name, numbers in cells.items():
+            weights[name][list(numbers)] = 1.0
+        try:
+            return self._graph.restricted(weights).total if self.total > 0 else 0.0
+        except InfeasibleError:
+            return 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
@@ -73,8 +88,24 @@ class ChainModel:
         )
 
     @cached_property
-    def _steps(self) -> list[tuple[Clique, Clique, np.ndarray[Any, np.dtype[np.float64]]]]:
-        """(clique, columns given, table of given x new cells), in the order of the walk."""
+    def _graph(self) -> GraphicalModel:
+        """The same distribution with all chances multiplied out along a junction tree."""
+        tree = JunctionTree.over(self.domain, [given + new for given, new, _ in self._steps])
+        if tree.cells > MAX_CELLS:
+            raise LimitError(
+                "these columns were counted in tables that are joined too closely for an exact answer",
+                remedy="ask about columns that one table holds",
+            )
+        factors = []
+        for given, new, table in self._steps:
+            lines = np.where(table.sum(axis=1, keepdims=True) > 0, table, table.sum(axis=0))
+            shares = lines / np.maximum(lines.sum(axis=1, keepdims=True), 1e-300)
+            factors.append((given + new, shares.reshape(self.domain.shape(given + new))))
+        return GraphicalModel(tree=tree, factors=tuple(factors), total=self.total)
+
+    @cached_property
+    def _steps(self) -> list[tuple[Clique, Clique, Values]]:
+        """(columns given, new ones, table of given x new cells), in the order of the walk."""
         largest = [
             marginal
             for marginal in self.marginals
@@ -91,6 +122,6 @@ class ChainModel:
             if new:
                 table = nearest_distribution(marginal.values, max(self.total, 0.0))
                 ordered = project(table, marginal.clique, given + new)
-                steps.append((marginal.clique, given, ordered.reshape(self.domain.cells(given), -1)))
+                steps.append((given, new, ordered.reshape(self.domain.cells(given), -1)))
                 known.extend(new)
         return steps

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -37,6 +37,7 @@ from dpcore.synthesis.groups import find_groups
 from dpcore.synthesis.moments import moments
 from dpcore.tables.counts import Marginal, Noise
 from dpcore.tables.sums import Entry, NoisySums, levels
+from dpcore.text import Text
 
 Detail = Literal["means", "variances", "products"]
 
@@ -200,6 +201,27 @@ class Gaussian(Recipe):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
         return recipe_dict(self)
+
+    def reads(self, domain: Domain) -> Clique:
+        """The label, the features and the categories."""
+        return (self.label, *self.features, *self.one_hot)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its label."""
+        return Text("Table for learning {column}", column=fields["label"])
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Gaussian:
+        """Read what `to_dict` wrote."""
+        groups = fields["groups"]
+        return cls(
+            label=fields["label"],
+            features=tuple(fields["features"]),
+            one_hot=tuple(fields["one_hot"]),
+            groups=None if groups is None else tuple(map(tuple, groups)),
+            detail=fields["detail"],
+        )
 
     def _left(self) -> Fraction:
         """Part of the loss for the sums themselves."""

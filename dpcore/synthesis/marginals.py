@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from dpcore.accounting.loss import Loss, Number, exact, split
 from dpcore.errors import ParameterError
@@ -13,10 +14,11 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, columns_text, recipe_dict
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.consistency import consistent, consistent_variances
 from dpcore.tables.counts import Marginal, check_cells
+from dpcore.text import Text
 
 
 class FixedCliques(Recipe, ABC):
@@ -62,10 +64,12 @@ class FixedCliques(Recipe, ABC):
         measured = measurer.measure(self.measured, measurer.loss, self.clique_weights)
         on_progress("making the tables agree", 0.8)
         agreed = consistent(measurer.domain, measured)
-        held = {name for clique in self.measured for name in clique}
-        names = tuple(name for name in measurer.domain.names if name in held)
-        model = ChainModel(domain=measurer.domain.project(names), marginals=agreed)
+        model = ChainModel(domain=measurer.domain.project(self.reads(measurer.domain)), marginals=agreed)
         return {marginal.clique: marginal for marginal in agreed}, model
+
+    def reads(self, domain: Domain) -> Clique:
+        """The columns of all cliques."""
+        return tuple(name for name in domain.names if any(name in clique for clique in self.measured))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
@@ -120,6 +124,21 @@ class Marginals(FixedCliques):
     def clique_weights(self) -> tuple[Fraction, ...] | None:
         return None if self.weights is None else tuple(Fraction(weight) for weight in self.weights)
 
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its cliques."""
+        cliques = ", ".join(" × ".join(clique) for clique in fields["cliques"] if clique)
+        if not cliques:
+            return Text("Number of rows")
+        if [] in fields["cliques"]:
+            return Text("Marginals: {cliques}, and the number of rows", cliques=cliques)
+        return Text("Marginals: {cliques}", cliques=cliques)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Marginals:
+        """Read what `to_dict` wrote."""
+        return cls(cliques=tuple(map(tuple, fields["cliques"])), weights=fields.get("weights"))
+
 
 @dataclass(frozen=True)
 class _Columns(FixedCliques):
@@ -135,6 +154,11 @@ class _Columns(FixedCliques):
         if len(set(self.columns)) != len(self.columns):
             raise ParameterError("a column is named twice", remedy="name each column once")
 
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        return cls(columns=tuple(fields["columns"]))
+
 
 class Independent(_Columns):
     """One-way marginals of several columns, joined as if the columns had nothing to do with each other.
@@ -147,6 +171,11 @@ class Independent(_Columns):
     @property
     def measured(self) -> tuple[Clique, ...]:
         return tuple((column,) for column in self.columns)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its columns."""
+        return Text("Independent columns: {columns}", columns=columns_text(fields["columns"]))
 
 
 class Joint(_Columns):
@@ -161,6 +190,11 @@ class Joint(_Columns):
     def measured(self) -> tuple[Clique, ...]:
         return (self.columns,)
 
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its columns."""
+        return Text("Joint table: {columns}", columns=columns_text(fields["columns"]))
+
 
 @dataclass(frozen=True)
 class Histogram(FixedCliques):
@@ -173,3 +207,13 @@ class Histogram(FixedCliques):
     @property
     def measured(self) -> tuple[Clique, ...]:
         return ((self.column,),)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its column."""
+        return Text("Histogram of {column}", column=fields["column"])
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Histogram:
+        """Read what `to_dict` wrote."""
+        return cls(fields["column"])

@@ -24,7 +24,8 @@ from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.release import Model, Release
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, silent
+from dpcore.schema.values import texts
+from dpcore.synthesis.base import Expected, OnProgress, Recipe, columns_text, silent
 from dpcore.synthesis.statistics import Figure, Figures
 from dpcore.tables.counts import Marginal, Values, check_cells, half_width
 from dpcore.text import Text
@@ -128,6 +129,15 @@ class Closeness(Recipe):
         digest = hashlib.sha256(np.array(self.counts).tobytes()).hexdigest()
         return {"kind": self.kind, "columns": list(self.columns), "counts": digest}
 
+    def reads(self, domain: Domain) -> Clique:
+        """Its columns."""
+        return self.columns
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its columns."""
+        return Text("Test of drawn rows over {columns}", columns=columns_text(fields["columns"]))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pipeline:
@@ -225,8 +235,10 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
                 "the public records share no column with the drawn table",
                 remedy="bring records of its columns",
             )
-        known = set(records[shared].astype("str").itertuples(index=False, name=None))
-        copies = sum(row in known for row in sample[shared].astype("str").itertuples(index=False, name=None))
+        known, drawn = (
+            zip(*(texts(table[name]) for name in shared), strict=True) for table in (records, sample)
+        )
+        copies = sum(map(set(known).__contains__, drawn))
     return {
         "repeated rows": repeated,
         "smallest distance": _smallest_distance(numbers),
@@ -237,9 +249,11 @@ def sample_test(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> di
 
 def _smallest_distance(numbers: Values) -> float:
     """Smallest Euclidean distance of two rows, in the ranges of their columns; 0 for fewer than two rows."""
-    reach = np.ptp(numbers, axis=0) if len(numbers) else np.ones(1)
+    if len(numbers) < 2:
+        return 0.0
+    reach = np.ptp(numbers, axis=0)
     scaled = numbers[:, reach > 0] / reach[reach > 0]
-    if len(scaled) < 2 or not scaled.shape[1]:
+    if not scaled.shape[1]:
         return 0.0
     from scipy.spatial import cKDTree
 

@@ -13,6 +13,7 @@ from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, OnProgress, Recipe
 from dpcore.tables.counts import Marginal
+from dpcore.text import Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,3 +53,11 @@ class SomeColumns(Recipe):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
         return {"kind": self.kind, "columns": list(self.columns), "recipe": self.recipe.to_dict()}
+
+    def reads(self, domain: Domain) -> Clique:
+        """Its columns, as far as the recipe reads them."""
+        return self.recipe.reads(domain.project(self.columns))
+
+    @property
+    def choosing(self) -> Text | None:
+        return self.recipe.choosing

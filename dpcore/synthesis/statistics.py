@@ -35,6 +35,7 @@ from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal, Noise, Values, half_width
 from dpcore.tables.sums import Entry, levels
+from dpcore.text import Text
 
 LEVEL = 0.95
 
@@ -159,6 +160,25 @@ class Statistics(Recipe):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
         return recipe_dict(self)
+
+    def reads(self, domain: Domain) -> Clique:
+        """Its column."""
+        return (self.column,)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its column."""
+        return Text("Mean and quantiles of {column}", column=fields["column"])
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Statistics:
+        """Read what `to_dict` wrote."""
+        return cls(
+            column=fields["column"],
+            centers=tuple(fields["centers"]),
+            moments=fields["moments"],
+            quantiles=tuple(fields["quantiles"]),
+        )
 
     def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
         """Noisy number of rows; mean, variance and deviation with intervals, to first order in the noise.

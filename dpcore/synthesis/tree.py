@@ -31,6 +31,7 @@ from dpcore.synthesis.graph.fit import fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.workload import LEFT_NOISE, even_split, expected_error
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
+from dpcore.text import Text
 
 SELECTION_SHARE = Fraction(7, 100)  # of what the one-way counts leave
 
@@ -87,6 +88,22 @@ class Tree(Recipe):
             "ordered": sorted(self.ordered),
             "constraints": self.constraints.to_dict(),
         }
+
+    @property
+    def choosing(self) -> Text:
+        return Text("well under a second")
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its name; its columns are those of the view that it gets."""
+        return Text("Synthetic table (Tree)")
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Tree:
+        """Read what `to_dict` wrote."""
+        return cls(
+            ordered=frozenset(fields["ordered"]), constraints=Constraints.from_dict(fields["constraints"])
+        )
 
 
 def tree_pairs(

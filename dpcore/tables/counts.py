@@ -201,6 +201,10 @@ def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
-    """Read what `pack` wrote."""
+    """Read what `pack` wrote. Raises: ParameterError for anything but a table of finite numbers."""
+    if fields["dtype"] not in ("<f8", "<i8") or any(size < 0 for size in fields["shape"]):
+        raise ParameterError("a packed table must hold numbers", remedy="pack it again")
     flat = np.frombuffer(base64.b64decode(fields["data"]), dtype=np.dtype(fields["dtype"]))
+    if not np.isfinite(flat).all():
+        raise ParameterError("a packed table must hold finite numbers", remedy="pack it again")
     return flat.reshape(fields["shape"]).copy()

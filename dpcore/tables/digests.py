@@ -7,7 +7,9 @@ two rows alike, nor find out a row from its digest.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import READ_AS_TEXT, canonical, from_text
+from dpcore.schema.values import READ_AS_TEXT, Canonical, canonical, from_text
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -52,10 +54,46 @@ def fingerprint(frame: pd.DataFrame, key: bytes, digests: Digests | None = None)
         digests: of the rows, where they are known.
     """
     digests = row_digests(frame, key) if digests is None else digests
-    names = "".join(f"{len(name)} {name}" for name in sorted(map(str, frame.columns)))
-    whole = blake2b(names.encode(errors="surrogatepass") + b"\x00", digest_size=32, key=key)
-    whole.update(digests[np.lexsort(digests.T)].tobytes())
+    return fingerprint_of(list(map(str, frame.columns)), digests_sum(digests, key), key)
+
+
+def digests_sum(digests: Digests, key: bytes) -> int:
+    """The sum over rows of 128 keyed bits for each, as an unbounded whole number.
+
+    Sums of the parts of a table add up to that of the table, so that it can be read in batches, by several
+    machines, in any order. Each row adds F(its digest), F a pseudorandom function to 128 bits. Take two
+    tables in which some row occurs a and b times, a != b. Their sums agree only if F of this row is that one
+    number which makes up for all other rows over a - b: a chance of 2^-128, whatever the rows are, as nobody
+    can choose rows by F without the key. (MSet-Add-Hash of Clarke, Devadas, van Dijk, Gassend, Suh 2003,
+    "Incremental multiset hash functions", section 4.2, here over the integers, so that no number of equal
+    rows adds up to 0.) The digests of two rows agree with a chance of 2^-128 too, see `row_digests`.
+    """
+    start = blake2b(b"row", digest_size=16, key=key).copy
+    data, drawn = digests.tobytes(), []
+    for place in range(0, len(data), 16):
+        row = start()
+        row.update(data[place : place + 16])
+        drawn.append(row.digest())
+    words = np.frombuffer(b"".join(drawn), dtype="<u4").reshape(-1, 4).sum(axis=0, dtype=np.uint64)
+    return sum(int(word) << 32 * place for place, word in enumerate(words))
+
+
+def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
+    """The fingerprint of a table with these columns, from the sum over all its rows."""
+    text = "".join(f"{len(name)} {name}" for name in sorted(names))
+    whole = blake2b(text.encode(errors="surrogatepass") + b"\x00", digest_size=32, key=key)
+    whole.update(total.to_bytes(32, "little"))
     return whole.hexdigest()
+
+
+def person_digests(column: pd.Series, key: bytes) -> Digests:
+    """128 bits per row for whose it is: equal where the texts of the ids are.
+
+    Raises: SchemaError for a row without an id.
+    """
+    ids = _ids(column)
+    start = blake2b(b"person ", digest_size=16, key=key).copy
+    return np.take(_digested((value[1:] for value in ids.values), start), ids.codes, axis=0)
 
 
 def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.NDArray[np.int64] | None:
@@ -66,18 +104,43 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
     """
     if unit.id_column is None:
         return None
-    ids = canonical(frame[unit.id_column])
+    ids = _ids(frame[unit.id_column])
+    person = pd.factorize(np.array([value[1:] for value in ids.values], dtype=object))[0][ids.codes]
+    return np.sort(first_rows(person[:, None], digests, unit.max_rows))
+
+
+def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:
+    """Places of at most `number` rows of each person, those with the lowest digests.
+
+    Args:
+        person: (rows, any) what tells people apart.
+        digests: (rows, 2), compared by the second word, then by the first.
+    """
+    order = np.lexsort((*digests.T, *person.T))
+    ordered = person[order]
+    starts = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]
+    first = np.flatnonzero(starts)
+    rank = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+    return order[rank < number]
+
+
+def rows_per_person(persons: Digests) -> dict[int, int]:
+    """How many people have so many rows, from the digest of the person of each row."""
+    ordered = persons[np.lexsort(persons.T)]
+    starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)])
+    rows, people = np.unique(np.diff(starts, append=len(ordered)), return_counts=True)
+    return dict(zip(rows.tolist(), people.tolist(), strict=True))
+
+
+def _ids(column: pd.Series) -> Canonical:
+    ids = canonical(column)
     if (ids.codes < 0).any():
         raise SchemaError(
             "the id column {column!r} has missing values, so these rows belong to nobody",
             remedy="fill them in or remove these rows",
-            column=unit.id_column,
+            column=str(column.name),
         )
-    person = pd.factorize(np.array([value[1:] for value in ids.values], dtype=object))[0][ids.codes]
-    order = np.lexsort((*digests.T, person))
-    first = np.flatnonzero(np.diff(person[order], prepend=-1))
-    rank = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
-    return np.sort(order[rank < unit.max_rows])
+    return ids
 
 
 def _cells(
@@ -86,9 +149,14 @@ def _cells(
     """A column as places in the digests of its distinct values; the last one is that of a missing value."""
     content = canonical(column)
     start = blake2b(f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key).copy
+    values = map(from_text, content.values) if read_as_text else content.values
+    return content.codes, _digested((*values, ""), start)
+
+
+def _digested(values: Iterable[str], start: Callable[[], blake2b]) -> Digests:
     digests = []
-    for value in (*(map(from_text, content.values) if read_as_text else content.values), ""):
+    for value in values:
         cell = start()
         cell.update(value.encode(errors="surrogatepass"))
         digests.append(cell.digest())
-    return content.codes, np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 2)
+    return np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 2)

@@ -1,10 +1,12 @@
-"""Two types of rows: private microdata, and tables that may leave."""
+"""Types of rows: private microdata, their distinct tuples, and tables that may leave."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NoReturn
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
@@ -21,6 +23,20 @@ class Microdata:
 
     def __reduce__(self) -> NoReturn:
         raise DisclosureError("microdata are private and are not stored or sent", remedy="release first")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DistinctRows(Microdata):
+    """The distinct tuples of some columns: private, as rows are.
+
+    Attributes:
+        frame: each tuple once.
+        rows: (tuples,) rows of each.
+        people: (tuples,) people of each; the rows where no column names people.
+    """
+
+    rows: npt.NDArray[np.int64]
+    people: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from fractions import Fraction
 
@@ -11,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.accounting.composition import charge_of, compare, optimal_epsilon, rule_of, run_loss, total
+from dpcore.accounting.composition import Rule, compare, optimal_epsilon, total
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Account, Charge, balance
-from dpcore.accounting.loss import UNIT, rho_of_pure
+from dpcore.accounting.loss import UNIT, AnyLoss, loss_fields, loss_from, rho_of_pure
 
 PARTS = (None, ("sex", "Female"), ("sex", "Male"), ("region", "north"))
 charges = st.lists(
@@ -35,7 +36,7 @@ def laplace(epsilon: Fraction | int, *, reads: int = 1) -> Event:
 def test_an_accepted_sequence_fits_the_budget(asked: list[tuple[int, tuple[str, str] | None]]) -> None:
     """Whatever is asked in whatever order, what the ledger accepts is at most the budget, to the unit."""
     ledger = dp.MemoryLedger()
-    account = Account(dataset="d", rule="basic", units=UNIT)
+    account = Account(dataset="d", rule=Rule.BASIC, units=UNIT)
     ledger.open(account)
     accepted = []
     for i, (units, part) in enumerate(asked):
@@ -74,16 +75,40 @@ def test_parts_of_one_column_cost_the_largest() -> None:
 
 def test_rules_follow_from_the_budget() -> None:
     """A budget of pure epsilon must not be spent in rho; a budget of rho takes both."""
-    assert rule_of(dp.PureDP(epsilon=1)) == "basic"
-    assert rule_of(dp.ApproxDP(epsilon=1, delta="1e-6")) == rule_of(dp.ZCDP(rho=1)) == "zcdp"
+    assert Rule.of(dp.PureDP(epsilon=1)) is Rule.BASIC
+    assert Rule.of(dp.ApproxDP(epsilon=1, delta="1e-6")) is Rule.of(dp.ZCDP(rho=1)) is Rule.ZCDP
     with pytest.raises(dp.BudgetError, match="pure"):
-        run_loss(dp.ApproxDP(epsilon=1, delta="1e-6"), "basic")
+        Rule.BASIC.spends(dp.ApproxDP(epsilon=1, delta="1e-6"))
     with pytest.raises(dp.BudgetError, match="pure"):
-        run_loss(dp.ZCDP(rho=1), "basic")
-    assert charge_of(dp.PureDP(epsilon=1), "basic") == UNIT
-    assert charge_of(dp.PureDP(epsilon=1), "zcdp") == math.ceil(math.tanh(0.5) * UNIT)
+        Rule.BASIC.spends(dp.ZCDP(rho=1))
+    assert Rule.BASIC.units(dp.PureDP(epsilon=1)) == UNIT
+    assert Rule.ZCDP.units(dp.PureDP(epsilon=1)) == math.ceil(math.tanh(0.5) * UNIT)
     approx = dp.ApproxDP(epsilon=1, delta="1e-6")
-    assert charge_of(run_loss(approx, "zcdp"), "zcdp") == approx.rho * UNIT
+    assert Rule.ZCDP.units(Rule.ZCDP.spends(approx)) == approx.rho * UNIT
+
+
+def test_rules_are_stored_as_their_text() -> None:
+    """Ledgers that were written before rules were objects would not open, or their digests would differ."""
+    account = Account(dataset="d", rule="zcdp", units=1)  # type: ignore[arg-type]
+    assert account == Account(dataset="d", rule=Rule.ZCDP, units=1)
+    assert account.rule is Rule.ZCDP
+    assert json.dumps(account.to_dict()["rule"]) == '"zcdp"'
+    with pytest.raises(ValueError, match="other"):
+        Account(dataset="d", rule="other", units=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        dp.PureDP(epsilon="1/3"),
+        dp.ZCDP(rho="0.25"),
+        dp.ApproxDP(epsilon=1, delta="1e-6"),
+        dp.ApproxDP(epsilon=1, delta="1e-6", threshold_delta="1e-8"),
+    ],
+)
+def test_a_loss_is_read_back(loss: AnyLoss) -> None:
+    """A table on file would be opened again with another budget than its own."""
+    assert loss_from(loss_fields(loss)) == loss
 
 
 def test_costs_of_events() -> None:
@@ -161,10 +186,10 @@ def test_comparison_without_dp_accounting(monkeypatch: pytest.MonkeyPatch) -> No
 def test_filter_figures() -> None:
     """Queries at 0.1 that fit a budget at delta 1e-6: the figures of the guide to the two rules."""
     for budget, basic, zcdp in ((1, 10, 4), (2, 20, 17), (3, 30, 37), (5, 50, 92), (10, 100, 307)):
-        charge = {rule: charge_of(dp.PureDP(epsilon="0.1"), rule) for rule in ("basic", "zcdp")}
-        assert budget * UNIT // charge["basic"] == basic
+        charge = {rule: rule.units(dp.PureDP(epsilon="0.1")) for rule in Rule}
+        assert budget * UNIT // charge[Rule.BASIC] == basic
         rho = dp.ApproxDP(epsilon=budget, delta="1e-6").rho * UNIT
-        assert math.floor(rho / charge["zcdp"]) == pytest.approx(zcdp, abs=1)
+        assert math.floor(rho / charge[Rule.ZCDP]) == pytest.approx(zcdp, abs=1)
 
 
 def test_every_pair_of_parts() -> None:

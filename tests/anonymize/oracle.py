@@ -11,7 +11,12 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dpcore.anonymize.fulldomain.metrics import AverageClassSize, Discernibility, Loss, NonUniformEntropy
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    InformationLoss,
+    NonUniformEntropy,
+)
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import (
@@ -45,8 +50,8 @@ MODELS = (
     TCloseness(column=SECRET, t=0.2718, distance="ordered"),
 )
 METRICS = (
-    Loss(),
-    Loss(mean="arithmetic", weights={"q0": 3.0}),
+    InformationLoss(),
+    InformationLoss(mean="arithmetic", weights={"q0": 3.0}),
     NonUniformEntropy(),
     Discernibility(),
     AverageClassSize(),
@@ -199,7 +204,7 @@ def score(case: Case, node: tuple[int, ...], suppressed: list[int], metric: obje
         labels = hierarchy.levels[level]
         below = Counter(labels)
         weights.append(metric.weights.get(name, 1.0))
-        if isinstance(metric, Loss):
+        if isinstance(metric, InformationLoss):
             leaves = len(hierarchy.values)
             covered = sum(
                 1.0 if row in gone else below[labels[cell]] / leaves

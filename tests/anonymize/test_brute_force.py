@@ -15,7 +15,7 @@ import pytest
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
-    Loss,
+    InformationLoss,
     NonUniformEntropy,
 )
 from dpcore.anonymize.fulldomain.search import Solution, search
@@ -27,10 +27,10 @@ from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, evalu
 TABLES = 2_000
 PARTS = 8
 METRICS = (
-    Loss(),
-    Loss(weights={"q0": 3.0, "q1": 0.5}),
-    Loss(mean="arithmetic"),
-    Loss(mean="arithmetic", weights={"q1": 5.0}),
+    InformationLoss(),
+    InformationLoss(weights={"q0": 3.0, "q1": 0.5}),
+    InformationLoss(mean="arithmetic"),
+    InformationLoss(mean="arithmetic", weights={"q1": 5.0}),
     NonUniformEntropy(),
     NonUniformEntropy(weights={"q0": 2.5}),
     Discernibility(),

@@ -17,7 +17,7 @@ from dpcore.anonymize.models import (
     EntropyL,
     KAnonymity,
     KMap,
-    Model,
+    PrivacyModel,
     RecursiveCL,
     TCloseness,
 )
@@ -38,7 +38,7 @@ def tuples_of(case: Case) -> Tuples:
 @each_model
 @often
 @given(case=cases(with_subset=True))
-def test_a_class_is_judged_as_in_the_textbook(model: Model, case: Case) -> None:
+def test_a_class_is_judged_as_in_the_textbook(model: PrivacyModel, case: Case) -> None:
     """Else a class is published that the model forbids, or suppressed for nothing."""
     table = tuples_of(case)
     for node in itertools.product(*map(range, table.lattice.shape)):
@@ -52,7 +52,7 @@ def test_a_class_is_judged_as_in_the_textbook(model: Model, case: Case) -> None:
 @each_model
 @often
 @given(case=cases(with_subset=True))
-def test_without_suppression_it_is_monotone(model: Model, case: Case) -> None:
+def test_without_suppression_it_is_monotone(model: PrivacyModel, case: Case) -> None:
     """Else the search at limit 0 closes nodes that are feasible."""
     table = tuples_of(case)
     feasible = np.array([not model.violations(classes).any() for classes in Grouper(table).walk()])
@@ -66,7 +66,7 @@ def test_without_suppression_it_is_monotone(model: Model, case: Case) -> None:
 @each_model
 @often
 @given(case=cases(with_subset=True))
-def test_relaxation_is_weaker_and_monotone_with_suppression(model: Model, case: Case) -> None:
+def test_relaxation_is_weaker_and_monotone_with_suppression(model: PrivacyModel, case: Case) -> None:
     """Else the search prunes a node by a bound that does not hold."""
     relaxation = model.relaxation
     if relaxation is None:

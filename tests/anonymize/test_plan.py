@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymize.apply import apply, recoded
-from dpcore.anonymize.fulldomain.metrics import Discernibility, Loss
+from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.anonymize.levels import chosen, tuples
@@ -210,7 +210,11 @@ def test_microaggregation_through_a_plan() -> None:
         ({"hierarchies": {}}, HierarchyError, "age has no hierarchy"),
         ({"models": (DistinctL(column="zip", l=2),)}, SchemaError, "zip is sensitive and a quasi-identifier"),
         ({"models": (DistinctL(column="comment", l=2),)}, SchemaError, "needs comment to be sensitive"),
-        ({"metric": Loss(), "models": (DistinctL(column="nothing", l=2),)}, SchemaError, "nothing"),
+        (
+            {"metric": InformationLoss(), "models": (DistinctL(column="nothing", l=2),)},
+            SchemaError,
+            "nothing",
+        ),
     ],
     ids=["no quasi", "role", "no model", "limit", "no hierarchy", "both roles", "insensitive", "unknown"],
 )

@@ -33,6 +33,7 @@ FLOORS = {
     "dpcore.accounting": 1,
     "dpcore.errors": 0,
     "dpcore.text": 0,
+    "dpcore.roots": 0,
 }
 HEAVY = {
     "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyreadstat", "pyspark", "python_calamine",

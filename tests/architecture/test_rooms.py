@@ -36,7 +36,7 @@ SHARE = (
         "dpcore.synthesis",
     ),
     *("dpcore.io.export", "workbench.store", "workbench.ui.wording", "workbench.ui.language"),
-    *("workbench.ui.charts", "share"),
+    *("workbench.ui.charts", "workbench.web.who", "share"),
 )
 
 

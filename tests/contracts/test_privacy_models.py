@@ -15,7 +15,7 @@ import pytest
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
 from dpcore.anonymize.groups import Groups, Rows
-from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, Model
+from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.tables.classes import class_index
 from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, classes_at, holds
@@ -42,7 +42,7 @@ def nodes(case: Case) -> list[tuple[int, ...]]:
 
 
 @each_model
-def test_rows_are_judged_as_in_the_textbook(model: Model) -> None:
+def test_rows_are_judged_as_in_the_textbook(model: PrivacyModel) -> None:
     """Else a local method, or the check of a finished table, lets a class pass that the model forbids."""
     for case in map(table, TABLES):
         for node in nodes(case):
@@ -52,7 +52,7 @@ def test_rows_are_judged_as_in_the_textbook(model: Model) -> None:
 
 
 @each_model
-def test_a_row_written_twice_changes_nothing(model: Model) -> None:
+def test_a_row_written_twice_changes_nothing(model: PrivacyModel) -> None:
     """Else rows are counted where people are meant."""
     for case in map(table, TABLES):
         node = random.Random(len(case.frame)).choice(nodes(case))
@@ -61,7 +61,7 @@ def test_a_row_written_twice_changes_nothing(model: Model) -> None:
 
 
 @each_model
-def test_search_and_neighborhood_count_what_rows_do(model: Model) -> None:
+def test_search_and_neighborhood_count_what_rows_do(model: PrivacyModel) -> None:
     """Else the search closes nodes, or accepts them, by other numbers than those of the table."""
     for seed in range(40):
         case = table(seed)
@@ -81,7 +81,7 @@ def test_search_and_neighborhood_count_what_rows_do(model: Model) -> None:
 
 
 @each_model
-def test_a_class_without_people_violates_nothing(model: Model) -> None:
+def test_a_class_without_people_violates_nothing(model: PrivacyModel) -> None:
     """Else a node is refused for people who are not in it."""
     case = table(1)
     empty = by_rows(case, nodes(case)[0])
@@ -94,7 +94,7 @@ def test_a_class_without_people_violates_nothing(model: Model) -> None:
 
 
 @each_model
-def test_a_plan_keeps_it(model: Model) -> None:
+def test_a_plan_keeps_it(model: PrivacyModel) -> None:
     """Else a plan that is loaded again asks for less than the one that was saved."""
     roles = {"q0": "quasi-identifier", SECRET: "sensitive"}
     plan = Plan(

@@ -21,12 +21,13 @@ import dpcore.synthesis
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import AnyLoss
 from dpcore.mechanisms.rehearsal import Rehearsal
-from dpcore.synthesis import Categories, Tree, load_model
+from dpcore.synthesis import Categories, Tree, describe, load_model, load_recipe
 from dpcore.synthesis.base import Recipe, silent
 from dpcore.synthesis.constraints import Constraints, Determines
 from dpcore.synthesis.gaussian import Gaussian
 from dpcore.synthesis.pipeline import Closeness
 from dpcore.synthesis.statistics import Statistics
+from dpcore.text import Text
 
 SCHEMA = dp.Schema(
     columns=(
@@ -117,6 +118,25 @@ def test_every_recipe_is_here() -> None:
                 assert Recipe in member.__mro__, name
                 found.add(name)
     assert found == set(RECIPES) == {type(recipe).__name__ for recipe in RECIPES.values()}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_is_stored_is_told_and_read_back(name: str) -> None:
+    """A ledger would list the bare kind of a recipe, or an attack would be made on another recipe."""
+    stored = json.loads(json.dumps(RECIPES[name].to_dict()))
+    told = describe(stored)
+    assert isinstance(told, Text)
+    assert told != RECIPES[name].kind
+    again = load_recipe(stored)
+    assert (again is None) == (name == "Closeness")  # of which a digest is stored
+    assert again is None or again.to_dict() == RECIPES[name].to_dict()
+    assert set(RECIPES[name].reads(DOMAIN)) <= set(DOMAIN.names)
+
+
+def test_unknown_recipes_are_named_by_their_kind() -> None:
+    """The ledger of a newer version could not be shown."""
+    assert describe({"kind": "newer"}) == "newer"
+    assert load_recipe({"kind": "newer"}) is None
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

@@ -112,6 +112,8 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server,
     until(lambda: count(server, "committed") == committed + 1)
     assert server.releases() == releases + 1
     assert count(server, "reserved") == reserved + 1
+    if deed == "other page":
+        person.go("Synthesize").sees("What is promised", seconds=WAIT)
 
 
 def test_a_slow_run_shows_how_far_it_is_and_ends_by_itself(visitor, table):

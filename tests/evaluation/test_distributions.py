@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import Distributions, distributions
+from dpcore.evaluation import DistributionsOf, distributions
 from dpcore.tables.rows import PublicTable
 
 SCHEMA = dp.Schema(
@@ -43,7 +43,7 @@ def test_chosen_columns() -> None:
 def test_through_the_curator() -> None:
     """The evaluation leaves a line that says which columns were compared."""
     curator = dp.Curator.open(FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
-    report = curator.evaluate(Distributions(other=PublicTable(SECOND), columns=("age",)))
+    report = curator.evaluate(DistributionsOf(other=PublicTable(SECOND), columns=("age",)))
     assert report.content[0].distance == 0.75
     assert curator.lines()[-1].content == {"evaluation": "distributions", "about": ["age"]}
     assert "0.75" not in repr(report)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import MarginalErrors, marginal_error
+from dpcore.evaluation import MarginalErrorOf, marginal_error
 from dpcore.tables.rows import PublicTable
 
 SCHEMA = dp.Schema(
@@ -128,7 +128,7 @@ def test_through_the_curator(shared: Path) -> None:
     schema = dp.suggest_schema(frame)
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=15), ledger=dp.MemoryLedger())
     release = curator.run(dp.Independent(columns=schema.domain.names), dp.PureDP(epsilon=15))
-    report = curator.evaluate(MarginalErrors(other=PublicTable(release.sample(seed=1))))
+    report = curator.evaluate(MarginalErrorOf(other=PublicTable(release.sample(seed=1))))
     assert [way.cliques for way in report.content.ways] == [15, 105, 455]
     one, two, three = report.content.ways
     assert one.mean < 0.003

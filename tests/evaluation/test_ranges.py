@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import RangeErrors, RangeQueryErrors
+from dpcore.evaluation import RangeErrors, RangeErrorsOf
 from dpcore.synthesis import load_model
 from dpcore.tables.rows import PublicTable
 
@@ -38,7 +38,7 @@ def opened() -> dp.Curator:
 
 
 def asked(source: dp.Release | PublicTable, **options: object) -> RangeErrors:
-    return opened().evaluate(RangeQueryErrors(source=source, **options)).content
+    return opened().evaluate(RangeErrorsOf(source=source, **options)).content
 
 
 def test_ranges_of_a_release() -> None:
@@ -148,7 +148,7 @@ def test_empty_ranges_are_undefined() -> None:
     frame["age"] = frame["age"].clip(upper=30)
     curator = dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
     source = PublicTable(table())
-    question = RangeQueryErrors(source=source, column="age", named=((60, 70),), loss=dp.PureDP(epsilon=1))
+    question = RangeErrorsOf(source=source, column="age", named=((60, 70),), loss=dp.PureDP(epsilon=1))
     found = curator.evaluate(question).content
     assert found.named[0].percent is None
     assert found.named[0].direct is None
@@ -173,5 +173,5 @@ def test_questions_are_checked(options: dict[str, object]) -> None:
 
 def test_an_evaluation_says_what_it_reads() -> None:
     """The ledger line names the question."""
-    question = RangeQueryErrors(source=PublicTable(table()), column="age")
+    question = RangeErrorsOf(source=PublicTable(table()), column="age")
     assert (question.kind, question.about) == ("range query errors", ("age",))

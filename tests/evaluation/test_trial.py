@@ -12,10 +12,10 @@ import pytest
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, Model
+from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, SchemaError
-from dpcore.evaluation.proposals import FrontierOf, SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
+from dpcore.evaluation.proposals import FrontierOf, HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.evaluation.trial import Trial
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
@@ -137,10 +137,10 @@ def test_columns_with_too_many_values_together_are_not_feasible() -> None:
 def test_proposals_cover_every_column() -> None:
     """A column would be left without a role or a hierarchy, and a first run would fail."""
     frame = people().assign(empty=None)
-    roles = run(SuggestedRoles(), frame)
+    roles = run(RolesOf(), frame)
     assert [each.column for each in roles] == list(frame.columns)
-    found = run(SuggestedHierarchies(columns=tuple(frame.columns)), frame)
-    assert all(found[name].check_coverage(frame[name]) == () for name in frame)
+    found = run(HierarchiesOf(columns=tuple(frame.columns)), frame)
+    assert all(found[name].covering(frame[name]).encode(frame[name]).min() >= 0 for name in frame)
 
 
 def odd(**cells: object) -> pd.DataFrame:
@@ -206,7 +206,7 @@ def test_demands_that_cannot_be_met_are_refused(
 def test_an_infeasible_limit_names_the_nearest_feasible_one() -> None:
     """A person would have to guess how much must be suppressed: here the 30 % whose zip has one disease."""
     frame = people(100).assign(zip=["1"] * 70 + ["2"] * 30, disease=["flu", "cold"] * 35 + ["flu"] * 30)
-    models: tuple[Model, ...] = (KAnonymity(k=5), EntropyL(column="disease", l=1.97))
+    models: tuple[PrivacyModel, ...] = (KAnonymity(k=5), EntropyL(column="disease", l=1.97))
     with pytest.raises(InfeasibleError, match=r"allow 30\.0%") as caught:
         run(Trial(plan=plan_for(frame, models=models)), frame)
     assert caught.value.details["nearest_limit"] == 0.3

@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.events import Event
-from dpcore.evaluation import Distributions
+from dpcore.evaluation import DistributionsOf
 from dpcore.tables.rows import PublicTable
 from tests.golden.conftest import MARITAL, adult_schema
 from tests.golden.releases import clipped, draws, exact_counts, opened, projected
@@ -38,7 +38,7 @@ def test_run_record() -> None:
     frame, schema = small()
     curator = opened(frame, schema, epsilon=3)
     release = curator.run(dp.Independent(columns=("group", "level")), dp.PureDP(epsilon=1))
-    curator.evaluate(Distributions(other=PublicTable(release.sample(100))))
+    curator.evaluate(DistributionsOf(other=PublicTable(release.sample(100))))
     asked, ended, judged = curator.lines()[1:]
     assert (asked.state, ended.state, judged.state) == ("reserved", "committed", "outside")
     assert asked.content["recipe"] == {"kind": "independent", "columns": ["group", "level"]}

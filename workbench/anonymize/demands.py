@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
-    Loss,
+    InformationLoss,
     Metric,
     NonUniformEntropy,
 )
@@ -16,7 +16,7 @@ from dpcore.anonymize.models import (
     DistinctL,
     EntropyL,
     KMap,
-    Model,
+    PrivacyModel,
     RecursiveCL,
     TCloseness,
 )
@@ -24,9 +24,13 @@ from dpcore.anonymize.plan import SUPPRESSED_ROWS
 from dpcore.curator import Curator
 from workbench.anonymize import work
 from workbench.anonymize.work import Demands, Work
+from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
 
+K = Widget[int]("anonymize-k")
+LIMIT = Widget[float]("anonymize-limit")
+METHOD = Widget[str]("anonymize-method")
 SECRET_MODELS = Words(
     {
         "none": N_("nothing more"),
@@ -65,7 +69,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         else _("Everybody looks like at least … rows (k)"),
         work.KS,
         5,
-        key="anonymize-k",
+        key=K.key,
         help=GLOSSARY["equivalence class"],
         persist_state="session",
     )
@@ -76,7 +80,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         work.LIMITS,
         0.02,
         format_func="{:.0%}".format,
-        key="anonymize-limit",
+        key=LIMIT.key,
         help=GLOSSARY["suppression"],
         persist_state="session",
     )
@@ -96,7 +100,7 @@ def ask(curator: Curator, current: Work) -> Demands:
     )
 
 
-def _secrets(current: Work) -> tuple[Model, ...]:
+def _secrets(current: Work) -> tuple[PrivacyModel, ...]:
     """One model, on each of the chosen columns that should stay unknown."""
     names = work.sensitive(current)
     if not names:
@@ -125,7 +129,7 @@ def _secrets(current: Work) -> tuple[Model, ...]:
     return tuple(secret_model(kind, name, value, c=c) for name in columns)
 
 
-def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Model:
+def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> PrivacyModel:
     """The model on a sensitive column that a person chose."""
     if kind == "distinct":
         return DistinctL(column=column, l=int(value))
@@ -167,10 +171,10 @@ def _metric(current: Work) -> Metric:
         )
     if kind == "entropy":
         return NonUniformEntropy(weights=weights)
-    return Loss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
+    return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
 
 
-def _population(current: Work) -> tuple[str | None, tuple[Model, ...]]:
+def _population(current: Work) -> tuple[str | None, tuple[PrivacyModel, ...]]:
     """A column that marks the rows to be published out of a population, and the demands that follow."""
     others = [name for name, role in current.roles.items() if role == "insensitive"]
     subset = st.selectbox(
@@ -182,7 +186,7 @@ def _population(current: Work) -> tuple[str | None, tuple[Model, ...]]:
     )
     if subset is None or subset not in others:
         return None, ()
-    models: list[Model] = []
+    models: list[PrivacyModel] = []
     crowd = st.number_input(
         _("Every group has at least so many people in the population (k-map)"),
         1,

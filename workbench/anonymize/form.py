@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, HierarchyError
+from dpcore.errors import DpcoreError
 from dpcore.schema.role import ROLES
 from workbench.anonymize import work
 from workbench.anonymize.work import Work
@@ -135,10 +134,7 @@ def _use(current: Work, name: str, grid: pd.DataFrame) -> None:
 def _import(current: Work, name: str, data: bytes) -> None:
     """Take a hierarchy from a file; values without a line in it are shown, and nothing is taken."""
     try:
-        hierarchy = Hierarchy.from_csv(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        widgets.error_box(HierarchyError("the file is not UTF-8 text", remedy="save it as UTF-8"))
-        return
+        hierarchy = work.read_hierarchy(data)
     except DpcoreError as error:
         widgets.error_box(error)
         return

@@ -15,7 +15,7 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import outcomes, work
+from workbench.anonymize import demands, outcomes, work
 from workbench.anonymize.work import Work
 from workbench.ui import examples, widgets
 from workbench.ui.glossary import GLOSSARY
@@ -40,9 +40,11 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
     else:
         chart = outcomes.frontier_chart(found, k, plan.limit)
         # another choice is another chart, with nothing clicked
-        key = f"frontier-{method.name}-{k}-{plan.limit}"
-        choose = functools.partial(_choose, key, method.name)
-        st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=choose, selection_mode="chosen")
+        clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
+        choose = functools.partial(_choose, clicked, method.name)
+        st.altair_chart(
+            chart.spec, alt=chart.alt, key=clicked.key, on_select=choose, selection_mode=clicked.name
+        )
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
             st.dataframe(chart.table, hide_index=True)
@@ -54,12 +56,11 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         )
 
 
-def _choose(chart: str, method: str) -> None:
-    chosen = session.widget(chart)["selection"].get("chosen") or []
-    if chosen:
-        session.set_widget("anonymize-k", int(chosen[0]["k"]))
-        session.set_widget("anonymize-limit", int(str(chosen[0]["limit"]).rstrip("%")) / 100)
-        session.set_widget("anonymize-method", method)
+def _choose(chart: session.Selection, method: str) -> None:
+    for point in chart.points():
+        demands.K.put(int(point["k"]))
+        demands.LIMIT.put(int(str(point["limit"]).rstrip("%")) / 100)
+        demands.METHOD.put(method)
 
 
 def before_and_after(curator: Curator, current: Work, plan: Plan) -> None:

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.metrics import Loss, Metric
+from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method, Mondrian
-from dpcore.anonymize.models import Model
+from dpcore.anonymize.models import PrivacyModel
 from dpcore.anonymize.plan import Plan, Suppressed
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
-from dpcore.evaluation.proposals import SizeOf, SuggestedHierarchies, SuggestedRoles, default_plan
+from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
+from dpcore.io.encoding import decode
 from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
@@ -60,8 +61,8 @@ class Demands:
 
     k: int
     limit: float
-    models: tuple[Model, ...] = ()
-    metric: Metric = field(default_factory=Loss)
+    models: tuple[PrivacyModel, ...] = ()
+    metric: Metric = field(default_factory=InformationLoss)
     suppressed: Suppressed = "checked"
     subset: str | None = None
 
@@ -97,7 +98,7 @@ def work(curator: Curator) -> Work:
     """The choices for this data set; at first as proposed."""
     held = session.session()
     if not isinstance(held.anonymization, Work):
-        proposed = session.once(curator, ("roles",), SuggestedRoles)
+        proposed = session.once(curator, ("roles",), RolesOf)
         held.anonymization = Work(roles={each.column: each.role for each in proposed})
     current: Work = held.anonymization
     _complete(curator, current)
@@ -106,7 +107,7 @@ def work(curator: Curator) -> Work:
 
 def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
     """One line per column: its role, and why another one was or is proposed."""
-    proposed = session.once(curator, ("roles",), SuggestedRoles)
+    proposed = session.once(curator, ("roles",), RolesOf)
     return pd.DataFrame(
         [
             {"column": each.column, "role": current.roles[each.column], "why": said(each.reason)}
@@ -144,9 +145,7 @@ def _complete(curator: Curator, current: Work) -> None:
         if role == "quasi-identifier" and name not in current.hierarchies
     )
     if missing:
-        suggested = session.once(
-            curator, ("hierarchies", missing), lambda: SuggestedHierarchies(columns=missing)
-        )
+        suggested = session.once(curator, ("hierarchies", missing), lambda: HierarchiesOf(columns=missing))
         current.hierarchies |= suggested
 
 
@@ -164,6 +163,14 @@ def table_values(current: Work, name: str) -> set[str]:
     """The values of a column that a hierarchy must have a path for."""
     suggested = (current.before.get(name) or [current.hierarchies[name]])[0]
     return set(suggested.values) - {MISSING, SUPPRESSED}
+
+
+def read_hierarchy(data: bytes) -> Hierarchy:
+    """A hierarchy from the bytes of a file, in whatever encoding tables are read in.
+
+    Raises: ReadError when they are no text; HierarchyError when the text is no hierarchy.
+    """
+    return Hierarchy.from_csv(decode(data)[0])
 
 
 def of_file(current: Work, name: str, hierarchy: Hierarchy) -> Hierarchy:

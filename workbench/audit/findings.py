@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.audit import Audit, AuditReport
-from dpcore.evaluation.proposals import SuggestedRoles
+from dpcore.evaluation.proposals import RolesOf
 from dpcore.risk.roles import SuggestedRole
 from workbench import samples, session
 from workbench.ui import charts
@@ -14,12 +14,13 @@ from workbench.ui.charts import Chart
 from workbench.ui.language import _, said
 from workbench.ui.wording import join, percent, plain
 
+KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
 
 
 def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
     """A proposed role for every column of the table."""
-    return session.once(curator, ("roles",), SuggestedRoles)
+    return session.once(curator, ("roles",), RolesOf)
 
 
 def report(
@@ -100,13 +101,11 @@ def changes_chart(found: AuditReport, columns: list[str]) -> tuple[Chart, dict[s
     return drawn, labels
 
 
-def toggle(chart: str, labels: dict[str, str], columns: list[str]) -> None:
-    """Leave the column of the clicked bar out, or take it in; called with the key of the chart."""
-    clicked = session.widget(chart)["selection"].get("clicked") or [{}]
-    name = labels.get(clicked[0].get("of", ""))
-    if name is not None:
+def toggle(chart: session.Selection, labels: dict[str, str], columns: list[str]) -> None:
+    """Leave the column of the clicked bar out, or take it in."""
+    for name in (labels[bar["of"]] for bar in chart.points() if bar["of"] in labels):
         kept = [each for each in columns if each != name]
-        session.set_widget("audit-columns", kept if name in columns else [*columns, name])
+        KNOWN.put(kept if name in columns else [*columns, name])
 
 
 def _label(name: str, columns: list[str]) -> str:

@@ -7,6 +7,7 @@ import functools
 import streamlit as st
 
 from dpcore.evaluation.audit import AuditReport
+from workbench import session
 from workbench.audit import findings
 from workbench.ui import widgets
 from workbench.ui.language import _
@@ -20,9 +21,10 @@ def changes(found: AuditReport, columns: list[str]) -> None:
         st.write(_("There is no other column to take in, and none to leave out."))
         return
     chart, labels = findings.changes_chart(found, columns)
-    key = "audit-changes-" + "-".join(columns)  # another choice is another chart, with no bar clicked
-    toggle = functools.partial(findings.toggle, key, labels, columns)
-    st.altair_chart(chart.spec, alt=chart.alt, key=key, on_select=toggle, selection_mode="clicked")
+    # another choice is another chart, with no bar clicked
+    clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
+    toggle = functools.partial(findings.toggle, clicked, labels, columns)
+    st.altair_chart(chart.spec, alt=chart.alt, key=clicked.key, on_select=toggle, selection_mode=clicked.name)
     st.caption(
         _("Now {share} are unique. Click a bar to leave its column out, or to take it in.").format(
             share=percent(found.risk.uniques)

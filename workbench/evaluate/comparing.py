@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.accounting.loss import PureDP
+from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.curator import Curator
-from dpcore.evaluation import Distribution, Distributions, RangeErrors, RangeQueryErrors, measures
+from dpcore.evaluation import Distribution, DistributionsOf, RangeErrors, RangeErrorsOf, measures
 from dpcore.evaluation.similarity import ColumnSimilarity, Similarity, SimilarityReport
 from dpcore.schema import Date, IntervalColumn
 from workbench import session
@@ -28,7 +28,7 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
 
 def distribution(curator: Curator, candidate: Candidate, column: str) -> Distribution:
     """Both distributions of one column."""
-    found = session.once(curator, ("columns", candidate.key), lambda: Distributions(other=candidate.table))
+    found = session.once(curator, ("columns", candidate.key), lambda: DistributionsOf(other=candidate.table))
     return next(each for each in found if each.column == column)
 
 
@@ -36,13 +36,13 @@ def ranges(curator: Curator, candidate: Candidate, column: str, low: Any, high: 
     """Errors of range queries on one column, answered from the release's noisy counts or from its rows."""
     release = candidate.release
     measured = release is not None and any(column in clique for clique in release.marginals)
-    epsilon = release.guarantee.loss.get("epsilon") if release else None
-    loss = PureDP(epsilon=epsilon) if epsilon and curator.rule == "basic" else None
+    paid = loss_from(release.guarantee.loss) if release else None
+    direct = paid if isinstance(paid, PureDP) else None
     source = release if release and measured else candidate.table
     return session.once(
         curator,
         ("ranges", candidate.key, column, low, high),
-        lambda: RangeQueryErrors(source=source, column=column, named=((low, high),), loss=loss),
+        lambda: RangeErrorsOf(source=source, column=column, named=((low, high),), loss=direct),
     )
 
 

@@ -17,7 +17,7 @@ from dpcore.accounting.loss import UNIT, PureDP, epsilon_of, rho_of_pure
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.evaluation.float_noise import could_come_from, ruled_out, textbook_noise
-from dpcore.evaluation.range_errors import RangeQueryErrors
+from dpcore.evaluation.range_errors import RangeErrorsOf
 from dpcore.local import recommend
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
 from dpcore.risk.linkage import Linkage, link
@@ -129,7 +129,7 @@ def by_width(epsilon: float) -> pd.DataFrame:
     """Error of range questions by their width: from one histogram, and asked one by one."""
     curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
-    found = curator.evaluate(RangeQueryErrors(source=release, column="age", loss=loss)).content
+    found = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
     lines = []
     for width in found.widths:
         for way, error in (

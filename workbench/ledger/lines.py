@@ -75,7 +75,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
             _("read"): ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
-        if data_set.rule == "zcdp":
+        if not data_set.rule.pure:
             record[_("rho")] = number(line.charge.units / UNIT)
         shown.append(record)
     return pd.DataFrame(shown)

@@ -21,80 +21,12 @@ import sqlalchemy as sa
 from dpcore.errors import LedgerError
 from workbench.store.connections import Connections, make_folder
 from workbench.store.failures import explained
+from workbench.store.migrations import VERSION, bring_forward
 from workbench.store.settings import Settings
+from workbench.store.tables import about, tables
 from workbench.store.witness import Witness
 
-VERSION = 2
 _INITIALIZE_LOCK = 0x70776231  # any number that no other program on the server uses
-
-tables = sa.MetaData()
-
-about = sa.Table(
-    "workbench",
-    tables,
-    sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("key_check", sa.Text, nullable=False),
-)
-
-accounts = sa.Table(
-    "ledger_accounts",
-    tables,
-    sa.Column("dataset", sa.Text, primary_key=True),
-    sa.Column("rule", sa.Text, sa.CheckConstraint("rule IN ('basic', 'zcdp')"), nullable=False),
-    sa.Column("units", sa.BigInteger, sa.CheckConstraint("units > 0"), nullable=False),
-    sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
-    sa.Column("promise", sa.Text, nullable=False),
-    sa.Column("unit", sa.Text, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
-    sa.Column("standing", sa.Text, nullable=False, server_default=""),
-)
-
-lines = sa.Table(
-    "ledger_lines",
-    tables,
-    sa.Column("dataset", sa.ForeignKey(accounts.c.dataset), primary_key=True),
-    sa.Column("number", sa.Integer, sa.CheckConstraint("number >= 0"), primary_key=True, autoincrement=False),
-    sa.Column("request_id", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("units", sa.BigInteger, nullable=False),
-    sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
-    sa.Column("part", sa.Text),
-    sa.Column("at", sa.Text, nullable=False),
-    sa.Column("previous", sa.Text, nullable=False),
-    sa.Column("digest", sa.Text, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
-    sa.Column("standing", sa.Text, nullable=False, server_default=""),
-    sa.UniqueConstraint("dataset", "request_id", "state"),
-    sa.CheckConstraint("state IN ('opened', 'reserved', 'committed', 'failed', 'outside')"),
-    sa.CheckConstraint("units > 0 AND state = 'reserved' OR units = 0 AND state <> 'reserved'"),
-)
-_ended = lines.c.state.in_(["committed", "failed"])
-sa.Index(
-    "ledger_lines_one_end",
-    lines.c.dataset,
-    lines.c.request_id,
-    unique=True,
-    sqlite_where=_ended,
-    postgresql_where=_ended,
-)
-
-releases = sa.Table(
-    "ledger_releases",
-    tables,
-    sa.Column("dataset", sa.ForeignKey(accounts.c.dataset), primary_key=True),
-    sa.Column("request_id", sa.Text, primary_key=True),
-    sa.Column("text", sa.Text, nullable=False),
-)
-
-
-running = sa.Table(
-    "ledger_running",
-    tables,
-    sa.Column("dataset", sa.Text, primary_key=True),
-    sa.Column("request_id", sa.Text, primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),
-)
-"""Which process runs a request that is held; not sealed, because it can only end one, never refund it."""
 
 
 class Store:
@@ -175,26 +107,10 @@ def _initialize(connection: sa.Connection, settings: Settings, witness: Witness)
             "the key does not belong to this ledger",
             remedy="restore ledger.key in the data directory, or WORKBENCH_KEY, with which it was made",
         )
-    for version in range(row.version, VERSION):
-        _MIGRATIONS[version](connection)
-        connection.execute(sa.update(about).values(version=version + 1))
+    bring_forward(connection, row.version)
     return key
 
 
-def _from_1(connection: sa.Connection) -> None:
-    """Version 2 keeps standings; `SqlLedger` fills them in once it has walked each chain."""
-    for table in (accounts.name, lines.name):
-        connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN standing TEXT NOT NULL DEFAULT ''")
-    connection.exec_driver_sql("DROP INDEX IF EXISTS ledger_lines_charges")
-    running.create(connection)
-    ended = sa.select(lines.c.dataset, lines.c.request_id).where(_ended)
-    held = sa.select(lines.c.dataset, lines.c.request_id).where(lines.c.state == "reserved").except_(ended)
-    for dataset, request_id in connection.execute(held).all():
-        connection.execute(sa.insert(running).values(dataset=dataset, request_id=request_id, owner=""))
-
-
-_MIGRATIONS = {1: _from_1}
-"""Forward only: what leads from each version to the next."""
 _KEY, _NEW_KEY = "ledger.key", "ledger.key.new"
 
 

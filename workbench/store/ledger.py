@@ -34,7 +34,7 @@ from dpcore.accounting.ledger import (
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
 from workbench.store.alive import Alive
-from workbench.store.database import Store, accounts, lines, releases, running
+from workbench.store.database import Store
 from workbench.store.rows import (
     account_of,
     account_row,
@@ -45,6 +45,7 @@ from workbench.store.rows import (
     release_text,
     reserved_line,
 )
+from workbench.store.tables import accounts, lines, releases, running
 
 _KEPT = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take them."""
@@ -88,7 +89,7 @@ class SqlLedger:
                 insert(accounts)
                 .values(
                     dataset=account.dataset,
-                    rule=account.rule,
+                    rule=account.rule.value,
                     units=account.units,
                     threshold_units=account.threshold_units,
                     promise=json.dumps(account.promise),

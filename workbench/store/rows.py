@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.accounting.ledger import Account, Charge, Line, State, check_states, corrupt
-from workbench.store.database import accounts, lines, releases
+from workbench.store.tables import accounts, lines, releases
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
@@ -19,17 +19,16 @@ def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) 
 
 def account_of(row: Any) -> Account:
     try:
-        promise, unit = json.loads(row.promise), json.loads(row.unit)
+        return Account(
+            dataset=row.dataset,
+            rule=row.rule,
+            units=row.units,
+            threshold_units=row.threshold_units,
+            promise=json.loads(row.promise),
+            unit=json.loads(row.unit),
+        )
     except (ValueError, TypeError) as error:
         raise corrupt("the account was altered after it was opened") from error
-    return Account(
-        dataset=row.dataset,
-        rule=row.rule,
-        units=row.units,
-        threshold_units=row.threshold_units,
-        promise=promise,
-        unit=unit,
-    )
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str, expected: list[State]) -> None:

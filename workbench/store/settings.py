@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dpcore.errors import ParameterError
 from dpcore.io.checks import DEFAULT_LIMITS, Limits
@@ -93,16 +94,20 @@ def settings_from(values: Mapping[str, str]) -> Settings:
 @functools.cache
 def read_settings() -> Settings:
     """The settings of this process; Streamlit's secrets go before the environment."""
-    return settings_from({**os.environ, **_secrets()})
+    texts = {name: value for name, value in secrets().items() if isinstance(value, str)}
+    return settings_from({**os.environ, **texts})
 
 
-def _secrets() -> dict[str, str]:
-    """Texts on the top level of Streamlit's secrets; none where there is no such file."""
+def secrets() -> Mapping[str, Any]:
+    """Streamlit's secrets as they are now; empty where there is no such file.
+
+    Raises: ParameterError for a file that cannot be read: going on without it would open an empty ledger
+        beside the right one, and ask nobody to sign in.
+    """
     import streamlit as st
 
     if st.secrets.load_if_toml_exists():
-        return {name: value for name, value in st.secrets.items() if isinstance(value, str)}
+        return st.secrets
     if any(Path(file).exists() for file in st.config.get_option("secrets.files")):
-        # going on without them would open an empty ledger beside the right one
         raise ParameterError("Streamlit's secrets.toml cannot be read", remedy="correct the file")
     return {}

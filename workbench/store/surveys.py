@@ -19,38 +19,10 @@ import sqlalchemy as sa
 from dpcore.errors import ParameterError
 from dpcore.local import Question, to_lines
 from workbench.store.database import Store
+from workbench.store.tables import invitations, reports, surveys
 
 MAX_PEOPLE = 10_000
 MAX_DAYS = 366
-_MAKE_TABLES = 0x70776232  # any number that no other program on the server uses
-
-tables = sa.MetaData()
-
-surveys = sa.Table(
-    "surveys",
-    tables,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("key_digest", sa.Text, nullable=False, unique=True),
-    sa.Column("question", sa.Text, nullable=False),
-    sa.Column("expires", sa.Text, nullable=False),
-    sa.Column("closed", sa.Boolean, nullable=False),
-)
-
-invitations = sa.Table(
-    "survey_invitations",
-    tables,
-    sa.Column("digest", sa.Text, primary_key=True),
-    sa.Column("survey", sa.ForeignKey(surveys.c.id), nullable=False, index=True),
-    sa.Column("answered", sa.Boolean, nullable=False),
-)
-
-reports = sa.Table(
-    "survey_reports",
-    tables,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("survey", sa.ForeignKey(surveys.c.id), nullable=False, index=True),
-    sa.Column("report", sa.Text, nullable=False),
-)
 
 links_work = threading.Event()
 """Set by the server that answers the links; `streamlit run` alone does not."""
@@ -83,10 +55,6 @@ class Surveys:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        with store.writing() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKE_TABLES)))
-            tables.create_all(connection)
 
     def make(self, question: Question, *, people: int, days: int) -> tuple[str, list[str]]:
         """Start asking: the owner's key, and one link's token per person. Neither can be had again.

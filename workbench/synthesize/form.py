@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Recipe
+from dpcore.synthesis import Histogram, Marginals, Recipe
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from dpcore.synthesis.suggested import suggest_facts
 from workbench import session
@@ -23,7 +21,7 @@ from workbench.ui.wording import plain
 
 def choose_kind() -> str:
     """The card that is chosen."""
-    chosen: str = session.widget("kind", "histogram")
+    chosen = session.session().kind
     for column, kind in zip(st.columns(len(recipes.KINDS)), recipes.KINDS, strict=True):
         with column.container(border=True, height="stretch"):
             st.button(
@@ -31,8 +29,8 @@ def choose_kind() -> str:
                 icon=kind.icon,
                 key=f"kind-{kind.key}",
                 type="secondary" if kind.key == chosen else "tertiary",
-                on_click=session.set_widget,
-                args=("kind", kind.key),
+                on_click=recipes.choose_kind,
+                args=(kind.key,),
                 width="stretch",
             )
             st.caption(("✓ " if kind.key == chosen else "") + _(kind.text))
@@ -42,20 +40,15 @@ def choose_kind() -> str:
 def choose_recipe(curator: Curator, kind: str) -> Recipe | None:
     """The recipe that the form says; None while something is missing."""
     table = curator.account.dataset[:12]  # each data set has columns of its own
-    names = list(curator.schema.domain.names)
-    if kind == "histogram":
-        column = st.selectbox(_("Column"), names, key=f"histogram-column-{table}", persist_state="session")
-        return recipes.histogram_recipe(column)
-    if kind == "marginals":
-        return _marginals(names, table)
-    if kind == "learning":
-        return learning.choose_learning(curator, names, table)
-    if kind == "statistics":
-        return learning.choose_statistics(curator, names, table)
-    return _table(curator, names, table)
+    return FORMS[kind](curator, list(curator.schema.domain.names), table)
 
 
-def _marginals(names: list[str], table: str) -> Recipe | None:
+def _histogram(curator: Curator, names: list[str], table: str) -> Recipe | None:
+    column = st.selectbox(_("Column"), names, key=f"histogram-column-{table}", persist_state="session")
+    return Histogram(column)
+
+
+def _marginals(curator: Curator, names: list[str], table: str) -> Recipe | None:
     sets = st.multiselect(
         _("Columns that should be counted together"),
         names,
@@ -74,7 +67,8 @@ def _marginals(names: list[str], table: str) -> Recipe | None:
         key="marginal-ways",
         persist_state="session",
     )
-    return recipes.marginals_recipe(recipes.cliques(sets, ways))
+    cliques = recipes.cliques(sets, ways)
+    return Marginals(cliques=tuple(cliques)) if cliques else None
 
 
 def _table(curator: Curator, names: list[str], table: str) -> Recipe | None:
@@ -102,23 +96,25 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
     with st.expander(_("Pairs that matter most")):
         st.caption(_("Every pair counts. Click those that should come out best; they count four times."))
         chart = pair_grid(columns)
+        clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
         st.altair_chart(
             chart.spec,
             alt=chart.alt,
-            key=f"pairs-{table}-{len(columns)}",
+            key=clicked.key,
             on_select="rerun",
-            selection_mode="pairs",
+            selection_mode=clicked.name,
         )
-        clicked = (
-            (session.widget(f"pairs-{table}-{len(columns)}") or {}).get("selection", {}).get("pairs", [])
-        )
-        return {(pair["first"], pair["second"]): 4.0 for pair in clicked}
+        return {(pair["first"], pair["second"]): 4.0 for pair in clicked.points()}
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
     """What every row must keep, known from outside."""
     key = f"facts-{table}"
-    facts: list[Any] = session.widget(key) or []
+    facts = session.session().facts.get(table, ())
+
+    def keep(facts: tuple[Impossible | Determines, ...]) -> None:
+        session.session().facts[table] = facts
+
     with st.expander(_("Facts that every row must keep ({number})").format(number=len(facts))):
         for i, fact in enumerate(facts):
             left, right = st.columns([5, 1], vertical_alignment="center")
@@ -126,8 +122,8 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
             right.button(
                 _("Remove"),
                 key=f"{key}-remove-{i}",
-                on_click=session.set_widget,
-                args=(key, facts[:i] + facts[i + 1 :]),
+                on_click=keep,
+                args=(facts[:i] + facts[i + 1 :],),
             )
         for i, suggestion in enumerate(suggest_facts(curator.schema)):
             if suggestion.fact in facts or not recipes.fact_columns(suggestion.fact) <= set(columns):
@@ -138,8 +134,8 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
             right.button(
                 _("Add"),
                 key=f"{key}-suggested-{i}",
-                on_click=session.set_widget,
-                args=(key, [*facts, suggestion.fact]),
+                on_click=keep,
+                args=((*facts, suggestion.fact),),
             )
         kind = st.radio(
             _("Add a fact"),
@@ -164,8 +160,8 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
                 _("Add this fact"),
                 disabled=fact is None,
                 key=f"{key}-add",
-                on_click=session.set_widget,
-                args=(key, [*facts, fact]),
+                on_click=keep,
+                args=((*facts, fact),),
             )
     used = [fact for fact in facts if recipes.fact_columns(fact) <= set(columns)]
     constraints = Constraints(
@@ -210,3 +206,13 @@ def _determines(curator: Curator, first: str, second: str, key: str) -> Determin
     if grid["decides"].isna().any():
         return None
     return Determines(column=first, target=second, cells=tuple(to.index(value) for value in grid["decides"]))
+
+
+FORMS = {
+    "histogram": _histogram,
+    "marginals": _marginals,
+    "table": _table,
+    "learning": learning.choose_learning,
+    "statistics": learning.choose_statistics,
+}
+"""What each card of `recipes.KINDS` asks."""

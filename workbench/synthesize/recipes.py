@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
-from dpcore.synthesis import Adaptive, Histogram, Independent, Joint, Marginals, Recipe, SomeColumns, Tree
+from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
-from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import N_, Words, _, said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,19 +91,18 @@ def table_recipe(
 
 def size_words(curator: Curator, recipe: Recipe) -> list[str]:
     """What the recipes that choose their own tables do, and how large that is; from public facts."""
-    if not isinstance(recipe, SomeColumns):
+    if recipe.choosing is None:
         return []
     domain = curator.schema.domain
-    pairs = list(itertools.combinations(recipe.columns, 2))
+    pairs = list(itertools.combinations(recipe.reads(domain), 2))
     cells = sum(domain.cells(pair) for pair in pairs)
-    quick = _("well under a second") if isinstance(recipe.recipe, Tree) else _("seconds")
     return [
         _(
             "The error is that of single columns, at most. "
             "Which pairs are measured is decided privately on the way."
         ),
         _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
-            pairs=len(pairs), cells=cells, seconds=quick
+            pairs=len(pairs), cells=cells, seconds=said(recipe.choosing)
         ),
     ]
 
@@ -126,29 +123,11 @@ def fact_words(curator: Curator, fact: Impossible | Determines) -> str:
     return _("never {facts}").format(facts=_(" and ").join(sides))
 
 
-def marginals_recipe(cliques: list[tuple[str, ...]]) -> Recipe | None:
-    """Marginals of the chosen sets; None while there is none."""
-    return Marginals(cliques=tuple(cliques)) if cliques else None
-
-
 def cliques(columns: list[str], ways: str) -> list[tuple[str, ...]]:
     """The sets of columns that a choice of ways means: "one", "pairs" or "all"."""
     if ways == "all" or len(columns) == 1:
         return [tuple(columns)] if columns else []
     return list(itertools.combinations(columns, 1 if ways == "one" else 2))
-
-
-def histogram_recipe(column: str) -> Recipe:
-    """A histogram."""
-    return Histogram(column)
-
-
-def quote(curator: Curator, recipe: Recipe, loss: AnyLoss) -> Quote | DpcoreError:
-    """The quote, or why there is none."""
-    try:
-        return curator.quote(recipe, loss)
-    except DpcoreError as error:
-        return error
 
 
 def start(curator: Curator, recipe: Recipe, loss: AnyLoss, request_id: str) -> None:
@@ -175,14 +154,14 @@ def back() -> None:
     held.shown, held.job = None, None
 
 
+def choose_kind(kind: str) -> None:
+    """Plan a release of this kind."""
+    session.session().kind = kind
+
+
 def take_note() -> None:
     """Plan the kind of release that another page asked for, if any."""
     note = session.take(session.PlanRelease)
     if note is not None:
         back()
-        session.set_widget("kind", note.kind)
-
-
-def columns_of(recipe: Recipe) -> tuple[str, ...]:
-    """The columns of a whole table, also those that others decide; none for other recipes."""
-    return recipe.columns if isinstance(recipe, SomeColumns) else ()
+        choose_kind(note.kind)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
-from dpcore.accounting.composition import run_loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
@@ -43,7 +44,7 @@ RESULTS = Words(
 def show(curator: Curator | None, release: Release, table: PublicTable) -> None:
     """The record of this release and its drawn rows, and a test against the table, charged each time."""
     key = f"tests-{release.request_id}"
-    tests: list[Step] = session.widget(key) or []
+    tests = session.session().tests.get(release.request_id, ())
     with st.expander(_("All steps as one record")):
         steps = [*model_steps(release), *sample_steps(table.frame), *tests]
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
@@ -57,7 +58,7 @@ def show(curator: Curator | None, release: Release, table: PublicTable) -> None:
             _test(curator, release, table, tests, key)
 
 
-def _test(curator: Curator, release: Release, table: PublicTable, tests: list[Step], key: str) -> None:
+def _test(curator: Curator, release: Release, table: PublicTable, tests: Sequence[Step], key: str) -> None:
     columns = st.multiselect(
         _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
     )
@@ -75,12 +76,12 @@ def _test(curator: Curator, release: Release, table: PublicTable, tests: list[St
                 release,
                 table.frame,
                 columns,
-                run_loss(widgets.loss_of(curator, epsilon), curator.rule),
+                curator.rule.spends(widgets.loss_of(curator, epsilon)),
             )
         except DpcoreError as error:
             widgets.error_box(error)
             return
-        session.set_widget(key, [*tests, step])
+        session.session().tests[release.request_id] = (*tests, step)
         st.rerun()
     st.caption(
         _(

@@ -43,7 +43,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
             )
         )
-        read = {name for each in quote.expected for name in each.clique} | set(recipes.columns_of(recipe))
+        read = recipe.reads(curator.schema.domain)
         from_data = [plain(name) for name in curator.schema.from_data if name in read]
         if from_data:
             st.warning(

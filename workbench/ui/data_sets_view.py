@@ -25,8 +25,8 @@ def my_data_sets() -> bool:
     except DpcoreError as error:
         unexpected.box(error)
         return False
-    for error in broken:
-        unexpected.box(error)
+    for problem in broken:
+        unexpected.box(problem)
     if not found:
         return False
     st.subheader(_("My data sets"))
@@ -90,7 +90,7 @@ def bring_rows(data_set: DataSet) -> None:
     st.file_uploader(
         _("The file {name}").format(name=plain(declaration.name)),
         type=ENDINGS,
-        key=reopening.key_of_upload(),
+        key=session.rows_field().key,
         on_change=reopening.take_file,
         args=(data_set,),
     )

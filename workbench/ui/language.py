@@ -34,7 +34,8 @@ def said(text: str) -> str:
     """A sentence of the library in the language of this session."""
     if not isinstance(text, Text):
         return _(text) if text else text
-    return _(text.template).format(**text.fields)
+    fields = {name: said(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
+    return _(text.template).format(**fields)
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:

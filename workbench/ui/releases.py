@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
+from dpcore import synthesis
 from dpcore.curator import Curator
+from dpcore.evaluation.private import QUESTIONS
 from dpcore.release import Release
 from workbench.store.datasets import DataSet
-from workbench.ui.language import _
+from workbench.ui.language import said
 from workbench.ui.wording import amount
 
 
@@ -31,37 +35,10 @@ def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
     ]
 
 
-def describe(recipe: dict[str, object]) -> str:
-    """A recipe in a few words."""
-    kind = recipe["kind"]
-    if kind == "histogram":
-        return _("Histogram of {column}").format(column=recipe["column"])
-    if kind == "categories":
-        return _("Categories of {column}").format(column=recipe["column"])
-    if kind == "statistics":
-        return _("Mean and quantiles of {column}").format(column=recipe["column"])
-    if kind == "closeness":
-        return _("Test of drawn rows over {columns}").format(columns=", ".join(recipe["columns"]))  # type: ignore[arg-type]
-    if kind == "gaussian":
-        return _("Table for learning {column}").format(column=recipe["label"])
-    if kind == "marginals":
-        cliques = [" × ".join(clique) or _("number of rows") for clique in recipe["cliques"]]  # type: ignore[attr-defined]
-        return _("Marginals: {cliques}").format(cliques=", ".join(cliques))
-    if kind == "marginal error":
-        return _("Marginal error, columns at a time: {way}").format(way=recipe["way"])
-    if kind == "accuracy":
-        return _("Accuracy of {column}, learned from a release").format(column=recipe["target"])
-    named = list(map(str, recipe.get("columns") or ()))  # type: ignore[call-overload]
-    columns = ", ".join(named) if len(named) <= 4 else _("{number} columns").format(number=len(named))
-    if kind == "some columns":
-        kind = recipe["recipe"]["kind"]  # type: ignore[index]
-    names = {
-        "independent": _("Independent columns"),
-        "joint": _("Joint table"),
-        "tree": _("Synthetic table (Tree)"),
-        "adaptive": _("Synthetic table (Adaptive)"),
-    }
-    return f"{names.get(str(kind), str(kind))}: {columns}"
+def describe(asked: Mapping[str, Any]) -> str:
+    """What a recipe or a private question asked, in a few words."""
+    question = QUESTIONS.get(asked["kind"])
+    return said(question.describe(asked) if question else synthesis.describe(asked))
 
 
 def guarantee_json(release: Release) -> str:

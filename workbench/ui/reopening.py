@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.accounting.ledger import Account
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
@@ -30,16 +29,6 @@ def continue_with(dataset: str) -> None:
         held.enter(found)
 
 
-def budget_on_file(account: Account) -> AnyLoss:
-    """The budget of an account that is there."""
-    promise = account.promise
-    if account.rule == "basic":
-        return PureDP(epsilon=promise["epsilon"])
-    if "epsilon" in promise:
-        return ApproxDP(**{name: text for name, text in promise.items() if name != "rho"})
-    return ZCDP(rho=promise["rho"])
-
-
 def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     """Put recognized rows behind the door again, as they were declared; False for a table not on file.
 
@@ -49,21 +38,16 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     found = datasets.find(dataset, ledger)
     if found is None or found.declaration is None or held.declaring == dataset:
         return False
-    budget = budget_on_file(found.account)
+    budget = loss_from(found.account.promise)
     schema = found.declaration.schema
     held.add(Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name), found.declaration)
     return True
 
 
-def key_of_upload() -> str:
-    """The key of the field for the file; it changes with every file that was read."""
-    return f"bring-{session.session().uploads}"
-
-
 def take_file(wanted: DataSet) -> None:
     """Read the file that was brought, as it was read then, and open it if it is the one that is wanted."""
     held = session.session()
-    file = session.widget(key_of_upload())
+    file = session.rows_field().value()
     if file is None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes

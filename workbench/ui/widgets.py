@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import PrivateReport, Release
@@ -30,6 +30,7 @@ from workbench.ui.wording import (
     unit_words,
 )
 
+DATASET = session.Widget[str]("header-dataset")
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
@@ -60,13 +61,13 @@ def header(*, declaring: bool) -> None:
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
         if len(held.data_sets) > 1:
-            session.set_widget("header-dataset", data_set.id)
+            DATASET.put(data_set.id)
             st.selectbox(
                 _("Data set"),
                 list(held.data_sets),
                 format_func=lambda dataset: held.data_sets[dataset].name,
-                key="header-dataset",
-                on_change=lambda: held.choose(session.widget("header-dataset")),
+                key=DATASET.key,
+                on_change=lambda: held.choose(DATASET.value() or ""),
             )
             st.caption(unit)
         else:
@@ -168,18 +169,19 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
 
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
     """An epsilon by slider and by number; both always agree."""
-    slider, box = f"{key}-slider", f"{key}-number"
+    slider, box = session.Widget[float](f"{key}-slider"), session.Widget[float](f"{key}-number")
     options = [value for value in EPSILONS if value <= largest] or [largest]
-    if session.widget(slider) not in options:  # at first, and when less is left than was chosen before
-        start = min(session.widget(box, default), largest)
-        session.set_widget(box, start)
-        session.set_widget(slider, _nearest(options, start))
+    if slider.value() not in options:  # at first, and when less is left than was chosen before
+        chosen = box.value()
+        start = min(default if chosen is None else chosen, largest)
+        box.put(start)
+        slider.put(_nearest(options, start))
     columns = st.columns([3, 1], vertical_alignment="bottom")
     columns[0].select_slider(
         label,
         options,
-        key=slider,
-        on_change=lambda: session.set_widget(box, session.widget(slider)),
+        key=slider.key,
+        on_change=lambda: box.put(slider.value() or 0.0),
         help=GLOSSARY["epsilon"],
         persist_state="session",
     )
@@ -188,8 +190,8 @@ def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> f
         min_value=0.0,
         format="%g",
         step=0.1,
-        key=box,
-        on_change=lambda: session.set_widget(slider, _nearest(options, session.widget(box))),
+        key=box.key,
+        on_change=lambda: slider.put(_nearest(options, box.value() or 0.0)),
         persist_state="session",
     )
     return float(value or 0.0)
@@ -200,9 +202,7 @@ def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
 
     Raises: ParameterError when epsilon is not above 0.
     """
-    if curator.rule == "basic":
-        return PureDP(epsilon=repr(epsilon))
-    return ApproxDP(epsilon=repr(epsilon), delta=delta_of(curator.account))
+    return curator.rule.stated(repr(epsilon), delta_of(curator.account))
 
 
 def epsilon_left(curator: Curator) -> float:
@@ -216,7 +216,7 @@ def say_epsilon(epsilon: float) -> None:
 
 
 def _nearest(options: list[float], value: float) -> float:
-    return min(options, key=lambda option: abs(option - (value or 0.0)))
+    return min(options, key=lambda option: abs(option - value))
 
 
 def show_noise(model: SyntheticModel) -> None:

@@ -42,6 +42,7 @@ KIND_WORDS = Words(
         "leave out": N_("leave out"),
     }
 )
+UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
@@ -72,7 +73,7 @@ def amount(units: int, account: Account) -> str:
 
 def rule_unit(account: Account) -> str:
     """The unit in which people are told of an account."""
-    if account.rule == "basic":
+    if account.rule.pure:
         return _("epsilon")
     return _("epsilon at delta {delta:g}").format(delta=float(Fraction(delta_of(account))))
 
@@ -89,7 +90,7 @@ def budget_line(balance: Balance, account: Account) -> str:
 
 def rho_words(balance: Balance, account: Account) -> str:
     """The same in the unit that adds up, for the tooltip; empty where that is epsilon."""
-    if account.rule == "basic":
+    if account.rule.pure:
         return ""
     return _("kept in rho, which adds up: spent {spent}, held {held}, left {left}").format(
         spent=number(balance.spent / UNIT), held=number(balance.held / UNIT), left=number(balance.left / UNIT)
@@ -118,9 +119,9 @@ def loss_words(loss: Mapping[str, str]) -> str:
     delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
     if delta:
         return _("{name} {loss} with delta {delta:g}").format(
-            name=_(name), loss=number(numbers[name]), delta=delta
+            name=UNITS[name], loss=number(numbers[name]), delta=delta
         )
-    return _("{name} {loss}").format(name=_(name), loss=number(numbers[name]))
+    return _("{name} {loss}").format(name=UNITS[name], loss=number(numbers[name]))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
@@ -169,7 +170,7 @@ def delta_of(account: Account) -> str:
 
 def spent_epsilon(units: int, account: Account) -> float:
     """What `units` amount to as epsilon: themselves, or by conversion at the account's delta."""
-    if account.rule == "basic":
+    if account.rule.pure:
         return units / UNIT
     return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 

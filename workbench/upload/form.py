@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.composition import Rule
+from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.ui import reopening, widgets
+from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
@@ -72,12 +73,12 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
             "it are not ticked as known from outside: correct or confirm them, or every guarantee says so."
         )
     )
-    key = f"grid-{draft.dataset[:12]}-{draft.version}"
-    if session.widget(key) is None:  # a new editor, or one that another page made forget its edits
+    editor = session.Widget[object](f"grid-{draft.dataset[:12]}-{draft.version}")
+    if editor.value() is None:  # a new editor, or one that another page made forget its edits
         draft.grid = draft.edited
     draft.edited = grid = st.data_editor(
         draft.grid,
-        key=key,
+        key=editor.key,
         hide_index=True,
         height="content" if len(draft.grid) <= 25 else "auto",
         column_order=[*_FIRST, *(str(name) for name in draft.grid if name not in _FIRST)],
@@ -142,30 +143,32 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
                 "That budget stays, with what was spent."
             ).format(budget=budget_words(account))
         )
-        return reopening.budget_on_file(account)
+        return loss_from(account.promise)
     if draft.alike is not None and not _ask_alike(draft.alike):
         return None
     epsilon = widgets.epsilon_picker(
         _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
     )
     widgets.say_epsilon(epsilon)
-    rule = st.radio(
+    chosen = st.radio(
         _("How charges add up"),
-        ["basic", "zcdp"],
+        list(Rule),
         captions=[GLOSSARY["basic composition"], GLOSSARY["zCDP"]],
-        format_func=lambda value: (
-            _("basic: pure epsilon") if value == "basic" else _("zCDP: epsilon with a delta")
-        ),
+        format_func={
+            Rule.BASIC: _("basic: pure epsilon"),
+            Rule.ZCDP: _("zCDP: epsilon with a delta"),
+        }.__getitem__,
         key="budget-rule",
         persist_state="session",
     )
+    rule = Rule(str(chosen))
     delta = USUAL_DELTA
-    if rule == "zcdp":
+    if not rule.pure:
         delta = st.text_input(
             _("delta"), USUAL_DELTA, key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
         )
     try:
-        return opening.make_budget(epsilon, rule, delta)
+        return rule.stated(repr(epsilon), delta)
     except DpcoreError as error:
         widgets.error_box(error)
         return None
@@ -180,6 +183,6 @@ def _ask_alike(alike: session.Alike) -> bool:
         list(people),
         index=None,
         format_func=lambda value: people[value],
-        key="alike",
+        key=opening.ALIKE.key,
     )
     return answer is not None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.loss import AnyLoss, ApproxDP, PureDP
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
@@ -19,12 +19,13 @@ from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
 
+ALIKE = session.Widget[str]("alike")
 MOST_FOR_HISTOGRAM = 4
 SYNTHESIZE = "pages/synthesize.py"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fit:
+class TableCheck:
     """How a table fits its schema; private.
 
     Attributes:
@@ -57,7 +58,7 @@ def take_sample(key: str) -> None:
 def take_upload() -> None:
     """Read the uploaded file; its bytes stay with the draft until it is opened or dropped."""
     held = session.session()
-    file = session.widget(upload_key())
+    file = session.uploader().value()
     if file is None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes
@@ -93,11 +94,6 @@ def take_wanted_sample() -> None:
         take_sample(note.key)
 
 
-def upload_key() -> str:
-    """The uploader's key; it changes with every file that was read."""
-    return f"upload-{session.session().uploads}"
-
-
 def drop_draft() -> None:
     """Forget the table that was read."""
     held = session.session()
@@ -131,7 +127,7 @@ def confirm_all(draft: session.Draft) -> None:
     draft.version += 1
 
 
-def check_table(draft: session.Draft, schema: Schema) -> Fit:
+def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
     """Rows outside each column's declaration; computed once a declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
@@ -150,14 +146,7 @@ def check_table(draft: session.Draft, schema: Schema) -> Fit:
                 _("no cell to go to"): outside.refused,
             }
         )
-    return Fit(table=pd.DataFrame(lines), refused=tuple(refused))
-
-
-def make_budget(epsilon: float, rule: str, delta: str) -> AnyLoss:
-    """The budget that the form says. Raises: ParameterError."""
-    if rule == "basic":
-        return PureDP(epsilon=repr(epsilon))
-    return ApproxDP(epsilon=repr(epsilon), delta=delta)
+    return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
 
 
 def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
@@ -165,7 +154,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held = session.session()
     try:
         curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
-        answer = {"alike": draft.alike.dataset, "people": session.widget("alike")} if draft.alike else {}
+        answer = {"alike": draft.alike.dataset, "people": ALIKE.value()} if draft.alike else {}
         likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
     except DpcoreError as error:
         held.notices["upload"] = error

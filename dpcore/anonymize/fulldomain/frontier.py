@@ -20,7 +20,7 @@ from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric, Separable
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import KAnonymity, Model, violations
+from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
 from dpcore.tables.classes import BoolArray
 
 
@@ -48,7 +48,7 @@ class Frontier:
         self,
         table: Tuples,
         ks: Sequence[int],
-        models: Sequence[Model] = (),
+        models: Sequence[PrivacyModel] = (),
         *,
         on_progress: Callable[[float], None] | None = None,
     ) -> None:

@@ -22,7 +22,7 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss:
+class InformationLoss:
     """How much of its domain a cell covers; a suppressed row covers all of it. Mean over the columns.
 
     Per column v = (covered - N / leaves) / (N - N / leaves), where covered sums, over the rows, the share of
@@ -160,7 +160,7 @@ class AverageClassSize:
         return rows / np.maximum(classes + (suppressed > 0), 1)
 
 
-Separable = Loss | NonUniformEntropy
+Separable = InformationLoss | NonUniformEntropy
 Counting = Discernibility | AverageClassSize
 Metric = Separable | Counting
 

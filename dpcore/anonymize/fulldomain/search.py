@@ -17,11 +17,11 @@ import numpy as np
 
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.metrics import Loss, Metric, Separable
+from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric, Separable
 from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import Model, SensitiveModel, violations
+from dpcore.anonymize.models import PrivacyModel, SensitiveModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
 
@@ -43,14 +43,14 @@ class Solution:
 
 
 def search(
-    table: Tuples, models: Sequence[Model], *, limit: float = 0.0, metric: Metric | None = None
+    table: Tuples, models: Sequence[PrivacyModel], *, limit: float = 0.0, metric: Metric | None = None
 ) -> Solution:
     """Find the node with the least information loss at which few people have a suppressed row.
 
     Args:
         models: all must hold in every class that is kept.
         limit: share of the published people who may have a suppressed row, 0 to 1, rounded down to people.
-        metric: Loss() where none is given.
+        metric: InformationLoss() where none is given.
 
     Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
         when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
@@ -60,7 +60,7 @@ def search(
             "limit ({limit:g}) must be between 0 and 1", remedy="give a share of people", limit=limit
         )
     check_size(table)
-    metric = metric or Loss()
+    metric = metric or InformationLoss()
     allowed = math.floor(limit * table.people)
     run = _Search(table, tuple(models), allowed, metric)
     if allowed == 0 and isinstance(metric, Separable):
@@ -74,7 +74,7 @@ def search(
 
 
 class _Search:
-    def __init__(self, table: Tuples, models: tuple[Model, ...], allowed: int, metric: Metric) -> None:
+    def __init__(self, table: Tuples, models: tuple[PrivacyModel, ...], allowed: int, metric: Metric) -> None:
         self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
         self.grouper = Grouper(table)
@@ -102,7 +102,7 @@ class _Search:
             model, key = blocking
             self.open &= ~model.violations(neighborhoods.of(key, node))
 
-    def _blocking(self, classes: Classes) -> tuple[Model, int] | None:
+    def _blocking(self, classes: Classes) -> tuple[PrivacyModel, int] | None:
         """The first model that some class violates, and the key of the smallest class that does."""
         for model in self.models:
             marked = model.violations(classes).nonzero()[0]
@@ -189,7 +189,7 @@ class _Search:
             self.open &= self.bounds <= score
 
 
-def _infeasible(table: Tuples, models: Sequence[Model], limit: float) -> InfeasibleError:
+def _infeasible(table: Tuples, models: Sequence[PrivacyModel], limit: float) -> InfeasibleError:
     """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent."""
     least = table.people + 1
     for classes in Grouper(table).walk():

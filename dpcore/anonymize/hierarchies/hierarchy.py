@@ -84,11 +84,6 @@ class Hierarchy:
         inner = self.levels[1:-1]
         return replace(self, levels=(self.levels[0], *inner[1::2], self.levels[-1]))
 
-    def check_coverage(self, series: pd.Series) -> tuple[str, ...]:
-        """The values of the column without a path here, for the person who owns the file; never for a log."""
-        known = {*self.values, MISSING, SUPPRESSED}
-        return tuple(sorted({text for text in texts(series.unique()) if text not in known}))
-
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
         """The leaf of every row: int64 positions in `values`, -1 where a value has no path."""
         position = {value: leaf for leaf, value in enumerate(texts(self.values))}

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import Model, violations
+from dpcore.anonymize.models import PrivacyModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
 
@@ -26,7 +26,7 @@ class Admission:
     """
 
     k: int
-    models: tuple[Model, ...] = ()
+    models: tuple[PrivacyModel, ...] = ()
     secrets: Mapping[str, Hierarchy | None] = field(default_factory=dict)
     person: str | None = None
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcore.anonymize.fulldomain.metrics import Loss
+from dpcore.anonymize.fulldomain.metrics import InformationLoss
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import KAnonymity, Model
+from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from tests.anonymize.oracle import METRICS, MODELS, Case, cases, evaluate, optimum
 
@@ -22,7 +22,7 @@ LIMITS = (0.0, 0.1, 0.35, 1.0)
 often = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def found(case: Case, models: tuple[Model, ...], limit: float, metric: object) -> Solution | None:
+def found(case: Case, models: tuple[PrivacyModel, ...], limit: float, metric: object) -> Solution | None:
     """The search's answer, None where it says that there is none."""
     try:
         return search(case.tuples(), models, limit=limit, metric=metric)
@@ -61,7 +61,10 @@ def test_order_of_rows_and_columns_changes_nothing(case: Case, data: st.DataObje
     rows = data.draw(st.permutations(range(len(case.frame))))
     names = data.draw(st.permutations(list(case.hierarchies)))
     shuffled = Case(case.frame.iloc[rows], {name: case.hierarchies[name] for name in names}, None)
-    before, after = found(case, models, limit, Loss()), found(shuffled, models, limit, Loss())
+    before, after = (
+        found(case, models, limit, InformationLoss()),
+        found(shuffled, models, limit, InformationLoss()),
+    )
     assert (before is None) == (after is None)
     if before is not None and after is not None:
         assert after.score == pytest.approx(before.score, abs=1e-12)
@@ -116,5 +119,7 @@ def test_search_looks_at_fewer_nodes_than_there_are() -> None:
     )
     frame = pd.DataFrame({f"q{j}": rng.choice(leaves, 500, p=np.arange(1, 9) / 36) for j in range(5)})
     table = Tuples.build(frame, dict.fromkeys(frame, Hierarchy(values=leaves, levels=labels)))
-    for limit, metric in itertools.product((0.0, 0.05), (Loss(), Loss(mean="arithmetic"))):
+    for limit, metric in itertools.product(
+        (0.0, 0.05), (InformationLoss(), InformationLoss(mean="arithmetic"))
+    ):
         assert search(table, [KAnonymity(k=5)], limit=limit, metric=metric).checks < table.lattice.size / 4

@@ -66,10 +66,11 @@ def test_what_is_no_hierarchy_is_refused(text: str, message: str) -> None:
         Hierarchy.from_csv(text)
 
 
-def test_coverage_names_the_missing_values() -> None:
-    """Else a person cannot tell which line the file lacks."""
+def test_values_without_a_line_have_no_leaf() -> None:
+    """Else such a row would be published under another value's labels."""
     column = pd.Series(["33617", "99999", None, "*", "11111"])
-    assert Hierarchy.from_csv(FILE).check_coverage(column) == ("11111", "99999")
+    leaves = Hierarchy.from_csv(FILE).covering(column).encode(column)
+    assert (leaves < 0).tolist() == [False, True, False, False, True]
 
 
 def test_missing_and_suppressed_cells_are_leaves_of_their_own() -> None:

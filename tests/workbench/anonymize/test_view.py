@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.proposals import SuggestedHierarchies, default_plan
+from dpcore.evaluation.proposals import HierarchiesOf, default_plan
 from workbench.anonymize import view
 
 
@@ -19,7 +19,7 @@ def test_no_download_of_the_table_lists_the_original_values(monkeypatch: pytest.
         columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1)
     )
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
-    hierarchies = curator.evaluate(SuggestedHierarchies(columns=("birth",))).content
+    hierarchies = curator.evaluate(HierarchiesOf(columns=("birth",))).content
     roles = {"birth": "quasi-identifier", "sex": "insensitive"}
     made = curator.anonymize(default_plan(roles, hierarchies, k=5, limit=0.05))
     assert "1931-07-19" in made.plan

@@ -340,3 +340,16 @@ def test_charts_and_tables_of_a_trial() -> None:
     assert columns["level"][0] == f"{report.plan.node['age']} of {height}"
     local = outcomes.trial(curator, current, plan(curator, current, method="mondrian"))
     assert "level" not in outcomes.columns_table(local)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+def test_a_hierarchy_file_is_read_as_a_table_is(encoding: str) -> None:
+    """HOUSE 12: a file saved by a spreadsheet in China was refused, a table was not."""
+    text = "北京;华北;*\n天津;华北;*\n上海;华东;*\n"
+    assert work.read_hierarchy(text.encode(encoding)).levels[1] == ("华北", "华北", "华东")
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    """A traceback would be shown, or a hierarchy of noise."""
+    with pytest.raises(DpcoreError):
+        work.read_hierarchy(b"PK\x03\x04" + bytes(range(256)) * 4)

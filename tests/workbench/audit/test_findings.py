@@ -100,20 +100,17 @@ def test_a_click_takes_a_column_in_or_out(monkeypatch: pytest.MonkeyPatch) -> No
     """The bars would be there to look at only."""
     chart, labels = findings.changes_chart(ask(opened(people()), ["age", "sex"]), ["age", "sex"])
     assert set(labels.values()) == {"age", "sex", "city"}
-    taken: dict[str, object] = {}
-    clicked = {"selection": {"clicked": [{"of": "without age"}]}}
-    monkeypatch.setattr(session, "widget", lambda key: clicked)
-    monkeypatch.setattr(session, "set_widget", taken.__setitem__)
-    findings.toggle("chart", labels, ["age", "sex"])
-    assert taken["audit-columns"] == ["sex"]
-    clicked["selection"] = {"clicked": [{"of": "with city"}]}
-    findings.toggle("chart", labels, ["age", "sex"])
-    assert taken["audit-columns"] == ["age", "sex", "city"]
-    taken.clear()
+
+    def known_after(selection: object) -> object:
+        state: dict[str, object] = {"chart": {"selection": selection}}
+        monkeypatch.setattr(session.st, "session_state", state)
+        findings.toggle(session.Selection("chart", "clicked"), labels, ["age", "sex"])
+        return state.get("audit-columns")
+
+    assert known_after({"clicked": [{"of": "without age"}]}) == ["sex"]
+    assert known_after({"clicked": [{"of": "with city"}]}) == ["age", "sex", "city"]
     for nothing in ({}, {"clicked": []}, {"clicked": [{"of": "with nothing"}]}):
-        clicked["selection"] = nothing
-        findings.toggle("chart", labels, ["age", "sex"])
-    assert taken == {}
+        assert known_after(nothing) is None
     assert chart.spec.to_dict()["params"][0]["name"] == "clicked"
 
 

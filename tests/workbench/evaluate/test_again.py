@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.accounting.loss import loss_from
 from dpcore.errors import ParameterError
-from dpcore.synthesis import Adaptive, Gaussian, Recipe, SomeColumns, Tree
+from dpcore.synthesis import Adaptive, Gaussian, Recipe, SomeColumns, Tree, load_recipe
 from tests.evaluation.people import SCHEMA, people
 from workbench.evaluate import again, sweep
 
@@ -31,10 +32,10 @@ def test_a_stored_release_names_its_recipe(recipe: Recipe) -> None:
     frame = people(300, 1)
     curator = dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
     release = curator.release(curator.run(recipe, dp.PureDP(epsilon=1)).request_id)
-    found = again.recipe_of(release.recipe)
+    found = load_recipe(release.recipe)
     assert found is not None
     assert found.to_dict() == recipe.to_dict()
-    assert again.loss_of(release) == dp.PureDP(epsilon=1)
+    assert loss_from(release.guarantee.loss) == dp.PureDP(epsilon=1)
     make = again.maker(release, SCHEMA)
     assert make is not None
     assert set(make(people(200, 2)).sample(seed=1).columns) == set(release.sample(seed=1).columns)
@@ -43,8 +44,8 @@ def test_a_stored_release_names_its_recipe(recipe: Recipe) -> None:
 
 def test_what_cannot_be_run_again_says_so() -> None:
     """A recipe of another kind would be guessed."""
-    assert again.recipe_of({"kind": "something new"}) is None
-    assert again.recipe_of({"kind": "adaptive", "earlier": "digest"}) is None
+    assert load_recipe({"kind": "something new"}) is None
+    assert load_recipe({"kind": "adaptive", "earlier": "digest"}) is None
 
 
 def labeled(rows: int) -> pd.DataFrame:

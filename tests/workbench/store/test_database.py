@@ -13,9 +13,11 @@ import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import processes
-from workbench.store.database import Store, about, accounts
+from workbench.store.database import Store
 from workbench.store.failures import explain
+from workbench.store.migrations import VERSION
 from workbench.store.settings import Settings
+from workbench.store.tables import about, accounts
 
 
 @pytest.fixture
@@ -93,8 +95,9 @@ def test_a_given_key_is_not_written(settings: Settings) -> None:
 def test_a_newer_version_is_refused(settings: Settings) -> None:
     """An old program would misread, and spend from, a newer ledger."""
     with Store.open(settings).writing() as connection:
-        connection.execute(sa.update(about).values(version=3))
-    _refuses(settings, "version 3 and this program knows up to version 2; start the newer version")
+        connection.execute(sa.update(about).values(version=VERSION + 1))
+    words = f"version {VERSION + 1} and this program knows up to version {VERSION}; start the newer version"
+    _refuses(settings, words)
 
 
 def test_a_file_that_is_no_database_is_refused(settings: Settings) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dpcore.errors import ParameterError
-from workbench.store.settings import CHECKOUT, Settings, _secrets, settings_from
+from workbench.store.settings import CHECKOUT, Settings, read_settings, secrets, settings_from
 
 
 def test_default_is_a_file_in_the_checkout() -> None:
@@ -58,27 +59,12 @@ def test_secrets_are_not_printed() -> None:
     assert "kkk" not in shown
 
 
-def test_secrets_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A secrets.toml with a typing error would silently open an empty ledger."""
-    import streamlit as st
-    from streamlit.runtime.secrets import Secrets
-
-    path = tmp_path / "secrets.toml"
+def test_secrets_file(monkeypatch: pytest.MonkeyPatch, write_secrets: Callable[[str], None]) -> None:
+    """A secrets.toml with a typing error would silently open an empty ledger, and ask nobody to sign in."""
     monkeypatch.setenv("DATABASE_URL", "")  # Streamlit sets it, and this takes it back
-    monkeypatch.setattr(Secrets, "_maybe_install_file_watchers", lambda self: None)
-
-    def read() -> dict[str, str]:
-        monkeypatch.setattr(st, "secrets", Secrets())
-        return _secrets()
-
-    usual = st.config.get_option("secrets.files")
-    st.config.set_option("secrets.files", [str(path)])
-    try:
-        assert read() == {}
-        path.write_text('DATABASE_URL = "postgresql://db/x"\n[other]\nname = 1\n')
-        assert read() == {"DATABASE_URL": "postgresql://db/x"}
-        path.write_text("DATABASE_URL = ")
-        with pytest.raises(ParameterError, match="cannot be read"):
-            read()
-    finally:
-        st.config.set_option("secrets.files", usual)
+    assert dict(secrets()) == {}
+    write_secrets('DATABASE_URL = "postgresql://db/x"\n[other]\nname = 1\n')
+    assert read_settings.__wrapped__().database_url == "postgresql+psycopg://db/x"
+    write_secrets("DATABASE_URL = ")
+    with pytest.raises(ParameterError, match="cannot be read"):
+        secrets()

@@ -16,7 +16,8 @@ import dpcore.local as dl
 from dpcore.errors import ParameterError
 from tests.contracts.ledger_kinds import postgres_kind, sqlite_kind
 from workbench.store.database import Store
-from workbench.store.surveys import Surveys, digest_of, invitations, reports
+from workbench.store.surveys import Surveys, digest_of
+from workbench.store.tables import invitations, reports
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

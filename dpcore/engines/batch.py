@@ -1,0 +1,109 @@
+"""Some rows at once: their columns, and the cell of each value, found once per distinct value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.schema.column import Column
+from dpcore.schema.schema import Schema
+from dpcore.tables.arrow import uncoded
+from dpcore.tables.digests import Digests, row_digests
+
+Cells = npt.NDArray[np.unsignedinteger]
+
+_NARROW = 2**16
+"""Whole numbers that lie closer together are looked up in a table of all numbers between them."""
+
+
+class Batch:
+    """Rows of a private table, as many as fit."""
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        schema: Schema,
+        *,
+        kept: npt.NDArray[np.int64] | None = None,
+        cells: Mapping[str, Cells] | None = None,
+        start: int = 0,
+    ) -> None:
+        """Make one of the columns that were asked for, in which texts may be categories.
+
+        Args:
+            kept: the places of the rows that are meant; None for all of them.
+            cells: of these rows, by declared column, where they are known.
+            start: the number of the first row, where the rows of a source have an order.
+        """
+        self.start = start
+        self._frame = frame
+        self._schema = schema
+        self._kept = kept
+        self._cells: dict[str, Cells] = dict(cells or {})
+
+    def __len__(self) -> int:
+        return len(self._frame if self._kept is None else self._kept)
+
+    def column(self, name: str) -> pd.Series:
+        """The values of a column; texts may be categories."""
+        column = self._frame[name]
+        return column if self._kept is None else column.iloc[self._kept]
+
+    def cells(self, name: str) -> Cells:
+        """The cell of each row in a declared column, in as few bytes as its number of cells needs.
+
+        Raises: SchemaError for a value without a cell.
+        """
+        if name not in self._cells:
+            self._cells[name] = cells_of(self._schema.column(name), self.column(name))
+        return self._cells[name]
+
+    def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Some columns, or all, with texts as texts."""
+        frame = self._frame if names is None else self._frame[list(names)]
+        frame = frame if self._kept is None else frame.iloc[self._kept]
+        return uncoded(frame)
+
+    def digests(self, key: bytes) -> Digests:
+        """Of every row; the batch must hold all columns."""
+        return row_digests(self._frame if self._kept is None else self._frame.iloc[self._kept], key)
+
+    def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
+        """Which rows are in a part."""
+        if part is None:
+            return slice(None)
+        return np.asarray(self.cells(part[0]) == self._schema.part_code(*part))
+
+
+def cells_of(column: Column, values: pd.Series) -> Cells:
+    """The cell of each value: each distinct one is looked at once, and the cell follows from it alone."""
+    small = np.min_scalar_type(max(1, column.size) - 1)
+    dtype = values.dtype
+    if (
+        not len(values) or pd.api.types.is_object_dtype(dtype) or dtype.kind == "f"
+    ):  # few are equal, or not the same though equal
+        return column.encode(values).astype(small)
+    if isinstance(dtype, pd.CategoricalDtype):
+        places, known = values.cat.codes.to_numpy(), pd.Series(dtype.categories)
+    elif isinstance(dtype, np.dtype) and dtype.kind in "iu" and _span(values) < _NARROW:
+        low, high = values.min(), values.max()
+        places, known = values.to_numpy(), pd.Series(np.arange(int(low), int(high) + 1), dtype=dtype)
+        places = places if low == 0 else places - low.astype(np.int64)
+    else:
+        places, distinct = pd.factorize(values)
+        known = pd.Series(distinct, dtype=dtype)
+    missing = bool(places.min() < 0)
+    occurs = np.bincount(places + 1 if missing else places, minlength=len(known) + missing) > 0
+    table = np.zeros(len(known) + 1, dtype=small)
+    if missing:  # at place -1, which is the last one
+        table[-1:] = column.encode(pd.Series([None], dtype=object))
+        occurs = occurs[1:]
+    table[:-1][occurs] = column.encode(known[occurs])
+    return table[places]
+
+
+def _span(values: pd.Series) -> int:
+    return int(values.max()) - int(values.min())

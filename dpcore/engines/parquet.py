@@ -1,0 +1,259 @@
+"""A Parquet file, or a folder of them, streamed in batches by two threads."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.engines.base import MOST_ROWS, Scanner, too_many, unheeded
+from dpcore.engines.batch import Batch
+from dpcore.engines.keeper import Keeper, Keeping, places_kept
+from dpcore.engines.tupling import Tupling, check_known
+from dpcore.engines.work import Digesting, Result, Work
+from dpcore.errors import ReadError, SchemaError
+from dpcore.schema.schema import Schema
+from dpcore.tables.arrow import check_types, frame_of, is_text, kind_of, uncoded
+from dpcore.tables.digests import fingerprint_of
+from dpcore.tables.rows import DistinctRows, Microdata
+
+_ROWS_AT_ONCE = 131_072
+_THREADS = 2
+_BUFFER = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Piece:
+    """A row group of a file.
+
+    Attributes:
+        start: the number of its first row in the whole table.
+    """
+
+    path: Path
+    group: int
+    start: int
+    rows: int
+
+
+class ParquetEngine(Scanner):
+    """Parquet behind a schema; its memory does not grow with the rows.
+
+    Files of a folder are read in the order of their names; those that begin with "." or "_" are left out.
+    When one is not as it was at the start of a pass or at its end, the pass fails.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
+    ) -> None:
+        """Read the footers, and look at every row once.
+
+        Args:
+            path: of a file, or of a folder.
+            key: of the ledger.
+            on_rows: told now and then how many rows of a pass are done; what it raises ends the pass.
+        Raises: ReadError for what is not Parquet; SchemaError when files disagree, hold nested columns or
+            values without a cell.
+        """
+        super().__init__(schema)
+        self._key = key
+        self._on_rows = on_rows
+        self._paths = _files(path)
+        self._state = _state(self._paths)
+        self._pieces, self._texts, self._columns = _footers(self._paths)
+        schema.check_names(pd.DataFrame(columns=self._columns))
+        self._length = self._checked(sum(piece.rows for piece in self._pieces))
+        self._kept: npt.NDArray[np.uint8] | None = None
+        self._people = {1: self._length}
+        self._print: str | None = None
+        if schema.unit.id_column is not None:
+            keeper = Keeper(self._length, schema.unit.max_rows)
+            self._scan(Keeping(id_column=schema.unit.id_column, key=key, keeper=keeper))
+            self._kept, self._people = keeper.kept()
+        self._scan(self._checking())
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the whole table under the ledger's key; a pass over all columns, once."""
+        if self._print is None:
+            total = self._scan(Digesting(key=self._key), counted=False)
+            self._print = fingerprint_of(self._columns, total, self._key)
+        return self._print
+
+    def tuples(self, columns: Sequence[str]) -> DistinctRows:
+        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
+        check_known(columns, self._columns)
+        work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
+        return self._scan(work, counted=False).distinct(named=work.id_column is not None)
+
+    def people(self) -> dict[int, int]:
+        """How many people have so many rows, by the number of rows. Private."""
+        return self._people
+
+    def rows(self) -> Microdata:
+        """All rows, where they fit."""
+        if self._length > MOST_ROWS:
+            raise too_many("rows", MOST_ROWS)
+        return self.sample(self._length)
+
+    def sample(self, rows: int) -> Microdata:
+        """The first so many rows."""
+        frames: list[pd.DataFrame] = []
+        with _readable():
+            for frame in (frame for piece in self._pieces for frame in self._read(piece, None)):
+                frames.append(uncoded(frame).iloc[: rows - sum(map(len, frames))])
+                if sum(map(len, frames)) >= rows:
+                    break
+        return Microdata(pd.concat(frames, ignore_index=True))
+
+    def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
+        self._check_same()
+        pieces, lock, ended = iter(self._pieces), threading.Lock(), threading.Event()
+        rows = 0
+
+        def share(on_rows: Callable[[int], None]) -> list[Result]:
+            """What one thread makes of the pieces that it gets hold of."""
+            nonlocal rows
+            total: list[Result] = []
+            try:
+                while True:
+                    with lock:
+                        piece = next(pieces, None)
+                    if piece is None:
+                        return total
+                    start = piece.start
+                    for frame in self._read(piece, work.reads):
+                        if ended.is_set():
+                            return total
+                        result = work.of(self._batch(frame, start, counted=counted))
+                        total = [work.add(total[0], result) if total else result]
+                        start += len(frame)
+                        with lock:
+                            rows += len(frame)
+                        on_rows(rows)
+            except BaseException:
+                ended.set()
+                raise
+
+        with _readable(), ThreadPoolExecutor(_THREADS - 1) as pool:
+            others = [pool.submit(share, unheeded) for _ in range(_THREADS - 1)]
+            results = share(self._on_rows)
+            results += [result for other in others for result in other.result()]
+        self._check_same()
+        return functools.reduce(work.add, results)
+
+    def _batch(self, frame: pd.DataFrame, start: int, *, counted: bool) -> Batch:
+        kept = places_kept(self._kept, start, len(frame)) if counted and self._kept is not None else None
+        return Batch(frame, self._schema, kept=kept, start=start)
+
+    def _read(self, piece: _Piece, names: Sequence[str] | None) -> Iterator[pd.DataFrame]:
+        import pyarrow.parquet as pq
+
+        names = self._columns if names is None else names
+        if not names:
+            yield pd.DataFrame(index=range(piece.rows))
+            return
+        texts = [name for name in names if name in self._texts]
+        with pq.ParquetFile(piece.path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER) as file:
+            for batch in file.iter_batches(
+                batch_size=_ROWS_AT_ONCE, row_groups=[piece.group], columns=list(names), use_threads=False
+            ):
+                yield frame_of(batch)
+
+    def _check_same(self) -> None:
+        if self._state != _state(self._paths):
+            raise ReadError(
+                "the files of the source were changed since it was opened",
+                remedy="open it again once nobody writes to it",
+            )
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        found = (each for each in path.rglob("*.parquet") if not _hidden(each.relative_to(path)))
+        files = sorted(found)
+    else:
+        files = [path] if path.is_file() else []
+    if not files:
+        raise ReadError("there is no Parquet file at the place of the source", remedy="check its location")
+    return files
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _state(paths: Sequence[Path]) -> list[tuple[int, int, int] | None]:
+    """What changes with a file: its size, its time, and which file it is."""
+    try:
+        return [(seen.st_size, seen.st_mtime_ns, seen.st_ino) for seen in map(Path.stat, paths)]
+    except OSError:
+        return []
+
+
+def _footers(paths: Sequence[Path]) -> tuple[list[_Piece], frozenset[str], list[str]]:
+    """Row groups, columns of texts and all columns. Raises: ReadError, SchemaError."""
+    import pyarrow.parquet as pq
+
+    pieces: list[_Piece] = []
+    first: dict[str, Any] = {}
+    start = 0
+    for path in paths:
+        with _readable(), pq.ParquetFile(path) as file:
+            footer, kinds = file.metadata, file.schema_arrow
+        check_types(zip(kinds.names, kinds.types, strict=True))
+        first = first or dict(zip(kinds.names, kinds.types, strict=True))
+        _check_agree(first, dict(zip(kinds.names, kinds.types, strict=True)))
+        for group in range(footer.num_row_groups):
+            rows = footer.row_group(group).num_rows
+            pieces.append(_Piece(path=path, group=group, start=start, rows=rows))
+            start += rows
+    return pieces, frozenset(name for name, kind in first.items() if is_text(kind)), list(first)
+
+
+def _check_agree(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    for name in dict.fromkeys([*first, *other]):
+        if name not in first or name not in other:
+            raise SchemaError(
+                "only some files of the folder have the column {column!r}",
+                remedy="write all files with the same columns",
+                column=name,
+            )
+        one, two = kind_of(first[name]), kind_of(other[name])
+        if one != two:
+            raise SchemaError(
+                "the files of the folder disagree about the type of {column!r}: {one} and {two}",
+                remedy="write all files with the same types",
+                column=name,
+                one=one,
+                two=two,
+            )
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """Say that reading failed without the words of another library, which may quote a value."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise ReadError(
+            "the source could not be read to its end ({kind})",
+            remedy="see that its files are there, complete and may be read, and that the disk is not full",
+            kind=type(error).__name__,
+        ) from None

@@ -1,0 +1,127 @@
+"""The distinct tuples of some columns, with their rows and people, added up over batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.engines.base import MOST_TUPLES, too_many
+from dpcore.engines.batch import Batch
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.schema.values import canonical
+from dpcore.tables.arrow import uncoded
+from dpcore.tables.classes import class_index
+from dpcore.tables.digests import Digests, person_digests
+from dpcore.tables.rows import DistinctRows
+
+Integers = npt.NDArray[np.int64]
+
+_WAITING = 2**19
+"""Tuples and people that are gathered before equal ones are united."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Tuples:
+    """Tuples that may repeat, until they are united.
+
+    Attributes:
+        rows: (tuples,) rows of each.
+        holder, persons: the place of the tuple, and the digest of the person, of each pair that occurs; empty
+            where no column names people.
+        united: how many entries there were when equal ones were last united.
+    """
+
+    frame: pd.DataFrame
+    rows: Integers
+    holder: Integers
+    persons: Digests
+    united: int = 0
+
+    def added(self, other: Tuples) -> Tuples:
+        """The tuples of both."""
+        both = Tuples(
+            frame=pd.concat([self.frame, other.frame], ignore_index=True),
+            rows=np.concatenate([self.rows, other.rows]),
+            holder=np.concatenate([self.holder, other.holder + len(self.frame)]),
+            persons=np.concatenate([self.persons, other.persons]),
+            united=self.united,
+        )
+        return both if both.size < max(_WAITING, 2 * self.united) else both.unite()
+
+    @property
+    def size(self) -> int:
+        return len(self.frame) + len(self.holder)
+
+    def unite(self) -> Tuples:
+        """Each tuple once, and each person once for each tuple."""
+        index = class_index([canonical(self.frame[name]).codes + 1 for name in self.frame.columns])
+        number = int(index.max(initial=-1)) + 1
+        if number > MOST_TUPLES:
+            raise too_many("distinct tuples", MOST_TUPLES)
+        first = np.empty(number, dtype=np.int64)
+        first[index[::-1]] = np.arange(len(index))[::-1]
+        rows = np.zeros(number, dtype=np.int64)
+        np.add.at(rows, index, self.rows)
+        holder = index[self.holder]
+        order = np.lexsort((*self.persons.T, holder))
+        holder, persons = holder[order], self.persons[order]
+        again = (holder[1:] == holder[:-1]) & (persons[1:] == persons[:-1]).all(axis=1)
+        once = np.append(True, ~again)[: len(holder)]
+        united = Tuples(
+            frame=self.frame.iloc[first].reset_index(drop=True),
+            rows=rows,
+            holder=holder[once],
+            persons=persons[once],
+        )
+        united.united = united.size
+        return united
+
+    def distinct(self, *, named: bool) -> DistinctRows:
+        """The result; `named` where people are counted by their ids."""
+        once = self.unite()
+        people = np.bincount(once.holder, minlength=len(once.rows)) if named else once.rows
+        return DistinctRows(frame=once.frame, rows=once.rows, people=people)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tupling:
+    """The distinct tuples of some columns over all rows."""
+
+    columns: tuple[str, ...]
+    id_column: str | None
+    key: bytes = field(repr=False)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.columns, *([self.id_column] if self.id_column else [])]))
+
+    def of(self, batch: Batch) -> Tuples:
+        rows = len(batch)
+        named = self.id_column is not None
+        every = Tuples(
+            frame=pd.DataFrame({name: batch.column(name) for name in self.columns}).reset_index(drop=True),
+            rows=np.ones(rows, dtype=np.int64),
+            holder=np.arange(rows if named else 0),
+            persons=person_digests(batch.column(self.id_column), self.key)
+            if self.id_column is not None
+            else np.empty((0, 2), dtype=np.uint64),
+        )
+        united = every.unite()
+        united.frame = uncoded(united.frame)
+        return united
+
+    def add(self, one: Tuples, other: Tuples) -> Tuples:
+        return one.added(other)
+
+
+def check_known(columns: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse tuples of no column, or of one that the table lacks."""
+    if not columns:
+        raise ParameterError("tuples need at least one column", remedy="name the columns")
+    for name in columns:
+        if name not in known:
+            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)

@@ -1,0 +1,191 @@
+"""What engines do with rows: each piece of work takes a batch and gives a result; results add up.
+
+A result follows from the batch alone, and adding is whole-number arithmetic or the union of sets, so that
+neither the cut into batches nor their order, nor a task that a cluster repeats, changes what comes out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.engines.batch import Batch, Cells
+from dpcore.errors import ParameterError
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.values import as_text
+from dpcore.tables.digests import digests_sum
+from dpcore.tables.sums import Entry, Integers, product
+
+Part = tuple[str, str]
+Groups = Mapping[str, npt.NDArray[np.int64]]
+Result = TypeVar("Result")
+
+
+class Work(Protocol[Result]):
+    """One question to all rows. It can be sent to another process, together with what it holds."""
+
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        """The columns it needs; None for all."""
+
+    def of(self, batch: Batch) -> Result:
+        """The answer for some rows. Private."""
+
+    def add(self, one: Result, other: Result) -> Result:
+        """The answer for both; the first one may be changed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """Exact counts of each clique, int64."""
+
+    domain: Domain
+    cliques: Sequence[Clique]
+    part: Part | None = None
+    groups: Groups = field(default_factory=dict)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        names = dict.fromkeys(name for clique in self.cliques for name in clique)
+        return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
+
+    def of(self, batch: Batch) -> list[Integers]:
+        chosen = batch.part(self.part)
+        rows = len(batch) if isinstance(chosen, slice) else int(chosen.sum())
+        cells = {name: self._merged(name, batch.cells(name)[chosen]) for name in self.reads}
+        return [
+            np.bincount(place(clique, self.domain, cells, rows), minlength=self.domain.cells(clique)).reshape(
+                self.domain.shape(clique)
+            )
+            for clique in self.cliques
+        ]
+
+    def add(self, one: list[Integers], other: list[Integers]) -> list[Integers]:
+        return [a + b for a, b in zip(one, other, strict=True)]
+
+    def _merged(self, name: str, cells: Cells) -> Cells:
+        if name not in self.groups:
+            return cells
+        merged: Cells = self.groups[name].astype(np.min_scalar_type(self.domain.size(name)))[cells]
+        return merged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summing:
+    """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows."""
+
+    domain: Domain
+    by: Clique
+    entries: Sequence[Entry]
+    part: Part | None = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        names = dict.fromkeys([*self.by, *(name for entry in self.entries for name in entry)])
+        return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
+
+    def of(self, batch: Batch) -> Integers:
+        chosen = batch.part(self.part)
+        cells = {name: batch.cells(name)[chosen] for name in self.reads}
+        rows = len(batch) if isinstance(chosen, slice) else int(chosen.sum())
+        line = place(self.by, self.domain, cells, rows)
+        sums = np.empty((self.domain.cells(self.by), len(self.entries)), dtype=np.int64)
+        for number, entry in enumerate(self.entries):
+            added = product([levels[cells[name]] for name, levels in entry.items()], rows)
+            # whole numbers below 2^53 in all partial sums, so that float64 adds them up exactly
+            sums[:, number] = np.bincount(line, weights=added, minlength=len(sums))
+        return sums
+
+    def add(self, one: Integers, other: Integers) -> Integers:
+        return one + other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """Exact number of rows of every text of a column, missing ones left out."""
+
+    column: str
+    part: Part | None = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([self.column, *(self.part[:1] if self.part else ())]))
+
+    def of(self, batch: Batch) -> Counter[str]:
+        counts = as_text(batch.column(self.column))[batch.part(self.part)].value_counts()
+        return Counter({str(text): int(count) for text, count in counts.items()})
+
+    def add(self, one: Counter[str], other: Counter[str]) -> Counter[str]:
+        one.update(other)
+        return one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assigning:
+    """Exact number of rows that a public rule puts into each cell, int64."""
+
+    assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]]
+    number: int
+    reads: tuple[str, ...]
+
+    def of(self, batch: Batch) -> Integers:
+        places = np.asarray(self.assign(batch.frame(self.reads)), dtype=np.int64)
+        if places.shape != (len(batch),) or (
+            len(places) and not 0 <= places.min() <= places.max() < self.number
+        ):
+            raise ParameterError(
+                "a rule must put every row into one of {cells} cells",
+                remedy="mend the rule",
+                cells=self.number,
+            )
+        return np.bincount(places, minlength=self.number)
+
+    def add(self, one: Integers, other: Integers) -> Integers:
+        return one + other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checking:
+    """How many rows there are, once every value has a cell."""
+
+    reads: tuple[str, ...]
+
+    def of(self, batch: Batch) -> int:
+        for name in self.reads:
+            batch.cells(name)
+        return len(batch)
+
+    def add(self, one: int, other: int) -> int:
+        return one + other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Digesting:
+    """The sum over all rows that the fingerprint is made of."""
+
+    key: bytes = field(repr=False)
+    reads: None = None
+
+    def of(self, batch: Batch) -> int:
+        return digests_sum(batch.digests(self.key), self.key)
+
+    def add(self, one: int, other: int) -> int:
+        return one + other
+
+
+def place(clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int) -> npt.NDArray[np.integer]:
+    """The cell of each row in the table over the clique, counted through, in as few bytes as it needs."""
+    if not clique:
+        return np.zeros(rows, dtype=np.uint8)
+    kind = np.min_scalar_type(min(domain.cells(clique), 2**31))  # one type that counting takes, up to 32 bits
+    flat = cells[clique[0]].astype(kind)
+    for name in clique[1:]:
+        flat *= kind.type(domain.size(name))
+        np.add(flat, cells[name], out=flat, casting="unsafe")
+    return flat

@@ -1,0 +1,100 @@
+"""Reading a release file that a stranger may have made: within limits, and every number checked.
+
+Limits come before the parser: on bytes, and on how many values the text can hold. Tables are read as finite
+numbers of the shape that the schema says. What passes was tried out: a row was drawn and a question was
+asked. Nothing in the file is ever run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn, get_args
+
+from dpcore.errors import DpcoreError, ParameterError, ReadError
+from dpcore.release import Model, Release, check_file_size
+from dpcore.schema.domain import Domain
+from dpcore.synthesis.counting import askable, count_rows
+from dpcore.synthesis.synthetic import SyntheticModel
+from dpcore.tables.counts import MAX_CELLS_TOGETHER, Marginal, Noise
+
+MAX_VALUES = 2_000_000
+"""Values and containers that the JSON text of a file may hold; tables are one text each."""
+MAX_TREE_CELLS = 20_000_000
+MOST = 1e12
+"""Rows, beyond any table that is read."""
+
+
+def read_release(data: bytes, *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
+    """The release of a file. Raises: ReadError, which says nothing of what the file holds."""
+    check_file_size(len(data))
+    if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
+        raise ReadError(
+            "the file holds more than {most} values", remedy="open the file of a release", most=MAX_VALUES
+        )
+    try:
+        fields = json.loads(data, parse_constant=_refuse, parse_float=_finite)
+        if not isinstance(fields, dict) or "digest" not in fields:
+            raise _not_one()
+        release = Release.from_dict(fields, load_model=load_model)
+        _check(release)
+        release.sample(2, seed=0)
+        if askable(release):
+            count_rows(release, {})
+    except ReadError:
+        raise
+    except ParameterError as error:
+        raise ReadError(error.problem_template, remedy=error.remedy_template, **error.details) from None
+    except (DpcoreError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise _not_one() from None
+    return release
+
+
+def _check(release: Release) -> None:
+    """Refuse numbers that no release has, and tables that do not fit the schema."""
+    schema, model = release.schema.domain, release.model
+    for name in model.columns:
+        schema.size(name)
+    own = getattr(model, "domain", None)
+    if isinstance(own, Domain) and any(schema.size(name) != own.size(name) for name in own.names):
+        raise _not_one()
+    for table in release.marginals.values():
+        _check_table(table, schema.shape(schema.clique(table.clique)))
+    for table in getattr(model, "marginals", ()):
+        _check_table(table, schema.shape(table.clique))
+    if isinstance(model, SyntheticModel):
+        coarse = model.grouping.coarse
+        if model.graph.domain != coarse or model.graph.tree.cells > MAX_TREE_CELLS:
+            raise _not_one()
+        for name in coarse.names:
+            shapes = {model.grouping.groups[name].shape, model.grouping.shares[name].shape}
+            if shapes != {(schema.size(name),)} or model.grouping.groups[name].min() < 0:
+                raise _not_one()
+        for table in model.measurements:
+            declared = table.values.shape == schema.shape(table.clique)
+            _check_table(table, table.values.shape if declared else coarse.shape(table.clique))
+    if not math.isfinite(model.total) or abs(model.total) > MOST:
+        raise _not_one()
+
+
+def _check_table(table: Marginal, shape: tuple[int, ...]) -> None:
+    sizes = table.values.shape == shape and table.values.size <= MAX_CELLS_TOGETHER
+    numbers = 0 <= table.variance <= MOST**2 and abs(table.values).max(initial=0.0) <= MOST
+    if not (sizes and numbers and table.noise in get_args(Noise)):
+        raise _not_one()
+
+
+def _not_one() -> ReadError:
+    return ReadError(
+        "the file is not a release that can be read", remedy="ask for it again where it was made"
+    )
+
+
+def _refuse(_: str) -> NoReturn:
+    raise _not_one()
+
+
+def _finite(text: str) -> Any:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)

@@ -1,0 +1,124 @@
+"""Arrow tables as frames: which types are taken, and how each becomes numbers, dates or texts.
+
+What a value becomes follows from the value and the declared type of its column, never from the other values,
+so that a table read in batches is the table read at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from dpcore.errors import SchemaError
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type of Arrow holds texts."""
+    from pyarrow import types
+
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or (types.is_dictionary(kind) and is_text(kind.value_type))
+    )
+
+
+def is_taken(kind: Any) -> bool:
+    """Whether a type of Arrow holds numbers, booleans, dates or texts."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return is_taken(kind.value_type)
+    return bool(
+        is_text(kind)
+        or types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_boolean(kind)
+        or types.is_date(kind)
+        or types.is_timestamp(kind)
+        or types.is_null(kind)
+    )
+
+
+def kind_of(kind: Any) -> Any:
+    """The type of the values, however they are stored."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.string() if is_text(kind) else kind
+
+
+def check_types(fields: Iterable[tuple[str, Any]]) -> None:
+    """Refuse columns of lists, structs, bytes and the like, and a name that is there twice."""
+    seen = set()
+    for name, kind in fields:
+        if not is_taken(kind):
+            raise SchemaError(
+                "column {column!r} holds values that are no numbers, dates or texts ({type})",
+                remedy="leave it out, or write it as text",
+                column=name,
+                type=kind,
+            )
+        if name in seen:
+            raise SchemaError(
+                "the table has {column!r} twice", remedy="rename one of the two columns", column=name
+            )
+        seen.add(name)
+
+
+def plain(column: Any) -> Any:
+    """The column in one of the few types that pandas takes over as numbers, dates or texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if is_text(column.type) or pa.types.is_null(column.type):
+        return column.cast(pa.string())
+    if pa.types.is_decimal(column.type):
+        return column.cast(pa.float64())
+    if pa.types.is_timestamp(column.type) and column.type.tz:
+        return pc.local_timestamp(column)
+    return column
+
+
+def frame_of(batch: Any) -> pd.DataFrame:
+    """A record batch as a frame: texts as categories, whole numbers in all their digits."""
+    import pyarrow as pa
+
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    columns = [_coded(column) for column in batch.columns]
+    kinds = {
+        column.type: nullable[column.type]
+        for column in columns
+        if column.null_count and column.type in nullable
+    }
+    table = pa.Table.from_arrays(columns, names=batch.schema.names)
+    frame: pd.DataFrame = table.to_pandas(
+        ignore_metadata=True, date_as_object=False, split_blocks=True, types_mapper=kinds.get
+    )
+    return frame
+
+
+def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with texts as texts, where `frame_of` made them categories."""
+    kinds = {
+        name: column.dtype.categories.dtype
+        for name, column in frame.items()
+        if isinstance(column.dtype, pd.CategoricalDtype)
+    }
+    return frame.astype(kinds) if kinds else frame
+
+
+def _coded(column: Any) -> Any:
+    import pyarrow as pa
+
+    if not is_text(column.type):
+        return plain(column)
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return coded.cast(pa.dictionary(pa.int32(), pa.string()))

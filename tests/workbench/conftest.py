@@ -1,0 +1,28 @@
+"""Streamlit's secrets as a file that tests write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.runtime.secrets import Secrets
+
+
+@pytest.fixture
+def write_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
+    """Writes the file, which is not there at first."""
+    path = tmp_path / "secrets.toml"
+    monkeypatch.setattr(Secrets, "_maybe_install_file_watchers", lambda self: None)
+    usual = st.config.get_option("secrets.files")
+    st.config.set_option("secrets.files", [str(path)])
+    st.secrets._reset()
+
+    def write(text: str) -> None:
+        path.write_text(text, encoding="utf-8")
+        st.secrets._reset()
+
+    yield write
+    st.config.set_option("secrets.files", usual)
+    st.secrets._reset()

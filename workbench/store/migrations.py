@@ -1,0 +1,55 @@
+"""What leads from each version of the database to the next: forward only, in plain SQL that never changes.
+
+`tables` says how the newest version is; the statements here say how an older one becomes it, in words that
+SQLite and PostgreSQL share. A migration that was delivered is not edited: the next one follows it.
+tests/workbench/store/versions holds a database of each version, as the program of its day left it.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from workbench.store.tables import about
+
+_STATEMENTS: dict[int, tuple[str, ...]] = {
+    # Standings: `SqlLedger` fills them in once it has walked each chain.
+    1: (
+        "ALTER TABLE ledger_accounts ADD COLUMN standing TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE ledger_lines ADD COLUMN standing TEXT NOT NULL DEFAULT ''",
+        "DROP INDEX IF EXISTS ledger_lines_charges",
+        "CREATE TABLE ledger_running ("
+        "dataset TEXT NOT NULL, request_id TEXT NOT NULL, owner TEXT NOT NULL, "
+        "PRIMARY KEY (dataset, request_id))",
+        "INSERT INTO ledger_running (dataset, request_id, owner) "
+        "SELECT dataset, request_id, '' FROM ledger_lines WHERE state = 'reserved' EXCEPT "
+        "SELECT dataset, request_id, '' FROM ledger_lines WHERE state IN ('committed', 'failed')",
+    ),
+    # Surveys, whose tables were made on demand before; and whose each data set is.
+    2: (
+        "CREATE TABLE IF NOT EXISTS surveys ("
+        "id TEXT NOT NULL PRIMARY KEY, key_digest TEXT NOT NULL UNIQUE, question TEXT NOT NULL, "
+        "expires TEXT NOT NULL, closed BOOLEAN NOT NULL)",
+        "CREATE TABLE IF NOT EXISTS survey_invitations ("
+        "digest TEXT NOT NULL PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), "
+        "answered BOOLEAN NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS ix_survey_invitations_survey ON survey_invitations (survey)",
+        "CREATE TABLE IF NOT EXISTS survey_reports ("
+        "id TEXT NOT NULL PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), report TEXT NOT NULL)",
+        "CREATE INDEX IF NOT EXISTS ix_survey_reports_survey ON survey_reports (survey)",
+        "CREATE TABLE data_set_owners ("
+        "dataset TEXT NOT NULL PRIMARY KEY, opener TEXT NOT NULL, steward TEXT NOT NULL)",
+        "CREATE INDEX ix_data_set_owners_steward ON data_set_owners (steward)",
+        "CREATE TABLE data_set_viewers ("
+        "dataset TEXT NOT NULL REFERENCES data_set_owners (dataset), person TEXT NOT NULL, "
+        "PRIMARY KEY (dataset, person))",
+    ),
+}
+VERSION = max(_STATEMENTS) + 1
+
+
+def bring_forward(connection: sa.Connection, version: int) -> None:
+    """Lead a database of an older version to the newest, within the transaction of the connection."""
+    for each in range(version, VERSION):
+        for statement in _STATEMENTS[each]:
+            connection.exec_driver_sql(statement)
+        connection.execute(sa.update(about).values(version=each + 1))

@@ -1,0 +1,105 @@
+"""Who may use a server: people who sign in, and the roles that its settings give them.
+
+Without `[auth]` in Streamlit's secrets there is one person, who sits at this computer. With it, `[roles]`
+lists addresses, each a whole one or "*@" and a domain:
+
+    [roles]
+    stewards = ["ada@example.org"]
+    analysts = ["*@example.org"]
+
+The file is read anew when it changes: whoever is taken off the list is refused at the next click.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dpcore.errors import ParameterError
+from workbench.store.settings import secrets
+
+HOURS = 12
+"""How long a sign-in lasts, whatever the cookie says."""
+
+_ADDRESS = re.compile(r"[^\s@]{1,200}@[^\s@]{1,200}")
+Role = Literal["steward", "analyst"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Somebody who may use this server.
+
+    Attributes:
+        address: as the provider confirmed it, in small letters; empty for the one person of a computer.
+        role: a steward opens data and spends; an analyst sees releases that were shared with them.
+    """
+
+    address: str
+    role: Role
+
+
+ALONE = Person(address="", role="steward")
+
+
+def sign_in_needed() -> bool:
+    """Whether the settings ask people to sign in."""
+    return "auth" in secrets()
+
+
+def person_of(claims: Mapping[str, Any]) -> Person | None:
+    """Who made these claims; None for somebody without a role, or whose sign-in is over."""
+    sections = secrets()
+    if "auth" not in sections:
+        return ALONE
+    address = address_of(claims)
+    if address is None:
+        return None
+    roles = sections.get("roles", {})
+    if is_listed(address, _texts(roles, "stewards")):
+        return Person(address=address, role="steward")
+    if is_listed(address, _texts(roles, "analysts")):
+        return Person(address=address, role="analyst")
+    return None
+
+
+def address_of(claims: Mapping[str, Any]) -> str | None:
+    """The address of somebody whose sign-in lasts; None for everybody else.
+
+    A provider that says it did not confirm the address is not believed.
+    """
+    address, issued = claims.get("email"), claims.get("iat")
+    if not claims.get("is_logged_in") or claims.get("email_verified") is False:
+        return None
+    if not isinstance(address, str) or not isinstance(issued, int | float):
+        return None
+    if not _ADDRESS.fullmatch(address.strip()) or not time.time() - HOURS * 3600 < issued < time.time() + 300:
+        return None
+    return address.strip().lower()
+
+
+def is_listed(address: str, listed: Sequence[str]) -> bool:
+    """Whether an address, or "*@" and its domain, is on a list."""
+    domain = "*@" + address.rpartition("@")[2]
+    return any(each.strip().lower() in (address, domain) for each in listed)
+
+
+def check_roles() -> None:
+    """Refuse settings under which nobody, or everybody, could come in. Raises: ParameterError."""
+    sections = secrets()
+    if "roles" in sections and "auth" not in sections:
+        raise ParameterError(
+            "the secrets name roles, but nobody signs in", remedy="add [auth], or take [roles] out"
+        )
+    if "auth" in sections and not _texts(sections.get("roles", {}), "stewards"):
+        raise ParameterError(
+            "people sign in, but the secrets name no steward",
+            remedy='add [roles] with stewards = ["you@example.org"]',
+        )
+
+
+def _texts(section: Any, name: str) -> list[str]:
+    found = section.get(name, []) if isinstance(section, Mapping) else []
+    return [each for each in found if isinstance(each, str)] if isinstance(found, Sequence) else []

@@ -1,0 +1,117 @@
+"""All tables of the database, as its newest version has them. A change here is a migration as well."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+tables = sa.MetaData()
+
+about = sa.Table(
+    "workbench",
+    tables,
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("key_check", sa.Text, nullable=False),
+)
+
+accounts = sa.Table(
+    "ledger_accounts",
+    tables,
+    sa.Column("dataset", sa.Text, primary_key=True),
+    sa.Column("rule", sa.Text, sa.CheckConstraint("rule IN ('basic', 'zcdp')"), nullable=False),
+    sa.Column("units", sa.BigInteger, sa.CheckConstraint("units > 0"), nullable=False),
+    sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
+    sa.Column("promise", sa.Text, nullable=False),
+    sa.Column("unit", sa.Text, nullable=False),
+    sa.Column("head", sa.Text, nullable=False),
+    sa.Column("standing", sa.Text, nullable=False, server_default=""),
+)
+
+lines = sa.Table(
+    "ledger_lines",
+    tables,
+    sa.Column("dataset", sa.ForeignKey(accounts.c.dataset), primary_key=True),
+    sa.Column("number", sa.Integer, sa.CheckConstraint("number >= 0"), primary_key=True, autoincrement=False),
+    sa.Column("request_id", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("units", sa.BigInteger, nullable=False),
+    sa.Column("threshold_units", sa.BigInteger, sa.CheckConstraint("threshold_units >= 0"), nullable=False),
+    sa.Column("part", sa.Text),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("previous", sa.Text, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("standing", sa.Text, nullable=False, server_default=""),
+    sa.UniqueConstraint("dataset", "request_id", "state"),
+    sa.CheckConstraint("state IN ('opened', 'reserved', 'committed', 'failed', 'outside')"),
+    sa.CheckConstraint("units > 0 AND state = 'reserved' OR units = 0 AND state <> 'reserved'"),
+)
+_ended = lines.c.state.in_(["committed", "failed"])
+sa.Index(
+    "ledger_lines_one_end",
+    lines.c.dataset,
+    lines.c.request_id,
+    unique=True,
+    sqlite_where=_ended,
+    postgresql_where=_ended,
+)
+
+releases = sa.Table(
+    "ledger_releases",
+    tables,
+    sa.Column("dataset", sa.ForeignKey(accounts.c.dataset), primary_key=True),
+    sa.Column("request_id", sa.Text, primary_key=True),
+    sa.Column("text", sa.Text, nullable=False),
+)
+
+
+running = sa.Table(
+    "ledger_running",
+    tables,
+    sa.Column("dataset", sa.Text, primary_key=True),
+    sa.Column("request_id", sa.Text, primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+)
+"""Which process runs a request that is held; not sealed, because it can only end one, never refund it."""
+
+surveys = sa.Table(
+    "surveys",
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("key_digest", sa.Text, nullable=False, unique=True),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("expires", sa.Text, nullable=False),
+    sa.Column("closed", sa.Boolean, nullable=False),
+)
+
+invitations = sa.Table(
+    "survey_invitations",
+    tables,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("survey", sa.ForeignKey(surveys.c.id), nullable=False, index=True),
+    sa.Column("answered", sa.Boolean, nullable=False),
+)
+
+reports = sa.Table(
+    "survey_reports",
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("survey", sa.ForeignKey(surveys.c.id), nullable=False, index=True),
+    sa.Column("report", sa.Text, nullable=False),
+)
+
+owners = sa.Table(
+    "data_set_owners",
+    tables,
+    sa.Column("dataset", sa.Text, primary_key=True),
+    sa.Column("opener", sa.Text, nullable=False),
+    sa.Column("steward", sa.Text, nullable=False, index=True),
+)
+"""Under whose key a data set is filed, for ever, and who may spend on it now."""
+
+viewers = sa.Table(
+    "data_set_viewers",
+    tables,
+    sa.Column("dataset", sa.ForeignKey(owners.c.dataset), primary_key=True),
+    sa.Column("person", sa.Text, primary_key=True),
+)
+"""Who may see the releases of a data set besides its steward."""
