@@ -30,5 +30,5 @@ st.set_page_config(
     page_title=_("{page} · Privacy Workbench").format(page=page.title), page_icon="🔒", layout="wide"
 )
 address.follow(shows_release=page.url_path == "synthesize")
-widgets.header(declaring=page.url_path == "")
+widgets.header(declaring=page.url_path in ("", "audit"))
 page.run()

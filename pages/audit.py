@@ -12,7 +12,7 @@ from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
 st.title(_("Is this anonymous?"))
-curator = widgets.need_curator(
+curator = widgets.need_rows(
     _(
         "Here you learn how re-identifiable a table is: how many people are unique, which columns name "
         "people, and what somebody with a voter list would find."
@@ -63,6 +63,11 @@ def figures(found: AuditReport) -> None:
 
 widgets.internal_badge()
 columns, sensitive = ask()
+naming = [each.column for each in roles.values() if each.role == "identifier"]
+if naming:
+    st.caption(
+        _("Columns that name people: {columns}.").format(columns=plain(", ".join(naming), at_most=400))
+    )
 if not columns:
     st.info(_("Choose at least one column that others may know."))
     st.stop()
@@ -95,7 +100,9 @@ except DpcoreError as error:
 st.markdown(f"### {plain(findings.verdict(found, columns), at_most=400)}")
 figures(found)
 with st.container(horizontal=True):
-    if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
+    if session.session().draft is not None:
+        st.page_link("pages/upload.py", label=_("Open it, to make it safer"), icon=":material/arrow_forward:")
+    elif st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(

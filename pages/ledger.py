@@ -43,7 +43,7 @@ if not data_set.rule.pure:
 st.header(_("Charges"))
 charges, notes = lines.charges(data_set), lines.notes(data_set)
 words = ""
-if len(charges) + len(notes) > 5:
+if len(charges) + len(notes) > 3:
     words = st.text_input(_("Show only lines with"), key="ledger-words", placeholder=_("such as a column"))
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))

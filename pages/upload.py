@@ -70,10 +70,20 @@ def describe(draft: session.Draft) -> None:
     for note in draft.notes:
         st.caption(plain(said(note), at_most=300))
     reading.show_reading(draft)
+    with st.container(horizontal=True):
+        if st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
+            st.switch_page("pages/audit.py")
+        st.button(_("Choose another table"), on_click=opening.drop_draft)
     with st.expander(_("Look at the first rows (private)")):
         widgets.internal_badge()
         st.dataframe(draft.frame.head(20), hide_index=True)
-    st.button(_("Choose another table"), on_click=opening.drop_draft)
+    with st.expander(_("Declare it by a codebook that was saved earlier")):
+        st.file_uploader(
+            _("A codebook, as JSON"),
+            type=["json"],
+            key=session.codebook_field().key,
+            on_change=opening.take_codebook,
+        )
 
 
 def next_steps(data_set: DataSet) -> None:

@@ -70,6 +70,8 @@ class Draft:
         data: the file's bytes, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
         sample: key of the sample that it is.
+        auditor: its rows behind a door without a budget, once an audit was asked for.
+        reports: what that audit computed.
     """
 
     name: str
@@ -85,6 +87,8 @@ class Draft:
     checks: dict[Column, Outside] = field(default_factory=dict)
     alike: Alike | None = None
     sample: str = ""
+    auditor: Curator | None = None
+    reports: dict[Any, Any] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -157,6 +161,7 @@ class Session:
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
         address: what this tab last wrote into the address.
+        about_rows: one digit of the rows of each table that this tab brought; internal.
     """
 
     data_sets: dict[str, DataSet] = field(default_factory=dict)
@@ -182,6 +187,7 @@ class Session:
     invitations: tuple[str | DpcoreError, list[str]] | None = None
     note: OpenSample | PlanRelease | TakeColumns | None = None
     address: dict[str, str] = field(default_factory=dict)
+    about_rows: dict[str, int] = field(default_factory=dict)
 
     @property
     def data_set(self) -> DataSet | None:
@@ -253,7 +259,8 @@ def _through_app() -> None:
 
 def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
     """An internal report, computed once a session; it leaves a line in the ledger, outside the total."""
-    reports = session().reports
+    draft = session().draft
+    reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
         reports[key] = curator.evaluate(evaluation())
     result: Result = reports[key].content
@@ -304,6 +311,11 @@ def uploader() -> Widget[UploadedFile]:
 def rows_field() -> Widget[UploadedFile]:
     """The field that asks for the rows of a data set on file; another one with every file that was read."""
     return Widget(f"bring-{session().uploads}")
+
+
+def codebook_field() -> Widget[UploadedFile]:
+    """The field for the codebook of a table that is being declared."""
+    return Widget(f"codebook-{session().uploads}")
 
 
 def address() -> dict[str, str]:

@@ -142,7 +142,7 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     table = f"patient_id,age\n{rows}".encode()
     app = new_tab().open(table)
-    app.go("codebook").press("Declare it anew")
+    app.go("codebook").press("Declare it anew").go("upload")
     app.upload(table)
     assert "was opened before, with a budget of epsilon 3" in app.text
     edit(app, 1, high="99")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpcore.accounting.loss import loss_from
+from dpcore.accounting.loss import PureDP, loss_from
+from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
+from dpcore.schema import Categorical, Schema
 from workbench import reading, samples, session
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
@@ -40,8 +42,32 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
         return False
     budget = loss_from(found.account.promise)
     schema = found.declaration.schema
+    note_rows(dataset, frame)
     held.add(Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name), found.declaration)
     return True
+
+
+def auditable_draft() -> Curator:
+    """The table that is being declared, to be audited before it has any budget.
+
+    It has no account yet: what is computed of it is forgotten with it, and the ledger has no line of it.
+    """
+    draft = session.session().draft
+    assert draft is not None
+    if draft.auditor is None:
+        unit = draft.schema.unit
+        name = next((str(each) for each in draft.frame.columns if each != unit.id_column), "")
+        nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
+        schema = Schema(columns=(nothing,), unit=unit)
+        draft.auditor = Curator.open(
+            draft.frame, schema, budget=PureDP(epsilon=1), ledger=MemoryLedger(), name=draft.name
+        )
+    return draft.auditor
+
+
+def note_rows(dataset: str, frame: pd.DataFrame) -> None:
+    """Keep one digit of the number of rows, as the page told when it was read, for warnings to its owner."""
+    session.session().about_rows[dataset] = int(float(f"{len(frame):.0e}"))
 
 
 def take_file(wanted: DataSet) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -14,7 +16,7 @@ from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import reading, session
 from workbench.store.datasets import DataSet
-from workbench.ui import charts, data_sets_view, unexpected
+from workbench.ui import charts, data_sets_view, reopening, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -24,6 +26,7 @@ from workbench.ui.wording import (
     epsilon_verdict,
     epsilon_words,
     loss_words,
+    number,
     plain,
     rho_words,
     spent_epsilon,
@@ -42,7 +45,7 @@ def header(*, declaring: bool) -> None:
     Args: declaring: whether this is the page on which tables are declared: a table on its way is named then.
     """
     held = session.session()
-    if declaring and (held.draft is not None or held.choosing):
+    if declaring and (held.draft is not None or held.choosing):  # not the one before (D28)
         if held.draft is not None:
             st.markdown(
                 _("**{name}** · not opened yet").format(name=plain(held.draft.name)),
@@ -97,6 +100,11 @@ def need_data_set(would_do: str) -> DataSet:
         data_sets_view.ways_to_a_table(would_do)
         st.stop()
     return data_set
+
+
+def need_rows(would_do: str) -> Curator:
+    """Rows to look at: those of the table that is being declared, which needs no budget, or open ones."""
+    return need_curator(would_do) if session.session().draft is None else reopening.auditable_draft()
 
 
 def need_curator(would_do: str) -> Curator:
@@ -167,34 +175,37 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     return st.rerun()
 
 
+def epsilon_box(key: str) -> session.Widget[float]:
+    """Where the epsilon of a picker is typed."""
+    return session.Widget(f"{key}-number")
+
+
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
-    """An epsilon by slider and by number; both always agree."""
-    slider, box = session.Widget[float](f"{key}-slider"), session.Widget[float](f"{key}-number")
-    options = [value for value in EPSILONS if value <= largest] or [largest]
-    if slider.value() not in options:  # at first, and when less is left than was chosen before
-        chosen = box.value()
-        start = min(default if chosen is None else chosen, largest)
-        box.put(start)
-        slider.put(_nearest(options, start))
+    """An epsilon by slider and by number; both always agree.
+
+    What a person chose is never changed: where less is left by now, the page says so.
+    """
+    slider, box = session.Widget[float](f"{key}-slider"), epsilon_box(key)
+    ends = math.floor(1000 * largest) / 1000
+    chosen = box.value()
+    value = (min(default, ends) or default) if chosen is None else chosen
+    options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
+    box.put(value)
+    slider.put(value if value in options else options[0])
     columns = st.columns([3, 1], vertical_alignment="bottom")
     columns[0].select_slider(
         label,
         options,
+        format_func=number,
         key=slider.key,
         on_change=lambda: box.put(slider.value() or 0.0),
         help=GLOSSARY["epsilon"],
         persist_state="session",
     )
-    value = columns[1].number_input(
-        _("exactly"),
-        min_value=0.0,
-        format="%g",
-        step=0.1,
-        key=box.key,
-        on_change=lambda: slider.put(_nearest(options, box.value() or 0.0)),
-        persist_state="session",
+    typed = columns[1].number_input(
+        _("exactly"), min_value=0.0, format="%g", step=0.1, key=box.key, persist_state="session"
     )
-    return float(value or 0.0)
+    return float(typed or 0.0)
 
 
 def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
@@ -213,10 +224,6 @@ def epsilon_left(curator: Curator) -> float:
 def say_epsilon(epsilon: float) -> None:
     """What an epsilon means, in words."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")
-
-
-def _nearest(options: list[float], value: float) -> float:
-    return min(options, key=lambda option: abs(option - value))
 
 
 def show_noise(model: SyntheticModel) -> None:

@@ -87,6 +87,34 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
     _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
 
 
+def take_codebook() -> None:
+    """Declare the draft as a codebook says; columns that it does not have stay as they were suggested."""
+    held = session.session()
+    file, draft = session.codebook_field().value(), held.draft
+    if file is None or draft is None:
+        return
+    held.uploads += 1
+    try:
+        codebook = Schema.from_json(file.getvalue().decode("utf-8-sig", errors="replace"))
+    except DpcoreError as error:
+        held.notices["upload"] = error
+        return
+    finally:
+        session.drop_uploads()
+    held.notices.pop("upload", None)
+    header = [str(name) for name in draft.frame.columns]
+    known = {column.name: column for column in codebook.columns if column.name in header}
+    columns = {column.name: column for column in draft.schema.columns} | known
+    unit = codebook.unit if codebook.unit.id_column in (None, *header) else draft.schema.unit
+    draft.schema = Schema(
+        columns=tuple(columns[name] for name in header if name in columns),
+        unit=unit,
+        excluded=tuple(column for column in draft.schema.excluded if column.name not in columns),
+    )
+    draft.grid = draft.edited = grid.to_grid(draft.schema, header)
+    draft.version += 1
+
+
 def take_wanted_sample() -> None:
     """Open the sample that was asked for on another page, if any."""
     note = session.take(session.OpenSample)
@@ -159,6 +187,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     except DpcoreError as error:
         held.notices["upload"] = error
         return
+    reopening.note_rows(draft.dataset, draft.frame)
     held.add(curator, declared(draft, schema))
 
 
