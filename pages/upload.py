@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.store.datasets import DataSet
-from workbench.ui import data_sets_view, releases, reopening, widgets
+from workbench.ui import data_sets_view, file_view, releases, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
 from workbench.upload import form, opening, reading
@@ -30,6 +30,7 @@ def choose_table() -> None:
                 "whose privacy loss is on file. Start with an invented sample, or with your own table."
             )
         )
+    file_view.demo_notice()
     for column, sample in zip(st.columns(len(reopening.SAMPLES)), reopening.SAMPLES.values(), strict=True):
         title = SAMPLE_TITLES[sample.key]
         with column.container(border=True, height="stretch"):
@@ -41,7 +42,7 @@ def choose_table() -> None:
                 on_click=opening.take_sample,
                 args=(sample.key,),
             )
-    st.file_uploader(
+    file_view.file_uploader(
         _(
             "Or drop your own table here: CSV, TSV, Parquet, Excel, SPSS, Stata or SAS, "
             "at most 50 MB, 2,000,000 rows, 1,000 columns"

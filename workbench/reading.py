@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from types import SimpleNamespace
 from typing import Any
 
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError
-from dpcore.io import ReadResult
-from dpcore.schema import Schema
-from workbench.reader import MEMORY, SECONDS
-from workbench.store.settings import CHECKOUT
+from dpcore.io import ReadResult, read_table
+from dpcore.schema import Schema, suggest_schema
+from workbench.apart import process
+from workbench.apart.line import StoppedError
+from workbench.apart.worker import Server
 
+MEMORY = 900 * 2**20
+"""Bytes that reading one file may take, beyond what the libraries take."""
+SECONDS = 30
 _AT_ONCE = threading.BoundedSemaphore(2)
 
 
@@ -30,45 +29,6 @@ class Reading:
     table: ReadResult
     schema: Schema | None
     dataset: str
-
-
-class _Reader:
-    """The process that waits for files; started when it is first needed, and again when it was ended."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._control: socket.socket | None = None
-
-    def job(self) -> Connection:
-        """A connection to a new copy of it."""
-        ours, theirs = socket.socketpair()
-        with self._lock, theirs:
-            for _ in range(2):
-                if self._control is None:
-                    self._control = _start()
-                try:
-                    socket.send_fds(self._control, [b"j"], [theirs.fileno()])
-                    break
-                except OSError:
-                    self._control.close()
-                    self._control = None
-        return Connection(ours.detach())
-
-
-def _start() -> socket.socket:
-    ours, theirs = socket.socketpair()
-    with theirs:
-        subprocess.Popen(
-            [sys.executable, "-m", "workbench.reader", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            cwd=CHECKOUT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"},
-        )
-    return ours
-
-
-_reader = _Reader()
 
 
 def read(
@@ -88,40 +48,34 @@ def read(
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
     with _AT_ONCE:
-        job = _reader.job()
-        started = time.monotonic()
-        process = None
         try:
-            process = job.recv()
-            job.send((data, name, options, key))
-            while not job.poll(0.2):
-                if cancelled() or time.monotonic() - started > 2 * SECONDS:
-                    raise ReadError("reading was stopped", remedy="choose the file again")
-            kind, content = job.recv()
-        except (EOFError, OSError):
-            late = time.monotonic() - started >= SECONDS
-            kind, content = ("time" if late else "memory"), None
-        finally:
-            if process is not None and not job.closed:
-                _end(process)
-            job.close()
-    if kind == "read":
-        table, schema, dataset = content
-        return Reading(table=table, schema=schema, dataset=dataset)
-    raise _refusal(kind, content)
+            table, schema, dataset = process.run(
+                read_within, data, name, options, key, cancelled=cancelled, memory=MEMORY, seconds=SECONDS
+            )
+        except process.WorkEnded as error:
+            raise _refusal(error) from None
+        except StoppedError:
+            raise ReadError("reading was stopped", remedy="choose the file again") from None
+    return Reading(table=table, schema=schema, dataset=dataset)
 
 
-def _refusal(kind: str, content: Any) -> DpcoreError:
-    if kind == "refused":
-        assert isinstance(content, DpcoreError)
-        return content
-    if kind == "memory":
+def read_within(server: Server, data: bytes, name: str, options: dict[str, Any], key: bytes | None) -> Any:
+    """What the other process does: what was read; with a key also its suggested schema and fingerprint."""
+    table = read_table(data, name, **options)
+    if key is None or table.frame.empty:
+        return table, None, ""
+    holder: Any = SimpleNamespace(key=key)
+    return table, suggest_schema(table.frame), Curator.dataset_of(table.frame, holder)
+
+
+def _refusal(ended: process.WorkEnded) -> DpcoreError:
+    if ended.kind == "memory":
         return LimitError(
             "reading this file takes more than {limit} MB of memory, whatever its own size",
             remedy="keep only the columns or rows that you need",
             limit=MEMORY // 2**20,
         )
-    if kind == "time":
+    if ended.kind == "time":
         return LimitError(
             "reading this file takes more than {limit} seconds",
             remedy="keep only the columns or rows that you need",
@@ -130,17 +84,5 @@ def _refusal(kind: str, content: Any) -> DpcoreError:
     return ReadError(
         "the file holds something that cannot be read ({kind})",
         remedy="write it again as CSV with plain numbers, texts and dates, and report this if it stays",
-        kind=str(content),
+        kind=ended.where.partition(" ")[0],
     )
-
-
-def _end(process: int) -> None:
-    try:
-        os.kill(process, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-
-
-def warm() -> None:
-    """Have the process wait with its libraries loaded before the first file comes."""
-    _reader.job().close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,9 +16,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, LedgerError
 from dpcore.evaluation.question import Evaluation
 from dpcore.io.read import ReadResult
 from dpcore.local import Question
@@ -25,12 +25,16 @@ from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
-from workbench.store import datasets, start
+from workbench.apart import asking, line
+from workbench.store import datasets, roles, start
 from workbench.store.datasets import DataSet, Declaration
+from workbench.store.personal import PersonalLedger
+from workbench.store.roles import Person
+from workbench.store.settings import read_settings
+from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
-from workbench.web import tabs
+from workbench.web import holders, tabs
 
-_KEY = "workbench"
 MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
 
@@ -61,17 +65,19 @@ class Draft:
         frame: the private rows.
         schema: as it was suggested.
         grid: what the schema editor starts from.
-        edited: the same as it stands now; it outlasts a visit to another page.
+        edited: the same as it is now; it outlasts a visit to another page.
         notes: what reading it brought up.
         dataset: its keyed fingerprint.
+        opener: whose key that is; see `PersonalLedger.under`.
         version: rises when the grid is replaced.
         checks: rows outside each declaration, computed so far.
         read: how a file was read; None for a sample.
-        data: the file's bytes, to read it otherwise; they go with the draft.
+        data: the bytes of a file of text, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
         sample: key of the sample that it is.
         auditor: its rows behind a door without a budget, once an audit was asked for.
         reports: what that audit computed.
+        size: of the rows, in bytes.
     """
 
     name: str
@@ -81,6 +87,7 @@ class Draft:
     edited: pd.DataFrame
     notes: tuple[str, ...]
     dataset: str
+    opener: str = ""
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
     version: int = 0
@@ -89,13 +96,24 @@ class Draft:
     sample: str = ""
     auditor: Curator | None = None
     reports: dict[Any, Any] = field(default_factory=dict)
+    size: int = 0
 
 
 @dataclass(kw_only=True)
 class Job:
-    """One run in a thread of its own, so that no click can break it off."""
+    """One run in a thread of its own, so that no click can break it off.
+
+    Attributes:
+        place: in the line of runs; 0 once it has begun.
+        charged: whether its charge is on file.
+        stopped: set to stop it.
+    """
 
     title: str
+    request_id: str = ""
+    place: int = 0
+    charged: bool = False
+    stopped: threading.Event = field(default_factory=threading.Event)
     stage: str = ""
     share: float = 0.0
     release: Release | None = None
@@ -105,6 +123,14 @@ class Job:
     def progress(self, stage: str, share: float) -> None:
         """Take note of how far the run is."""
         self.stage, self.share = stage, share
+
+    def wait(self, place: int) -> None:
+        """Take note of the place in line."""
+        self.place = place
+
+    def charge(self) -> None:
+        """Take note that the charge is on file."""
+        self.charged = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +155,18 @@ class TakeColumns:
     secret: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShowRelease:
+    """A note to the Links page: share this release."""
+
+    request_id: str
+
+
 Value = TypeVar("Value")
-Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns)
+Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Session:
     """What one tab holds.
 
@@ -162,6 +195,12 @@ class Session:
         note: what one page left for another.
         address: what this tab last wrote into the address.
         about_rows: one digit of the rows of each table that this tab brought; internal.
+        link: title and token of the last link that was made, shown once.
+        tab: id of the tab; empty outside of any.
+        bytes: how large each open table is, by fingerprint.
+        used: when somebody last did something here, on the monotonic clock.
+        dropped: names of the tables that went from memory because nobody did.
+        is_another: whether the browser asked for an earlier session, which is no more.
     """
 
     data_sets: dict[str, DataSet] = field(default_factory=dict)
@@ -185,9 +224,15 @@ class Session:
     question: Question | None = None
     survey_keys: dict[str, str] = field(default_factory=dict)
     invitations: tuple[str | DpcoreError, list[str]] | None = None
-    note: OpenSample | PlanRelease | TakeColumns | None = None
+    note: OpenSample | PlanRelease | TakeColumns | ShowRelease | None = None
     address: dict[str, str] = field(default_factory=dict)
     about_rows: dict[str, int] = field(default_factory=dict)
+    link: tuple[str, str] | None = None
+    tab: str = ""
+    bytes: dict[str, int] = field(default_factory=dict)
+    used: float = field(default_factory=time.monotonic)
+    dropped: tuple[str, ...] = ()
+    is_another: bool = False
 
     @property
     def data_set(self) -> DataSet | None:
@@ -199,11 +244,15 @@ class Session:
         """The same with its rows, where they are here."""
         return self.curators.get(self.current or "")
 
-    def add(self, curator: Curator, declaration: Declaration) -> None:
-        """Keep what was declared of a data set that was opened, and make it the current one."""
+    def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
+        """Keep what was declared of a data set that was opened, and make it the current one.
+
+        Args: size: of its rows, in bytes.
+        """
         dataset = curator.account.dataset
         datasets.keep(declaration, dataset, ledger())
         self.curators[dataset] = curator
+        self.bytes[dataset] = size
         self.enter(DataSet(account=curator.account, declaration=declaration, ledger=ledger()))
 
     def enter(self, data_set: DataSet) -> None:
@@ -221,13 +270,15 @@ class Session:
 
     def start(self, title: str, run: Callable[[Job], Release]) -> None:
         """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
-        job = Job(title=title)
+        job = Job(title=title, request_id=self.request_id)
         self.job = job
         self.request_id = uuid.uuid4().hex
 
         def work() -> None:
             try:
-                job.release = run(job)
+                with line.runs().turn(job.wait, job.stopped.is_set):
+                    job.place = 0
+                    job.release = run(job)
             except Exception as error:  # shown to the person by the page; the ledger has its own line
                 job.error = error
             finally:
@@ -235,14 +286,36 @@ class Session:
 
         threading.Thread(target=work, daemon=False).start()
 
+    def sizes(self) -> list[int]:
+        """Bytes of each table that this tab holds."""
+        drafts = [self.draft.size + len(self.draft.data)] if self.draft else []
+        return [*self.bytes.values(), *drafts]
+
+    def is_busy(self) -> bool:
+        """Whether a run is going on."""
+        return self.job is not None and not self.job.done.is_set()
+
+    def drop_tables(self) -> None:
+        """Forget all rows, and what was computed from them; the ledger and its releases stay."""
+        self.dropped = tuple(curator.name for curator in self.curators.values())
+        if self.draft is not None:
+            self.dropped += (self.draft.name,)
+        self.draft = self.job = self.shown = self.anonymization = None
+        for each in (self.curators, self.bytes, self.reports, self.tables):
+            each.clear()
+
 
 def session() -> Session:
     """The state of this tab."""
-    if _KEY not in st.session_state:
+    if holders.KEY not in st.session_state:
         _through_app()
-        st.session_state[_KEY] = Session()
-    held: Session = st.session_state[_KEY]
-    return held
+        context = get_script_run_ctx(suppress_warning=True)
+        tab = context.session_id if context else ""
+        st.session_state[holders.KEY] = Session(tab=tab, is_another=tabs.LOST in st.context.headers)
+        holders.register(st.session_state[holders.KEY])
+    found: Session = st.session_state[holders.KEY]
+    found.used = time.monotonic()
+    return found
 
 
 def _through_app() -> None:
@@ -258,11 +331,11 @@ def _through_app() -> None:
 
 
 def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
-    """An internal report, computed once a session; it leaves a line in the ledger, outside the total."""
+    """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
-        reports[key] = curator.evaluate(evaluation())
+        reports[key] = curator.evaluate(asking.Apart(evaluation(), unwanted()))
     result: Result = reports[key].content
     return result
 
@@ -344,6 +417,18 @@ def is_gone() -> Callable[[], bool]:
     return lambda: tabs.is_gone(session_id)
 
 
+def unwanted() -> Callable[[], bool]:
+    """Says later whether this run's tab was closed; where the person did something else meanwhile, it raises
+    what ends the run."""
+    gone = is_gone()
+
+    def ask() -> bool:
+        session()  # here Streamlit ends a run that another one waits for
+        return gone()
+
+    return ask
+
+
 def table_in(key: str) -> tuple[str, pd.DataFrame] | None:
     """Name and rows of a second table that a field has read."""
     return session().tables.get(key)
@@ -361,9 +446,68 @@ def drop_uploads() -> None:
         tabs.forget_uploads(context.session_id)
 
 
-def ledger() -> Ledger:
-    """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return start.ledger()
+def person() -> Person | None:
+    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
+    return roles.person_of(st.user.to_dict())
+
+
+def ledger() -> PersonalLedger:
+    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
+    context = get_script_run_ctx()
+    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
+    who = roles.person_of(claims)
+    if who is None:
+        raise LedgerError("you are not signed in any more", remedy="sign in again")
+    visitor = claims.get("visitor")
+    return PersonalLedger(
+        start.ledger(),
+        start.owners(),
+        person=who,
+        still=lambda: roles.person_of(claims),
+        visitor=f"visitor {visitor}" if visitor and not who.address else "",
+    )
+
+
+def is_demo() -> bool:
+    """Whether this server shows samples only."""
+    return read_settings().demo
+
+
+def signed_in_as() -> str | None:
+    """The address of whoever signed in with this browser, with or without a role."""
+    return roles.address_of(st.user.to_dict())
+
+
+def is_signed_in() -> bool:
+    """Whether somebody signed in with this browser, however long ago."""
+    return bool(st.user.get("is_logged_in"))
+
+
+def sign_in_failed() -> bool:
+    """Whether the provider sent this browser back without a person."""
+    return st.query_params.get("sign-in") == "failed"
+
+
+def forget_person() -> None:
+    """Drop everything that this tab holds."""
+    drop_uploads()
+    st.session_state.clear()
+
+
+def shares() -> Shares:
+    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.shares()
+
+
+def is_kept(request_id: str) -> bool:
+    """Whether a paid release waits in memory for the database to take it."""
+    return start.ledger().is_kept(request_id)
+
+
+def store_kept(request_id: str) -> bool:
+    """Have the ledger store what it keeps; whether this request is stored now."""
+    start.ledger().store_kept()
+    return not is_kept(request_id)
 
 
 def surveys() -> Surveys:

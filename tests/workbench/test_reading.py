@@ -14,6 +14,7 @@ import pytest
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
 from workbench import reading
+from workbench.apart import process
 from workbench.upload.grid import _join, _split
 
 KEY = b"k" * 32
@@ -94,13 +95,13 @@ def test_reading_ends_when_its_tab_is_closed() -> None:
 
 def test_a_reader_that_was_killed_is_started_again() -> None:
     """The system may end the waiting process; then no file could be read until the server is restarted."""
-    reading.warm()
+    process.warm()
     children = [
         int(name)
         for name in os.listdir("/proc")
         if name.isdecimal()
         and _parent(int(name)) == os.getpid()
-        and b"workbench.reader" in _command(int(name))
+        and b"workbench.apart.worker" in _command(int(name))
     ]
     assert children
     for child in children:

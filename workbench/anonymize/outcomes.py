@@ -27,6 +27,8 @@ from workbench.anonymize.work import (
     too_long,
     whom,
 )
+from workbench.apart import asking
+from workbench.ui import widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
@@ -48,7 +50,9 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
     key = ("frontier", method.name, limits, current.version, plan.models[1:], str(plan.metric))
     asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
-        return method, session.once(curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits))
+        return method, widgets.once_in_line(
+            curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits)
+        )
     except DpcoreError as error:
         return method, error
 
@@ -64,7 +68,7 @@ def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
         str(plan.metric),
         plan.suppressed,
     )
-    return session.once(curator, key, lambda: Trial(plan=plan))
+    return widgets.once_in_line(curator, key, lambda: Trial(plan=plan))
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -99,14 +103,16 @@ def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dic
 def make(curator: Curator, current: Work, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
-        current.made = curator.anonymize(trial(curator, current, plan).plan)
+        chosen = trial(curator, current, plan).plan
+        with widgets.in_line():
+            current.made = curator.anonymize(asking.apart(chosen, session.unwanted()))
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
 
 
 def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
-    """k against information loss, one line a suppression limit; a click chooses a point, a ring marks it."""
+    """k against information loss, one line per suppression limit; a click chooses the point with the ring."""
     frame = pd.DataFrame(
         [
             {
@@ -178,6 +184,16 @@ def columns_table(report: TrialReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+def made_warnings(curator: Curator, current: Work) -> list[str]:
+    """What the table that was made does not promise; none where its plan cannot be tried any more."""
+    if current.made_by is None:
+        return []
+    try:
+        return warnings(curator, current, trial(curator, current, current.made_by))
+    except DpcoreError:
+        return []
+
+
 def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
     """What this does not promise, with numbers from this very table."""
     found = []
@@ -210,8 +226,8 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
     if report.after.with_others > 0.001:
         found.append(
             _(
-                "For somebody who also knows the columns left as they are, {share} of the {whom} become "
-                "unique again."
+                "{share} of the {whom} are unique again for somebody who also knows the columns left as "
+                "they are."
             ).format(share=percent(report.after.with_others), whom=whom(report.plan))
         )
     made = {line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -17,6 +18,7 @@ from dpcore.schema import Boolean, Categorical
 from workbench import session
 from workbench.evaluate import again
 from workbench.evaluate.candidates import Candidate
+from workbench.ui import widgets
 from workbench.ui.language import _
 
 CANARIES = 1_000
@@ -46,7 +48,7 @@ def learning_key(candidate: Candidate, target: str, tasks: Sequence[str], splits
 def learn(curator: Curator, candidate: Candidate, key: Key, on_progress: OnProgress) -> tuple[Score, ...]:
     """Scores of models that learned from the candidate and from the original."""
     _name, _key, target, tasks, splits = key
-    return session.once(
+    return widgets.once_in_line(
         curator,
         key,
         lambda: Efficacy(
@@ -78,7 +80,7 @@ def measure_titles() -> dict[str, str]:
 
 
 def scores_table(found: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
-    """One line a learner and what it is compared with."""
+    """One line per learner and what it is compared with."""
     of = {
         "release": _("release"),
         "original": _("original, no privacy"),
@@ -110,7 +112,7 @@ def attack(
     curator: Curator, candidate: Candidate, key: Key, control: pd.DataFrame | None, on_progress: OnProgress
 ) -> Disclosure:
     """Attack the rows as they are, with the control table that somebody brought, if any."""
-    return session.once(
+    return widgets.once_in_line(
         curator,
         key,
         lambda: Attacks(
@@ -125,14 +127,14 @@ def attack(
 def attack_again(
     curator: Curator,
     key: Key,
-    make: Callable[[pd.DataFrame], Any],
+    made: again.Made,
     on_progress: OnProgress,
 ) -> Disclosure:
     """Attack what the recipe makes from half of the people; the other half is the control."""
-    return session.once(
+    return widgets.once_in_line(
         curator,
         key,
-        lambda: HeldOut(make=lambda half: make(half).sample(seed=0), secret=key[2], on_progress=on_progress),
+        lambda: HeldOut(make=made.rows, secret=key[2], on_progress=on_progress),
     )
 
 
@@ -149,7 +151,7 @@ def attack_titles() -> dict[str, str]:
 
 
 def attacks_table(found: Disclosure) -> pd.DataFrame:
-    """One line an attack and group of people, with the interval of its rate."""
+    """One line per attack and group of people, with the interval of its rate."""
     lines = []
     for each in found.attacks:
         for name, rate in (
@@ -174,7 +176,7 @@ def attacks_table(found: Disclosure) -> pd.DataFrame:
 
 def tell_apart(curator: Curator, candidate: Candidate, on_progress: OnProgress) -> Scored:
     """Whether a classifier can tell the candidate from the original."""
-    return session.once(
+    return widgets.once_in_line(
         curator,
         ("propensity", candidate.key),
         lambda: Propensity(release=candidate.table, on_progress=on_progress),
@@ -194,6 +196,7 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
     make = again.maker(release, schema)
     assert make is not None
     delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
-    found = canary_audit(make, candidate.rows, schema, canaries=CANARIES, delta=delta)
+    audit = functools.partial(canary_audit, canaries=CANARIES, delta=delta)
+    found = widgets.compute_in_line(audit, make, candidate.rows, schema)
     session.session().reports[key] = found
     return found

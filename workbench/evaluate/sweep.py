@@ -8,28 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.loss import PureDP
-from dpcore.anonymize.apply import apply
-from dpcore.anonymize.methods import Microaggregation
-from dpcore.anonymize.models import KAnonymity
-from dpcore.anonymize.plan import Plan
 from dpcore.errors import ParameterError
-from dpcore.evaluation.learning import Split, learn, random_splits
-from dpcore.evaluation.marginal_error import marginal_error
 from dpcore.schema import (
     Boolean,
     Categorical,
     Column,
     Integer,
-    IntervalColumn,
     PrivacyUnit,
     Schema,
     suggest_schema,
 )
-from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
-from workbench import samples
+from workbench import samples, session
+from workbench.apart import process
+from workbench.apart.asking import call
 from workbench.evaluate import again
 from workbench.ui.language import _
+from workbench.ui.wording import SAMPLE_TITLES
 
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
@@ -37,6 +31,8 @@ KS = (25, 50, 100)
 ROWS = 3_000
 """Of a table that take part, so that a sweep takes minutes at most."""
 SPLITS = 2
+SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
+"""Rows, features and share of the class 1 of the three tables of the book."""
 OnProgress = Callable[[str, float], None]
 
 
@@ -55,31 +51,46 @@ class Method:
     """A way to a private table: for an epsilon, or for a k."""
 
     title: str
-    recipe: Callable[[Schema, str], Recipe] | None = None
     k: int = 0
 
 
 def methods() -> dict[str, Method]:
     """The recipes at hand, and microaggregation, which has no epsilon."""
     found = {
-        "gaussian": Method(title=_("Gaussian by class"), recipe=_gaussian),
-        "adaptive": Method(title=_("Adaptive"), recipe=lambda schema, target: Adaptive()),
-        "tree": Method(title=_("Tree"), recipe=lambda schema, target: Tree()),
-        "independent": Method(
-            title=_("Independent"), recipe=lambda schema, target: Independent(columns=schema.domain.names)
-        ),
+        "gaussian": Method(title=_("Gaussian by class")),
+        "adaptive": Method(title=_("Adaptive")),
+        "tree": Method(title=_("Tree")),
+        "independent": Method(title=_("Independent")),
     }
     for k in KS:
         found[f"mdav-{k}"] = Method(title=_("MDAV, k = {k} (no epsilon)").format(k=k), k=k)
     return found
 
 
-def tables() -> dict[str, Callable[[], Invented]]:
-    """The invented samples, with what can be learned from them."""
-    return {
-        sample.key: (lambda sample=sample: invented(sample.title, sample.build()))  # type: ignore[misc]
-        for sample in samples.SAMPLES
+def tables() -> dict[str, str]:
+    """Titles of the tables at hand: the invented samples, and tables of the shape of the book's three."""
+    numeric = {
+        key: _("{rows} rows, {features} numbers and a label").format(rows=rows, features=features)
+        for key, (rows, features, _share) in SHAPES.items()
     }
+    return dict(SAMPLE_TITLES) | numeric
+
+
+def table(key: str) -> Invented:
+    """One of them."""
+    title = tables()[key]
+    if key in SHAPES:
+        return invented(title, shaped(*SHAPES[key]))
+    return invented(title, next(sample for sample in samples.SAMPLES if sample.key == key).build())
+
+
+def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
+    """Numbers in [-1, 1] that tell a label of 1 and -1, the first of them best."""
+    rng = np.random.default_rng(features)
+    label = np.where(rng.random(rows) < share, 1, -1)
+    centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
+    found = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
+    return pd.DataFrame({f"x{i + 1}": each for i, each in enumerate(found.T)} | {"label": label})
 
 
 def invented(title: str, frame: pd.DataFrame, target: str | None = None) -> Invented:
@@ -116,12 +127,12 @@ def sweep(
     for number, (table, name) in enumerate(jobs):
         method = known[name]
         on_progress(f"{table.title}: {method.title}", number / len(jobs))
-        runs = epsilons if method.recipe else epsilons[:1]
+        runs = epsilons[:1] if method.k else epsilons
         for place, epsilon in enumerate(runs):
             on_progress(f"{table.title}: {method.title}", (number + place / len(runs)) / len(jobs))
-            figures = _figures(table, method, epsilon)
+            figures = _figures(table, name, epsilon)
             first = name == names[0] and epsilon == epsilons[0]
-            for at in [epsilon] if method.recipe else epsilons:
+            for at in epsilons if method.k else [epsilon]:
                 lines += [{**each, "epsilon": at} for each in figures if each["method"] == method.title]
             if first:
                 others = [each for each in figures if each["method"] != method.title]
@@ -137,14 +148,20 @@ def _labels(column: Column, values: pd.Series) -> Column:
     return Categorical(column.name, categories=tuple(map(int, found)), missing=column.missing)
 
 
-def _figures(table: Invented, method: Method, epsilon: float) -> list[dict[str, object]]:
-    splits, errors = [], []
-    for split in random_splits(table.frame, table.frame, times=SPLITS):
-        train = split.train.reset_index(drop=True)
-        release = _release(table, method, epsilon, train)
-        splits.append(Split(train=train, test=split.test, release=release))
-        errors.append(marginal_error(train, release, table.schema, (2,), max_cliques=100).ways[0].mean)
-    tasks = ("logistic", "linear", "k-means")
+def _figures(table: Invented, name: str, epsilon: float) -> list[dict[str, object]]:
+    method = methods()[name]
+    scores, errors = process.compute(
+        call,
+        again.figures,
+        table.frame,
+        table.schema,
+        table.target,
+        name,
+        method.k,
+        epsilon,
+        SPLITS,
+        cancelled=session.unwanted(),
+    )
     lines: list[dict[str, object]] = [
         {
             "table": table.title,
@@ -157,7 +174,7 @@ def _figures(table: Invented, method: Method, epsilon: float) -> list[dict[str, 
             "low": each.mean - each.spread,
             "high": each.mean + each.spread,
         }
-        for each in learn(splits, table.schema, table.target, tasks=tasks)
+        for each in scores
         if each.of in ("release", "original")
     ]
     spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
@@ -174,41 +191,3 @@ def _figures(table: Invented, method: Method, epsilon: float) -> list[dict[str, 
         }
     )
     return lines
-
-
-def _release(table: Invented, method: Method, epsilon: float, train: pd.DataFrame) -> pd.DataFrame:
-    if method.recipe is None:
-        return _microaggregated(table.schema, method.k, train)
-    recipe = method.recipe(table.schema, table.target)
-    return again.run(recipe, PureDP(epsilon=repr(epsilon)), table.schema, train).sample(len(train), seed=0)
-
-
-def _gaussian(schema: Schema, target: str) -> Recipe:
-    """By class of the target; columns without an order, or with missing values, by their cells."""
-    others = [column for column in schema.columns if column.name != target]
-    numbers = [column.name for column in others if isinstance(column, IntervalColumn) and not column.missing]
-    cells = [column.name for column in others if column.name not in numbers]
-    return Gaussian.of(schema, label=target, one_hot=cells)
-
-
-def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
-    """MDAV on the complete columns of numbers; the others stay as they are, as in the book."""
-    numbers = [
-        column.name
-        for column in schema.columns
-        if isinstance(column, IntervalColumn)
-        and pd.api.types.is_numeric_dtype(train[column.name])
-        and train[column.name].notna().all()
-    ]
-    if not numbers:
-        raise ParameterError(
-            "microaggregation needs columns of numbers", remedy="take another method or another table"
-        )
-    names = [name for name in schema.domain.names if name in train]
-    plan = Plan(
-        roles={name: "quasi-identifier" if name in numbers else "insensitive" for name in names},
-        hierarchies={},
-        models=(KAnonymity(k=k),),
-        method=Microaggregation(),
-    )
-    return apply(train[names], plan)

@@ -77,7 +77,7 @@ class SqlLedger:
             found = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
         return sorted({*found, *self._store.witness.datasets()})
 
-    def open(self, account: Account) -> Account:
+    def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
         if stored is not None:
             self.verify(account.dataset)
@@ -101,7 +101,9 @@ class SqlLedger:
             )
             row = account_row(connection, account.dataset, lock=True)
             if row is not None and not row.head:  # filed just now, and not by another tab
-                line = self._append(connection, standing, None, "", "opened", NOTHING, open_content(account))
+                line = self._append(
+                    connection, standing, None, "", "opened", NOTHING, open_content(account, by)
+                )
             else:
                 line = None
         self._saw(line)
@@ -182,6 +184,10 @@ class SqlLedger:
             standing, _ = self._checked(connection, dataset)
             stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
             check_chain(self.key, standing, all_lines(connection, dataset), stored, row.head)
+
+    def is_kept(self, request_id: str) -> bool:
+        """Whether the release of a paid run waits for the database."""
+        return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
 
     def store_kept(self) -> None:
         """Store the ends of paid runs that the database could not take before, if it takes them now."""

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
+from dpcore.release import Release
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
+from workbench.apart import learning
 from workbench.ui.language import N_, Words, _, said
 
 
@@ -136,10 +138,30 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, request_id: str) -> N
     if request_id != held.request_id:
         return
     held.shown = None
-    held.start(
-        _("Release"),
-        lambda job: curator.run(recipe, loss, request_id=request_id, on_progress=job.progress),
-    )
+
+    def run(job: session.Job) -> Release:
+        elsewhere = learning.Apart(recipe, charged=job.charge, cancelled=job.stopped.is_set)
+        return curator.run(elsewhere, loss, request_id=request_id, on_progress=job.progress)
+
+    held.start(_("Release"), run)
+
+
+def stop() -> None:
+    """Stop the run, whether it waits in line or computes."""
+    job = session.session().job
+    if job is not None:
+        job.stopped.set()
+
+
+def is_kept(job: session.Job) -> bool:
+    """Whether the run was paid and ended well, and only the database could not take its release yet."""
+    return session.is_kept(job.request_id)
+
+
+def store_again(request_id: str) -> None:
+    """Try once more to store a paid release; it is shown if the database takes it now."""
+    if session.store_kept(request_id):
+        show(request_id)
 
 
 def show(request_id: str) -> None:

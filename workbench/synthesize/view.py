@@ -18,8 +18,10 @@ from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
 from workbench import session
+from workbench.report import of_release
+from workbench.report.downloads import guarantee_json
 from workbench.store.datasets import DataSet
-from workbench.synthesize import learning, model_view, recipes, record
+from workbench.synthesize import learning, model_view, pooling, recipes, record
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
 from workbench.ui import charts, releases, widgets
 from workbench.ui.files import release_file
@@ -80,7 +82,23 @@ def follow_job() -> None:
         st.rerun()
     if job.error is not None:
         widgets.error_box(job.error)
+        _what_it_cost(job)
     st.button(_("Back"), on_click=recipes.back)
+
+
+def _what_it_cost(job: session.Job) -> None:
+    if recipes.is_kept(job):
+        st.button(
+            _("Store it now"),
+            type="primary",
+            on_click=recipes.store_again,
+            args=(job.request_id,),
+            key="retry",
+        )
+    elif job.charged:
+        st.caption(_("The charge stays: noise may have been drawn. The Ledger page lists it as failed."))
+    else:
+        st.caption(_("Nothing was charged."))
 
 
 @st.fragment(run_every=0.5)
@@ -88,8 +106,21 @@ def _progress() -> None:
     job = session.session().job
     if job is None or job.done.is_set():
         st.rerun()
-    st.progress(min(1.0, job.share), text=f"{said(job.stage) or _('starting')} · {job.share:.0%}")
-    st.caption(_("The charge is on file. You may leave this page: the release will be in the list below."))
+    if job.place:
+        st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=job.place))
+    else:
+        st.progress(min(1.0, job.share), text=f"{said(job.stage) or _('starting')} · {job.share:.0%}")
+    st.caption(
+        _("The charge is on file. You may leave this page: the release will be in the list below.")
+        if job.charged
+        else _("Nothing is charged yet. You may leave this page: the release will be in the list below.")
+    )
+    st.button(
+        _("Stop it; the charge stays") if job.charged else _("Stop it"),
+        on_click=recipes.stop,
+        disabled=job.stopped.is_set(),
+        key="stop",
+    )
 
 
 def show(data_set: DataSet, request_id: str) -> None:
@@ -106,6 +137,18 @@ def show(data_set: DataSet, request_id: str) -> None:
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
         if st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
+        if st.button(_("Show it to somebody"), icon=":material/link:"):
+            session.session().note = session.ShowRelease(request_id=request_id)
+            st.switch_page("pages/links.py")
+        st.download_button(
+            _("Download as one HTML file"),
+            lambda: of_release.file(release),
+            f"release-{request_id[:8]}.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
+            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
+        )
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
@@ -118,6 +161,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         table = _rows(data_set, release)
         if table is not None:
             record.show(session.session().curator, release, table)
+            pooling.show(release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
@@ -141,7 +185,7 @@ def _files(data_set: DataSet, release: Release) -> None:
             )
         st.download_button(
             _("Guarantee (JSON)"),
-            releases.guarantee_json(release),
+            guarantee_json(release),
             release_file(name, release, "guarantee", "json"),
             "application/json",
             on_click="ignore",
@@ -275,7 +319,7 @@ def _rows(data_set: DataSet, release: Release) -> PublicTable | None:
         )
         st.download_button(
             _("Rows (Parquet)"),
-            lambda: to_parquet(table, {"guarantee": releases.guarantee_json(release)}),
+            lambda: to_parquet(table, {"guarantee": guarantee_json(release)}),
             release_file(data_set.name, release, "rows", "parquet"),
             on_click="ignore",
             icon=":material/download:",

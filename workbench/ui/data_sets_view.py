@@ -8,7 +8,7 @@ from dpcore.errors import DpcoreError
 from workbench import samples, session
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
-from workbench.ui import releases, reopening, unexpected
+from workbench.ui import file_view, releases, reopening, unexpected
 from workbench.ui.language import _
 from workbench.ui.wording import SAMPLE_TITLES, budget_line, plain, unit_words
 
@@ -87,7 +87,7 @@ def bring_rows(data_set: DataSet) -> None:
             "It was called **{name}**."
         ).format(number=len(names), columns=plain(shown, at_most=600), name=plain(declaration.name))
     )
-    st.file_uploader(
+    file_view.file_uploader(
         _("The file {name}").format(name=plain(declaration.name)),
         type=ENDINGS,
         key=session.rows_field().key,

@@ -20,13 +20,18 @@ def catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation("workbench", localedir=LOCALE, languages=[language], fallback=True)
 
 
+def code() -> str:
+    """The language of this session as HTML names it."""
+    return session.language().split("-")[0]
+
+
 def _(message: str) -> str:
     """A message in the language of this session."""
     return catalogue(session.language()).gettext(message)
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a message for the catalogues where it stands, to be translated where it is shown."""
+    """Mark a message for the catalogues where it is written, to be translated where it is shown."""
     return message
 
 
@@ -47,7 +52,7 @@ def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
 
 
 class Words(Mapping[str, str]):
-    """Messages by key, marked where they stand and translated when they are read."""
+    """Messages by key, marked where they are written and translated when they are read."""
 
     def __init__(self, messages: Mapping[str, str]) -> None:
         self._messages = messages

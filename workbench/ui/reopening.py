@@ -13,6 +13,7 @@ from dpcore.schema import Categorical, Schema
 from workbench import reading, samples, session
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
+from workbench.web import holders
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 MOST_NAMES = 15
@@ -36,14 +37,17 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 
     Raises: LedgerError, SchemaError.
     """
-    held, ledger = session.session(), session.ledger()
+    held, ledger = session.session(), session.ledger().of(dataset)
     found = datasets.find(dataset, ledger)
     if found is None or found.declaration is None or held.declaring == dataset:
         return False
     budget = loss_from(found.account.promise)
     schema = found.declaration.schema
     note_rows(dataset, frame)
-    held.add(Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name), found.declaration)
+    size = int(frame.memory_usage(deep=True).sum())
+    holders.check_room(size)
+    curator = Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name)
+    held.add(curator, found.declaration, size=size)
     return True
 
 
@@ -82,7 +86,7 @@ def take_file(wanted: DataSet) -> None:
         read = reading.read(
             file.getvalue(),
             file.name,
-            key=session.ledger().key,
+            key=session.ledger().of(wanted.id).key,
             cancelled=session.is_gone(),
             options=options or ReadOptions(),
         )
@@ -99,7 +103,7 @@ def take_sample(wanted: DataSet) -> None:
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
     try:
-        _take(frame, Curator.dataset_of(frame, session.ledger()), wanted)
+        _take(frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted)
     except DpcoreError as error:
         held.notices[NOTICE] = error
 

@@ -18,6 +18,7 @@ from streamlit.runtime import fragment
 from streamlit.runtime.scriptrunner import exec_code
 
 from dpcore.errors import DpcoreError
+from workbench.apart.process import WorkEnded
 from workbench.ui.language import _
 from workbench.ui.wording import error_words, plain
 
@@ -26,7 +27,7 @@ _log = logging.getLogger("workbench.unexpected")
 
 
 def install() -> None:
-    """Take the place of Streamlit's own handling. Once a process is enough; more do no harm."""
+    """Take the place of Streamlit's own handling. Once per process is enough; more do no harm."""
     for module in (exec_code, fragment):
         module.handle_user_script_exception = _handle  # type: ignore[attr-defined]
 
@@ -34,7 +35,8 @@ def install() -> None:
 def note(error: BaseException) -> str:
     """Log where an exception was raised, and of which type, but not what it says; the id of its line."""
     number = secrets.token_hex(4)
-    _log.error("%s: %s at %s", number, type(error).__name__, _places(error))
+    elsewhere = f"{error.where} < " if isinstance(error, WorkEnded) else ""
+    _log.error("%s: %s%s at %s", number, elsewhere, type(error).__name__, _places(error))
     return number
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
 
 import pandas as pd
 import streamlit as st
@@ -11,12 +15,15 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.question import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import reading, session
+from workbench.apart import line, process
+from workbench.apart.asking import call
 from workbench.store.datasets import DataSet
-from workbench.ui import charts, data_sets_view, reopening, unexpected
+from workbench.ui import charts, data_sets_view, file_view, reopening, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -45,11 +52,10 @@ def header(*, declaring: bool) -> None:
     Args: declaring: whether this is the page on which tables are declared: a table on its way is named then.
     """
     held = session.session()
+    _say_what_is_gone(held)
     if declaring and (held.draft is not None or held.choosing):  # not the one before (D28)
         if held.draft is not None:
-            st.markdown(
-                _("**{name}** · not opened yet").format(name=plain(held.draft.name)),
-            )
+            st.markdown(_("**{name}** · not opened yet").format(name=plain(held.draft.name)))
         return
     data_set = held.data_set
     if data_set is None:
@@ -79,6 +85,22 @@ def header(*, declaring: bool) -> None:
         budget_bar(balance, data_set.account)
     with right:
         st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def _say_what_is_gone(held: session.Session) -> None:
+    """Why a table that was open is not any more, and the way back."""
+    back = _("What was spent and released is kept. Open the same table again to go on.")
+    if held.dropped:
+        names = ", ".join(plain(name, at_most=80) for name in held.dropped)
+        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
+    elif held.is_another:
+        gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
+    else:
+        return
+    st.warning(f"{gone} {back}", icon=":material/history:")
+    if st.button(_("Understood"), key="gone"):
+        held.dropped, held.is_another = (), False
+        st.rerun()
 
 
 def budget_bar(balance: Balance, account: Account) -> None:
@@ -123,6 +145,34 @@ def error_box(error: Exception) -> None:
     unexpected.box(error)
 
 
+@contextmanager
+def in_line() -> Iterator[None]:
+    """Wait, with the place shown, until it is this tab's turn to compute something long."""
+    note = st.empty()
+    with line.runs().turn(
+        lambda place: note.caption(_("Other runs go first: place {place} in line.").format(place=place))
+    ):
+        note.empty()
+        yield
+
+
+def once_in_line(
+    curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]
+) -> Result:
+    """`session.once` for what takes long: it waits for its turn."""
+    if key in session.session().reports:
+        return session.once(curator, key, evaluation)
+    with in_line():
+        return session.once(curator, key, evaluation)
+
+
+def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
+    """A function of a module that reads nothing private, in another process when its turn comes."""
+    with in_line():
+        answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
+        return answer
+
+
 def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(chart.spec, alt=chart.alt, key=key)
@@ -150,7 +200,7 @@ def internal_badge() -> None:
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """A second table from a file, read once; None while there is none. Errors stand beside the field."""
+    """A second table from a file, read once; None while there is none. Errors are shown beside the field."""
     read = session.table_in(key)
     if read is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -159,7 +209,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         return read[1]
     held = session.session()
     widget = f"{key}-{held.uploads}"
-    file = st.file_uploader(label, type=data_sets_view.ENDINGS, key=widget)
+    file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=widget)
     if file is None:
         if held.failed.get(key) is not None:
             error_box(held.failed[key])
@@ -224,6 +274,13 @@ def epsilon_left(curator: Curator) -> float:
 def say_epsilon(epsilon: float) -> None:
     """What an epsilon means, in words."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")
+
+
+def link_root(address: str, kind: str) -> str:
+    """Where pages for people with a link are, seen from the address of one of ours."""
+    parts = urlsplit(address)
+    folder = parts.path.rsplit("/", 1)[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
 def show_noise(model: SyntheticModel) -> None:

@@ -14,10 +14,12 @@ from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import reading, session
 from workbench.store.datasets import DataSet, Declaration, find
+from workbench.store.personal import PersonalLedger
 from workbench.ui import reopening
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
+from workbench.web import holders
 
 ALIKE = session.Widget[str]("alike")
 MOST_FOR_HISTOGRAM = 4
@@ -84,7 +86,8 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    _draft(name, read.table.frame, None, read.table, data, read.schema, read.dataset)
+    kept = b"" if read.table.kind == "parquet" else data  # only text can be read in another way
+    _draft(name, read.table.frame, None, read.table, kept, read.schema, read.dataset)
 
 
 def take_codebook() -> None:
@@ -156,7 +159,7 @@ def confirm_all(draft: session.Draft) -> None:
 
 
 def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
-    """Rows outside each column's declaration; computed once a declaration. Private."""
+    """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
         if column not in draft.checks:
@@ -181,14 +184,15 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
-        curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
-        answer = {"alike": draft.alike.dataset, "people": ALIKE.value()} if draft.alike else {}
-        likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
+        ledger = session.ledger().under(draft.opener)
+        curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
+        answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
+        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
     reopening.note_rows(draft.dataset, draft.frame)
-    held.add(curator, declared(draft, schema))
+    held.add(curator, declared(draft, schema), size=draft.size)
 
 
 def declared(draft: session.Draft, schema: Schema) -> Declaration:
@@ -253,15 +257,17 @@ def _draft(
     try:
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
-        dataset = dataset or Curator.dataset_of(frame, session.ledger())
+        size = int(frame.memory_usage(deep=True).sum())
+        holders.check_room(size)
+        dataset, ledger = _filed(frame, dataset, sample=bool(sample))
         if reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
-        found = find(dataset, session.ledger())
+        found = find(dataset, ledger)
         if found is not None and found.declaration is not None:  # to be declared anew
             schema = found.declaration.schema
-        account = session.ledger().account(dataset)
-        alike = likeness.find(frame, session.ledger()) if account is None else None
+        account = ledger.account(dataset)
+        alike = likeness.find(frame, ledger) if account is None else None
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -278,9 +284,24 @@ def _draft(
         edited=proposed,
         notes=read.notes if read else (),
         dataset=dataset,
+        opener=ledger.opener,
         read=read,
         data=data,
         version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
         sample=sample,
+        size=size,
     )
+
+
+def _filed(frame: pd.DataFrame, dataset: str, *, sample: bool) -> tuple[str, PersonalLedger]:
+    """The fingerprint under which a table is, or would be, filed, and the ledger with the key for it."""
+    own = session.ledger()
+    if sample:
+        own = own.for_samples()
+        return Curator.dataset_of(frame, own), own
+    for ledger in own.handed():
+        other = Curator.dataset_of(frame, ledger)
+        if ledger.is_mine(other):
+            return other, ledger
+    return dataset or Curator.dataset_of(frame, own), own

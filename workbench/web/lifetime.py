@@ -8,13 +8,44 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
-from workbench import reading
+from dpcore.errors import DpcoreError
+from workbench.apart import process
 from workbench.store import start
 from workbench.store.settings import read_settings
-from workbench.web import logs, tabs
+from workbench.store.surveys import links_work
+from workbench.web import holders, logs, tabs
 
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
+
+
+def _settle() -> None:
+    """Write down which links were opened, and which have come to their end."""
+    if links_work.is_set():
+        with contextlib.suppress(DpcoreError):  # the store has said so in the log; tried again
+            start.shares().settle()
+
+
+async def _settle_regularly() -> None:
+    while True:
+        await asyncio.sleep(_SECONDS)
+        await asyncio.to_thread(_settle)
+
+
+async def _forget_regularly(seconds: float) -> None:
+    """End closed tabs whose time is over, and have idle ones forget their tables, again and again."""
+    while True:
+        await asyncio.sleep(seconds)
+        try:
+            idle = holders.drop_idle()
+            for holder in idle:
+                tabs.start_anew(holder.tab, holders.KEY, holder)
+            ended = tabs.forget_closed(rows_left=bool(idle))
+        except Exception as error:  # another version of Streamlit: said, and tried again
+            _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
+        else:
+            if ended or idle:
+                _log.info("%d closed tabs ended, %d idle ones gave up their tables", ended, len(idle))
 
 
 @contextlib.asynccontextmanager
@@ -22,13 +53,17 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     """Check everything that the pages need, and say in the log what is wrong; the pages say it too."""
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
+    tabs.overwrite_freed_memory()
     tabs.hold_made_files()
-    await asyncio.to_thread(reading.warm)
+    await asyncio.to_thread(process.warm)
     checking = asyncio.create_task(asyncio.to_thread(start.check_all))
-    forgetting = asyncio.create_task(tabs.forget_regularly(_SECONDS))
+    forgetting = asyncio.create_task(_forget_regularly(_SECONDS))
+    settling = asyncio.create_task(_settle_regularly())
     try:
         yield
     finally:
         forgetting.cancel()
+        settling.cancel()
+        await asyncio.to_thread(_settle)
         await checking
         _log.info("the server stops")

@@ -6,7 +6,6 @@ a clock. All of this is tested against the pinned version in tests/workbench/web
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import gc
 import logging
@@ -16,6 +15,9 @@ from typing import Any
 
 from streamlit import runtime
 
+LOST = "x-workbench-lost"
+"""Header that only the guard writes: the browser asked for a session that is no more."""
+
 
 def is_tab_of(session_id: str, visitor: str) -> bool:
     """Whether a live session belongs to this browser."""
@@ -23,6 +25,15 @@ def is_tab_of(session_id: str, visitor: str) -> bool:
         return False
     found = runtime.get_instance()._session_mgr.get_session_info(session_id)
     return found is not None and found.session._user_info.get("visitor") == visitor
+
+
+def sign_out(visitor: str) -> None:
+    """Nobody is signed in any more in any tab of this browser."""
+    if not visitor or not runtime.exists():
+        return
+    for found in runtime.get_instance()._session_mgr.list_sessions():
+        if found.session._user_info.get("visitor") == visitor:
+            found.session.clear_user_info()
 
 
 def is_gone(session_id: str) -> bool:
@@ -80,24 +91,61 @@ def forget_uploads(session_id: str) -> None:
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session_id)
 
 
-def forget_closed() -> int:
-    """End sessions whose time is over, and give their memory back; how many ended."""
+def forget_closed(*, rows_left: bool = False) -> int:
+    """End sessions whose time is over, and give their memory back; how many ended.
+
+    Args: rows_left: whether rows were dropped elsewhere, too.
+    """
     sessions: Any = runtime.get_instance()._session_mgr
     ended = sessions._session_storage._cache.expire()
     count = len(ended)
     while ended:
         session = ended.pop()[1].session
         session.shutdown()
+        _empty(session)
         del session
-    if count or _left_behind.is_set():
+    if count or rows_left or _left_behind.is_set():
         _left_behind.clear()
         give_back_memory()
     return count
 
 
+def _empty(session: Any) -> None:
+    """Take away what an ended session holds: Streamlit's loop keeps the last one until another tab comes."""
+    for name in ("_session_state", "_fragment_storage", "_client_state", "_browser_queue"):
+        setattr(session, name, type(getattr(session, name))())
+
+
+_FILL = -6
+"""M_PERTURB of glibc's malloc.h: overwrite memory when it is freed."""
+
+
+def overwrite_freed_memory() -> None:
+    """From now on, what is freed is overwritten."""
+    try:
+        ctypes.CDLL("libc.so.6").mallopt(_FILL, 0x5A)
+    except (OSError, AttributeError):  # another C library
+        return
+
+
+def start_anew(session_id: str, key: str, value: Any) -> None:
+    """Take away what an idle tab holds, but for one value in its state, as if its browser had just come."""
+    running = runtime.get_instance()
+    found = running._session_mgr.get_session_info(session_id)
+    if found is not None and found.session._scriptrunner is None:
+        running.media_file_mgr.clear_session_refs(session_id)
+        running.media_file_mgr.remove_orphaned_files()
+        running.dataframe_source_mgr.clear_all_for_session(session_id)
+        _empty(found.session)
+        found.session._session_state._new_session_state[key] = value
+
+
 def give_back_memory() -> None:
     """Free what is unreachable, and hand free pages to the system: rows would stay readable in them."""
     gc.collect()
+    # Python keeps freed small objects as they were; new ones take their places
+    junk = [bytes(size) for size in range(1, 480, 16) for _ in range(4_000)]
+    del junk
     try:
         import pyarrow as pa
 
@@ -105,16 +153,3 @@ def give_back_memory() -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
     except (OSError, AttributeError):  # another C library
         return
-
-
-async def forget_regularly(seconds: float) -> None:
-    """`forget_closed`, again and again."""
-    while True:
-        await asyncio.sleep(seconds)
-        try:
-            ended = forget_closed()
-        except Exception as error:  # another version of Streamlit: said, and tried again
-            _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
-        else:
-            if ended:
-                _log.info("%d closed tabs were forgotten", ended)

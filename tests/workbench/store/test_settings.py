@@ -52,6 +52,19 @@ def test_key_is_64_hexadecimal_digits() -> None:
         assert text not in str(error.value)
 
 
+def test_limits_are_numbers() -> None:
+    """A slip of the pen would close the server, or open it without any limit."""
+    settings = settings_from(
+        {"WORKBENCH_RUNS": "3", "WORKBENCH_TABLE_MB": "500", "WORKBENCH_IDLE_MINUTES": "0.5"}
+    )
+    assert (settings.runs, settings.table_bytes, settings.idle_minutes) == (3, 500_000_000, 0.5)
+    assert settings_from({}).runs >= 1
+    for name in ("WORKBENCH_RUNS", "WORKBENCH_TABLES", "WORKBENCH_TABLE_MB", "WORKBENCH_IDLE_MINUTES"):
+        for text in ("0", "-1", "many", "nan", "inf"):
+            with pytest.raises(ParameterError, match=f"{name} must be a number above 0"):
+                settings_from({name: text})
+
+
 def test_secrets_are_not_printed() -> None:
     """A log of the settings would hold the password or the key."""
     shown = repr(Settings(database_url="postgresql://me:secret-word@db/x", key=b"k" * 32))

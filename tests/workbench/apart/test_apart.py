@@ -1,0 +1,285 @@
+"""Work in other processes: the same results, the same errors, and charges that no end of a process undoes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.accounting.memory import MemoryLedger
+from dpcore.anonymize.methods import Mondrian
+from dpcore.curator import Curator
+from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.evaluation.learning import Efficacy
+from dpcore.evaluation.proposals import SuggestedHierarchies, SuggestedRoles, default_plan
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema import PrivacyUnit, Schema, suggest_schema
+from dpcore.synthesis import Adaptive, Histogram, Recipe
+from dpcore.tables.rows import PublicTable
+from workbench.apart import asking, learning, messages, process
+from workbench.apart.line import Line, StoppedError
+from workbench.apart.worker import Server
+
+COST = dp.PureDP(epsilon=1)
+
+
+def never() -> bool:
+    return False
+
+
+def opened(rows: int = 400) -> Curator:
+    """A table of three columns, and a budget of ten."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 70, rows),
+            "sex": rng.choice(["F", "M"], rows),
+            "city": rng.choice([*"ABCD"], rows),
+        }
+    )
+    schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
+    return Curator.open(frame, schema, budget=dp.PureDP(epsilon=10), ledger=MemoryLedger())
+
+
+class Odd(Histogram):
+    """A histogram whose learning does something first, once it is charged."""
+
+    def fit(self, measurer: Any, on_progress: Any) -> Any:
+        found = super().fit(measurer, on_progress)
+        if isinstance(found[0][("age",)].values.sum() and measurer, learning.Remote):
+            on_progress("noise was drawn", 0.5)
+        if found[0][("age",)].values.any():  # not in the rehearsal, whose counts are 0
+            DEEDS[self.column_deed]()
+        return found
+
+    column_deed = "sleep"
+
+
+class Killed(Odd):
+    column_deed = "killed"
+
+
+class Broken(Odd):
+    column_deed = "broken"
+
+
+def _broken() -> None:
+    raise KeyError("a secret value")
+
+
+DEEDS: dict[str, Callable[[], object]] = {
+    "sleep": lambda: time.sleep(60),
+    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "broken": _broken,
+}
+
+
+def run(curator: Curator, recipe: Recipe, cancelled: Callable[[], bool] = never, told: Any = None) -> Any:
+    charged: list[int] = []
+    apart = learning.Apart(recipe, charged=lambda: charged.append(len(curator.lines())), cancelled=cancelled)
+    try:
+        return curator.run(apart, COST, request_id="r", on_progress=told or (lambda stage, share: None))
+    finally:
+        assert charged in ([], [2])  # the line of the charge is there before anything is measured
+
+
+@pytest.mark.parametrize("recipe", [Histogram("age"), Adaptive()], ids=["histogram", "adaptive"])
+def test_a_release_is_what_it_would_be_here(recipe: Recipe) -> None:
+    """Noise, events or models would get lost on the way; or it could not be opened again."""
+    curator, stages = opened(), []
+    release = run(curator, recipe, told=lambda stage, share: stages.append(stage))
+    assert curator.release("r").to_json() == release.to_json()
+    assert release.recipe == recipe.to_dict()
+    events = curator.lines()[-1].content["events"]
+    assert len(events) >= len(release.marginals)
+    assert {tuple(clique) for event in events for clique in event["reads"]} >= set(release.marginals)
+    assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
+    assert bool(stages) == (recipe.kind == "adaptive")
+
+
+def test_another_process_is_told_noisy_numbers_alone() -> None:
+    """A recipe elsewhere could ask for exact counts, and a bug there would publish them."""
+    curator = opened()
+    views = learning.Views(curator._measurer(dp.PureDP(epsilon=1)))
+    for name in ("_exact", "_counts", "assigned", "events", "__reduce__"):
+        with pytest.raises(DisclosureError):
+            views.answer(0, name, ([("age",)],), {})
+    assert {each for each in vars(Measurer) if not each.startswith("_")} - {
+        "assigned",
+        "noise",
+    } == learning.ASKED
+    view = views.answer(0, "only", (("age",),), {})
+    assert view.domain.names == ("age",)
+    assert view.number == 1
+
+
+@pytest.mark.parametrize(
+    ("recipe", "error"),
+    [(Killed("age"), LimitError), (Broken("age"), process.WorkEnded)],
+    ids=["killed", "broken"],
+)
+def test_what_ends_badly_stays_charged_and_says_so(recipe: Recipe, error: type[Exception]) -> None:
+    """A worker that the system ends would take the charge, or the record of what was drawn, with it."""
+    curator = opened()
+    with pytest.raises(error) as caught:
+        run(curator, recipe)
+    assert "secret" not in str(caught.value)
+    last = curator.lines()[-1]
+    assert last.state == "failed"
+    assert len(last.content["events"]) == 1
+    assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
+    assert run(opened(), Histogram("age")).request_id == "r"  # others work on
+
+
+def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
+    """Somebody who steps back would pay for nothing, or get noise for nothing."""
+    curator = opened()
+    with pytest.raises(StoppedError):
+        run(curator, Odd("age"), cancelled=lambda: len(curator.lines()) == 2)
+    assert curator.balance().spent == 10**12
+    assert curator.lines()[-1].content["error"] == "StoppedError"
+    line, curator, out = Line(1), opened(), threading.Event()
+    places: list[int] = []
+
+    def wait() -> None:
+        with pytest.raises(StoppedError), line.turn(places.append, out.is_set):
+            run(curator, Histogram("age"))
+
+    with line.turn(places.append):
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        while not places:
+            time.sleep(0.01)
+        out.set()
+        waiting.join()
+    assert set(places) == {1}
+    assert len(curator.lines()) == 1
+    with line.turn(places.append):  # nobody blocks it
+        pass
+
+
+def test_the_line_is_kept_in_order() -> None:
+    """Whoever came last would be served first, or two runs would go at once."""
+    line, order, places = Line(1), [], {}
+    running = 0
+
+    def one(name: int) -> None:
+        nonlocal running
+        with line.turn(lambda place: places.setdefault(name, []).append(place)):
+            running += 1
+            assert running == 1
+            order.append(name)
+            running -= 1
+
+    with line.turn(lambda place: None):
+        threads = []
+        for name in range(4):
+            threads.append(threading.Thread(target=one, args=(name,)))
+            threads[-1].start()
+            while name not in places:
+                time.sleep(0.01)
+    for thread in threads:
+        thread.join()
+    assert order == [0, 1, 2, 3]
+    assert [places[name][0] for name in range(4)] == [1, 2, 3, 4]
+
+
+def test_an_evaluation_is_what_it_would_be_here() -> None:
+    """The original would be changed on its way, or an internal result would not come back."""
+    curator = opened()
+    stages: list[str] = []
+    here = curator.evaluate(SuggestedRoles()).content
+    assert curator.evaluate(asking.Apart(SuggestedRoles(), never)).content == here
+    public = PublicTable(
+        pd.DataFrame({"age": [30, 40] * 50, "sex": ["F", "M"] * 50, "city": ["A", "B"] * 50})
+    )
+    learned = Efficacy(
+        release=public,
+        target="sex",
+        tasks=("logistic",),
+        splits=1,
+        on_progress=lambda stage, share: stages.append(stage),
+    )
+    assert curator.evaluate(asking.Apart(learned, never)).content == curator.evaluate(learned).content
+    assert stages.count("logistic") >= 2
+    kinds = [line.content["evaluation"] for line in curator.lines() if line.state == "outside"]
+    assert kinds == ["proposed roles", "proposed roles", "learning", "learning"]
+
+
+def test_an_anonymized_table_is_what_it_would_be_here() -> None:
+    """Rows or the plan would change on the way; errors would lose their remedy."""
+    curator = opened()
+    hierarchies = curator.evaluate(SuggestedHierarchies(columns=("age", "sex"))).content
+    roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "insensitive"}
+    for method in ("full-domain", "mondrian"):
+        plan = default_plan(roles, hierarchies, k=5)
+        plan = (
+            plan
+            if method == "full-domain"
+            else type(plan)(**{**vars(plan), "method": Mondrian(), "limit": 0.0})
+        )
+        here, there = curator.anonymize(plan), curator.anonymize(asking.apart(plan, never))
+        pd.testing.assert_frame_equal(here.table.frame, there.table.frame)
+        assert here.plan == there.plan
+
+
+def test_large_arrays_and_errors_come_through() -> None:
+    """A table would come back as something else; a refusal would lose its kind, or a stage its share."""
+    numbers, told = np.arange(300_000), []
+    frame = pd.DataFrame({"a": numbers, "b": pd.Series(["x", None] * 150_000, dtype="str")})
+    back = process.run(give_back, frame, on_progress=lambda *each: told.append(each))
+    pd.testing.assert_frame_equal(back, frame)
+    back.iloc[0, 0] = 5  # it may be written to
+    assert told == [("half", 0.5)]
+    with pytest.raises(ParameterError, match="must be less; take 3") as caught:
+        process.run(refuse)
+    assert caught.value.details == {"k": 4}
+
+
+def give_back(server: Server, frame: pd.DataFrame) -> pd.DataFrame:
+    server.tell("half", 0.5)
+    return frame
+
+
+def refuse(server: Server) -> None:
+    raise ParameterError("k ({k}) must be less", remedy="take 3", k=4)
+
+
+def test_what_nobody_wants_any_more_ends() -> None:
+    """A page that was left would go on computing for nobody."""
+    began, process_id = time.monotonic(), []
+    with pytest.raises(StoppedError):
+        process.run(
+            sleep,
+            on_progress=lambda stage, share: process_id.append(int(stage)),
+            cancelled=lambda: bool(process_id),
+        )
+    assert time.monotonic() - began < 20
+    time.sleep(0.3)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process_id[0], 0)
+
+
+def sleep(server: Server) -> None:
+    server.tell(str(os.getpid()), 0)
+    time.sleep(60)
+
+
+def test_messages_are_no_files() -> None:
+    """Rows would lie on a disk on their way."""
+    import socket
+    from multiprocessing.connection import Connection
+
+    ours, theirs = socket.socketpair()
+    with Connection(ours.detach()) as one, Connection(theirs.detach()) as other:
+        sent = {"a": np.arange(10.0)}
+        messages.send(one, sent)
+        assert (messages.receive(other)["a"] == sent["a"]).all()

@@ -1,0 +1,84 @@
+"""Questions to the original, and its anonymization, computed in another process that ends with the answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from dpcore.anonymize.methods import Method
+from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.recoded import Recoded
+from dpcore.evaluation.question import Evaluation, Result
+from dpcore.schema import Schema
+from dpcore.synthesis.base import silent
+from dpcore.tables.rows import Microdata
+from workbench.apart import process
+from workbench.apart.worker import Server
+
+
+class Apart(Evaluation[Result]):
+    """An evaluation computed elsewhere, on a copy of the rows that is sent over a socket and ends with it.
+
+    Args:
+        cancelled: asked while it computes; it may raise.
+    """
+
+    def __init__(self, evaluation: Evaluation[Result], cancelled: Callable[[], bool]) -> None:
+        self._evaluation, self._cancelled = evaluation, cancelled
+        self.kind = evaluation.kind  # type: ignore[misc]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self._evaluation.about
+
+    def compute(self, original: Microdata, schema: Schema) -> Result:
+        """As the evaluation. Raises: its errors; StoppedError; LimitError where the system ended it."""
+        evaluation: Any = self._evaluation
+        tell = getattr(evaluation, "on_progress", silent)
+        if tell is not silent:
+            evaluation = dataclasses.replace(evaluation, on_progress=silent)
+        answer: Result = process.compute(
+            compute, evaluation, original.frame, schema, on_progress=tell, cancelled=self._cancelled
+        )
+        return answer
+
+
+def compute(server: Server, evaluation: Any, frame: pd.DataFrame, schema: Schema) -> Any:
+    """What the other process does."""
+    if hasattr(evaluation, "on_progress"):
+        evaluation = dataclasses.replace(evaluation, on_progress=server.tell)
+    return evaluation.compute(Microdata(frame), schema)
+
+
+class ApartMethod:
+    """A method of anonymization that recodes elsewhere; all else of it is as it is."""
+
+    def __init__(self, method: Method, cancelled: Callable[[], bool]) -> None:
+        self._method, self._cancelled = method, cancelled
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._method, name)
+
+    def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
+        """As the method. Raises: its errors; StoppedError; LimitError where the system ended it."""
+        asked = dataclasses.replace(plan, method=self._method)
+        found: Recoded = process.compute(recode, frame, asked, cancelled=self._cancelled)
+        return found
+
+
+def recode(server: Server, frame: pd.DataFrame, plan: Plan) -> Recoded:
+    """What the other process does."""
+    return plan.method.recode(frame, plan)
+
+
+def apart(plan: Plan, cancelled: Callable[[], bool]) -> Plan:
+    """The plan, to be carried out elsewhere."""
+    return dataclasses.replace(plan, method=ApartMethod(plan.method, cancelled))  # type: ignore[arg-type]
+
+
+def call(server: Server, function: Callable[..., Any], *given: Any) -> Any:
+    """Any function of a module, in the other process: `process.compute(call, function, ...)`."""
+    return function(*given)

@@ -1,0 +1,104 @@
+"""Works in a process of its own, `python -m workbench.apart.worker FD`; see workbench.apart.process.
+
+The program waits with its libraries loaded, and makes a copy of itself for each piece of work, which may be
+held to a size and a time. The copy ends with its work, and no row is left in any memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import resource
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from dpcore.errors import DpcoreError
+from workbench.apart.messages import receive, send
+
+LOADED = (
+    *("workbench.reading", "workbench.apart.asking", "workbench.apart.learning", "dpcore.evaluation.attacks"),
+    *("dpcore.evaluation.proposals", "dpcore.evaluation.trial", "pyarrow.csv", "pyarrow.parquet"),
+    *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
+    *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
+)
+"""What takes long to import, loaded before the first work comes."""
+
+
+class Server:
+    """The server, as work sees it: told how far the work is, and asked what it alone may answer."""
+
+    def __init__(self, line: Connection) -> None:
+        self._line = line
+
+    def tell(self, stage: str, share: float) -> None:
+        """How far the work is."""
+        send(self._line, ("told", (stage, share)))
+
+    def ask(self, *question: Any) -> Any:
+        """The answer to a question. Raises: what the server raises."""
+        send(self._line, ("asked", question))
+        kind, content = receive(self._line)
+        if kind == "raised":
+            raise content
+        return content
+
+
+def serve(line: Connection) -> None:
+    """Do one piece of work, and send what came of it."""
+    send(line, os.getpid())
+    function, given, memory, seconds = receive(line)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        size = pages * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    signal.alarm(seconds)  # ends the process, wherever it is; 0 is never
+    os.nice(5)
+    send(line, outcome(function, Server(line), given))
+
+
+def outcome(function: Callable[..., Any], server: Server, given: tuple[Any, ...]) -> tuple[str, Any]:
+    """("done", result), ("refused", error), ("memory", "") or ("failed", where): an error's words may hold
+    values, but not its type and place."""
+    try:
+        return "done", function(server, *given)
+    except DpcoreError as error:
+        error.__traceback__ = error.__cause__ = error.__context__ = None
+        return "refused", error
+    except MemoryError:
+        return "memory", ""
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)[-4:]
+        places = " < ".join(f"{Path(frame.filename).stem}:{frame.lineno}" for frame in reversed(frames))
+        return "failed", f"{type(error).__name__} at {places}"
+
+
+def main(control: socket.socket) -> None:
+    """One copy for each line that comes over the control socket, until that is closed; then all end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server tells when to end
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for name in LOADED:
+        importlib.import_module(name)
+    gc.freeze()  # copies share what is loaded
+    while True:
+        message, handles, *_ = socket.recv_fds(control, 1, 1)
+        if not message:
+            os.killpg(0, signal.SIGKILL)
+        if os.fork() == 0:
+            control.close()
+            try:
+                serve(Connection(handles[0]))
+            finally:
+                os._exit(0)
+        os.close(handles[0])
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
