@@ -7,6 +7,7 @@ from dpcore.evaluation.audit import AuditReport
 from workbench import session
 from workbench.audit import document, findings, view
 from workbench.ui import widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
@@ -108,7 +109,7 @@ with st.container(horizontal=True):
     st.download_button(
         _("Print: one HTML file"),
         lambda: document.to_html(curator, found, columns),
-        "audit.html",
+        file_name(curator.name, "audit internal", "html"),
         "text/html",
         on_click="ignore",
         icon=":material/print:",

@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from workbench.ledger import lines, opened_view
 from workbench.ui import widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon, unit_words
@@ -87,7 +88,7 @@ with st.container(horizontal=True):
     st.download_button(
         _("Export the ledger (JSON)"),
         lines.export(data_set),
-        "ledger.json",
+        file_name(data_set.name, "ledger", "json"),
         "application/json",
         on_click="ignore",
         icon=":material/download:",

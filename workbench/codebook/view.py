@@ -9,9 +9,24 @@ from dpcore.schema import Categorical, Column, Date, Integer, Real
 from workbench import session
 from workbench.store.datasets import DataSet, Declaration
 from workbench.ui.files import file_name
-from workbench.ui.language import _, said
+from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import KIND_WORDS, plain, unit_words
 
+FACTS = Words(
+    {
+        "low": N_("low"),
+        "high": N_("high"),
+        "categories": N_("categories"),
+        "special": N_("numbers with a cell of their own"),
+        "missing": N_("cell for missing"),
+        "missing_tokens": N_("means missing"),
+        "other": N_("cell for other"),
+        "kind": N_("kind"),
+        "cuts": N_("cuts"),
+        "bin_width": N_("step"),
+        "step": N_("step"),
+    }
+)
 MOST_CATEGORIES = 12
 
 
@@ -24,7 +39,8 @@ def table(declaration: Declaration) -> pd.DataFrame:
                 _("kind"): KIND_WORDS[column.kind],
                 _("values"): values(column),
                 _("cells"): column.size,
-                _("taken from the data"): ", ".join(column.from_data) or _("no"),
+                _("taken from the data"): ", ".join(FACTS.get(fact, fact) for fact in column.from_data)
+                or _("no"),
                 _("why"): said(column.reason),
             }
             for column in declaration.schema.columns

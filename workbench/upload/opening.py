@@ -22,7 +22,7 @@ from workbench.upload import grid, likeness
 from workbench.web import holders
 
 ALIKE = session.Widget[str]("alike")
-MOST_FOR_HISTOGRAM = 4
+MOST_FOR_HISTOGRAM = 6
 SYNTHESIZE = "pages/synthesize.py"
 
 
