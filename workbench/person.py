@@ -34,6 +34,12 @@ def ledger() -> PersonalLedger:
     )
 
 
+def is_steward() -> bool:
+    """Whether the person of this tab may open data and spend."""
+    found = person()
+    return found is not None and found.role == "steward"
+
+
 def is_demo() -> bool:
     """Whether this server shows samples only."""
     return read_settings().demo

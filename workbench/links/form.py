@@ -149,6 +149,7 @@ def make(curator: Curator, release: Release, draft: Draft) -> None:
 def _make(dataset: str, release: Release, draft: Draft) -> None:
     held = session.session()
     try:
+        session.ledger().check_mine(dataset)
         token = session.shares().make(
             release,
             dataset=dataset,
@@ -168,6 +169,7 @@ def make_again(dataset: str, share: str, title: str, days: int) -> None:
     """A new token for a link, for as long as it was meant to work."""
     held = session.session()
     try:
+        session.ledger().check_mine(dataset)
         held.link = title, session.shares().make_again(dataset, share, expires=in_days(days))
     except DpcoreError as error:
         held.notices["links"] = error
@@ -178,6 +180,7 @@ def revoke(dataset: str, share: str) -> None:
     held = session.session()
     held.link = None
     try:
+        session.ledger().check_mine(dataset)
         session.shares().revoke(dataset, share)
     except DpcoreError as error:
         held.notices["links"] = error

@@ -13,11 +13,19 @@ from workbench.ui.language import _
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
     """`st.file_uploader`; where files are not taken, a sentence instead."""
-    if not person.is_demo():
-        file: UploadedFile | None = st.file_uploader(label, **options)
-        return file
-    st.caption(_("This is a demo: it takes no files. Start the workbench on your own computer for that."))
-    return None
+    file: UploadedFile | None = None if _refused() else st.file_uploader(label, **options)
+    return file
+
+
+def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
+    """The same for several files."""
+    return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+
+
+def _refused() -> bool:
+    if person.is_demo():
+        st.caption(_("This is a demo: it takes no files. Start the workbench on your own computer for that."))
+    return person.is_demo()
 
 
 def demo_notice() -> None:

@@ -34,6 +34,17 @@ def let_in() -> Person:
     return who
 
 
+def for_stewards(title: str) -> None:
+    """What an analyst reads on a page that opens data or spends."""
+    st.title(title)
+    st.info(
+        _(
+            "This page is for stewards: it opens data or spends. As an analyst you see the releases that were "
+            "shown to you."
+        )
+    )
+
+
 def _ask() -> None:
     st.title(_("Privacy Workbench"))
     address = person.signed_in_as()
