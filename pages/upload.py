@@ -3,11 +3,10 @@
 import streamlit as st
 
 from workbench import person, session
-from workbench.store.datasets import DataSet
-from workbench.ui import data_sets_view, file_view, releases, reopening, widgets
+from workbench.ui import data_sets_view, file_view, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening, reading
+from workbench.upload import form, opening, reading, ways_view
 
 held = session.session()
 
@@ -87,57 +86,6 @@ def describe(draft: session.Draft) -> None:
         )
 
 
-def shown_to_me() -> None:
-    st.title(_("What others show you"))
-    st.write(_("You see the releases of these data sets. Their rows and budgets are their stewards'."))
-    if not data_sets_view.my_data_sets():
-        st.info(_("Nothing is shown to you yet. Ask a steward to name your address on the page Ledger."))
-
-
-def next_steps(data_set: DataSet) -> None:
-    st.title(_("What you can do now") if steward else plain(data_set.name))
-    if steward:
-        ways_on(data_set)
-    else:
-        st.button(_("Open another data set"), on_click=opening.another)
-    made_before(data_set)
-
-
-def ways_on(data_set: DataSet) -> None:
-    if held.curator is not None:
-        st.success(
-            _("The data set is open. What is computed from its rows now goes through the ledger."),
-            icon=":material/lock:",
-        )
-    for column, step in zip(st.columns(3), opening.steps(data_set), strict=False):
-        with column.container(border=True, height="stretch"):
-            if st.button(step.label, key=f"step-{step.kind}", icon=":material/arrow_forward:"):
-                opening.go(step)
-                st.switch_page(step.page)
-            st.write(step.text)
-    with st.container(horizontal=True):
-        st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
-        st.button(_("Open another table"), on_click=opening.another)
-    if held.curator is None:
-        st.subheader(_("The rows"))
-        data_sets_view.bring_rows(data_set)
-
-
-def made_before(data_set: DataSet) -> None:
-    made = releases.earlier(data_set)
-    if made:
-        st.subheader(_("Releases"))
-        for line in made[:8]:
-            if st.button(
-                _("Open {what} of {when}").format(what=plain(line["what"]), when=line["when"]),
-                key=f"release-{line['request_id']}",
-                type="tertiary",
-                icon=":material/verified_user:",
-            ):
-                held.shown = line["request_id"]
-                st.switch_page("pages/synthesize.py")
-
-
 steward = person.is_steward()
 if steward:
     opening.take_wanted_sample()
@@ -160,8 +108,8 @@ if held.draft is not None:
     if not ready:
         st.caption(_("It can be opened once the points above are settled."))
 elif held.data_set is not None and not held.choosing and notice is None:
-    next_steps(held.data_set)
+    ways_view.next_steps(held.data_set, steward=steward)
 elif steward:
     choose_table()
 else:
-    shown_to_me()
+    ways_view.shown_to_me()

@@ -39,8 +39,8 @@ def for_stewards(title: str) -> None:
     st.title(title)
     st.info(
         _(
-            "This page is for stewards: it opens data or spends. As an analyst you see the releases that were "
-            "shown to you."
+            "This page is for stewards: it opens data or spends. As an analyst you see the releases that "
+            "were shown to you."
         )
     )
 
