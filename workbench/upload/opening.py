@@ -11,7 +11,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
-from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
 from workbench import reading, session
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
@@ -154,27 +154,41 @@ def shares_kept(draft: session.Draft, unit: PrivacyUnit) -> tuple[float, float]:
 
 def confirm_all(draft: session.Draft) -> None:
     """Take every fact as known from outside."""
+    draft.unconfirmed = draft.edited
     draft.edited = draft.edited.assign(**{"known from outside": True})
     draft.version += 1
+
+
+def take_back(draft: session.Draft) -> None:
+    """Go back to what was known from outside before all of it was; other edits since then stay."""
+    assert draft.unconfirmed is not None
+    known = draft.unconfirmed["known from outside"]
+    draft.edited, draft.unconfirmed = draft.edited.assign(**{"known from outside": known}), None
+    draft.version += 1
+
+
+def outside(draft: session.Draft, column: Column) -> Outside:
+    """Rows outside a column's declaration; computed once per declaration. Private."""
+    if column not in draft.checks:
+        draft.checks[column] = column.check(draft.frame[column.name])
+    return draft.checks[column]
 
 
 def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
     """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
-        if column not in draft.checks:
-            draft.checks[column] = column.check(draft.frame[column.name])
-        outside = draft.checks[column]
-        if outside.refused:
+        found = outside(draft, column)
+        if found.refused:
             refused.append(column.name)
         lines.append(
             {
                 _("column"): column.name,
                 _("cells"): column.size,
-                _("moved to a bound"): outside.clipped,
-                _("other"): outside.other,
-                _("missing"): outside.missing,
-                _("no cell to go to"): outside.refused,
+                _("moved to a bound"): found.clipped,
+                _("other"): found.other,
+                _("missing"): found.missing,
+                _("no cell to go to"): found.refused,
             }
         )
     return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
