@@ -28,6 +28,16 @@ held.metric(
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
 left.metric(_("Left"), amount(balance.left, data_set.account), help=GLOSSARY["budget"])
+if data_set.account.source is None:
+    st.caption(
+        _("This account belongs to the content of the table: a table with other rows has another one.")
+    )
+else:
+    st.caption(
+        _("This account belongs to the connected source {name}, whatever rows it has today.").format(
+            name=plain(data_set.account.source)
+        )
+    )
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(data_set.account),

@@ -7,7 +7,7 @@ from workbench.store.datasets import DataSet
 from workbench.ui import data_sets_view, file_view, releases, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening, reading
+from workbench.upload import form, opening, reading, source_view
 
 held = session.session()
 
@@ -42,6 +42,7 @@ def choose_table() -> None:
                 on_click=opening.take_sample,
                 args=(sample.key,),
             )
+    source_view.show_cards()
     file_view.file_uploader(
         _(
             "Or drop your own table here: CSV, TSV, Parquet, Excel, SPSS, Stata or SAS, "
@@ -68,6 +69,7 @@ def describe(draft: session.Draft) -> None:
             rows=len(draft.frame), columns=len(draft.frame.columns)
         )
     )
+    source_view.say_which_rows(draft)
     for note in draft.notes:
         st.caption(plain(said(note), at_most=300))
     reading.show_reading(draft)

@@ -21,8 +21,9 @@ from dpcore.errors import DpcoreError, LedgerError
 from dpcore.evaluation.question import Evaluation
 from dpcore.io.read import ReadResult
 from dpcore.local import Question
-from dpcore.release import Release
+from dpcore.release import AnonymizedTable, Release
 from dpcore.schema import Column, Outside, Schema
+from dpcore.schema.source import Source
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
@@ -79,6 +80,7 @@ class Draft:
         auditor: its rows behind a door without a budget, once an audit was asked for.
         reports: what that audit computed.
         size: of the rows, in bytes.
+        source: where the rows are, of which these are the first ones; None for a table of its own.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Draft:
     auditor: Curator | None = None
     reports: dict[Any, Any] = field(default_factory=dict)
     size: int = 0
+    source: Source | None = None
 
 
 @dataclass(kw_only=True)
@@ -164,6 +167,18 @@ class ShowRelease:
     request_id: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """An anonymized table that may be shared, once what it does not promise was read.
+
+    Attributes:
+        not_promised: sentences for the box, as Markdown.
+    """
+
+    made: AnonymizedTable
+    not_promised: tuple[str, ...]
+
+
 Value = TypeVar("Value")
 Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
@@ -198,6 +213,7 @@ class Session:
         address: what this tab last wrote into the address.
         about_rows: one digit of the rows of each table that this tab brought; internal.
         link: title and token of the last link that was made, shown once.
+        offered: what the Anonymize page handed to the Links page, of the current data set.
         tab: id of the tab; empty outside of any.
         bytes: how large each open table is, by fingerprint.
         used: when somebody last did something here, on the monotonic clock.
@@ -230,6 +246,7 @@ class Session:
     address: dict[str, str] = field(default_factory=dict)
     about_rows: dict[str, int] = field(default_factory=dict)
     link: tuple[str, str] | None = None
+    offered: Offered | None = None
     tab: str = ""
     bytes: dict[str, int] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
@@ -267,7 +284,7 @@ class Session:
     def choose(self, dataset: str) -> None:
         """Work on another data set of this tab; what was shown of the one before goes."""
         self.current, self.shown, self.job = dataset, None, None
-        self.anonymization = None
+        self.anonymization, self.offered = None, None
         self.reports.clear()
 
     def start(self, title: str, run: Callable[[Job], Release]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import CSV, Tab
+from workbench.store.settings import read_settings
+from workbench.upload import source_view
 
 
 def grid_key(app: Tab) -> str:
@@ -238,3 +241,24 @@ def test_a_table_that_was_changed_a_little_is_recognized(app):
     app.press("Open the data set")
     notes = [line for line in app.curator.lines() if "sketch" in line.content]
     assert [line.content["people"] for line in notes] == ["the same"]
+
+
+def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
+    """Tables that do not fit could not be reached; or a look at some rows would pass for the table."""
+    frame = pd.DataFrame({"age": np.arange(3000) % 90, "sex": np.tile(["F", "M"], 1500)})
+    frame.to_parquet(tmp_path / "visits.parquet")
+    (tmp_path / "sources.toml").write_text(
+        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n'
+    )
+    settings = replace(read_settings(), sources=tmp_path / "sources.toml")
+    monkeypatch.setattr(source_view, "read_settings", lambda: settings)
+    app.go("upload").press("Look at it")
+    assert "first 1,000 rows of a connected source" in app.text
+    app.open_draft()
+    assert app.errors == ""
+    assert app.curator.account.source == "Visits"
+    assert app.curator._engine.counts([()])[0].values == 3000
+    assert "belongs to the connected source Visits" in app.go("ledger").text
+    (tmp_path / "visits.parquet").unlink()
+    app.go("upload").press("Open another table").press("Look at it")
+    assert "no file at the place of the source" in app.errors

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema.source import Source
 from workbench import reading, session
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
@@ -118,6 +120,12 @@ def take_codebook() -> None:
     draft.version += 1
 
 
+def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
+    """Put a source on the way to being opened, with its first rows and what is on file about it."""
+    unit = schema.unit if schema is not None else None
+    _draft(source.name, frame, unit, schema=schema, source=source)
+
+
 def take_wanted_sample() -> None:
     """Open the sample that was asked for on another page, if any."""
     note = session.take(session.OpenSample)
@@ -199,13 +207,16 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held = session.session()
     try:
         ledger = session.ledger().under(draft.opener)
-        curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
+        table = draft.frame if draft.source is None else draft.source
+        curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=draft.name)
         answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
-        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
+        if draft.source is None:
+            likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    reopening.note_rows(draft.dataset, draft.frame)
+    if draft.source is None:
+        reopening.note_rows(draft.dataset, draft.frame)
     held.add(curator, declared(draft, schema), size=draft.size)
 
 
@@ -265,6 +276,7 @@ def _draft(
     schema: Schema | None = None,
     dataset: str = "",
     sample: str = "",
+    source: Source | None = None,
 ) -> None:
     held = session.session()
     held.notices.pop("upload", None)
@@ -273,15 +285,15 @@ def _draft(
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(frame, dataset, sample=bool(sample))
-        if reopening.reopen(frame, dataset):
+        dataset, ledger = _filed(frame, dataset, sample=bool(sample), source=source)
+        if source is None and reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
         found = find(dataset, ledger)
-        if found is not None and found.declaration is not None:  # to be declared anew
+        if source is None and found is not None and found.declaration is not None:  # to be declared anew
             schema = found.declaration.schema
         account = ledger.account(dataset)
-        alike = likeness.find(frame, ledger) if account is None else None
+        alike = likeness.find(frame, ledger) if account is None and source is None else None
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -305,12 +317,17 @@ def _draft(
         alike=alike,
         sample=sample,
         size=size,
+        source=source,
     )
 
 
-def _filed(frame: pd.DataFrame, dataset: str, *, sample: bool) -> tuple[str, PersonalLedger]:
-    """The fingerprint under which a table is, or would be, filed, and the ledger with the key for it."""
+def _filed(
+    frame: pd.DataFrame, dataset: str, *, sample: bool, source: Source | None
+) -> tuple[str, PersonalLedger]:
+    """What a table is, or would be, filed under, and the ledger with the key for it."""
     own = session.ledger()
+    if source is not None:
+        return source_dataset(source.name), own
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
