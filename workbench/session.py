@@ -74,6 +74,7 @@ class Draft:
         data: the bytes of a file of text, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
         sample: key of the sample that it is.
+        unconfirmed: the grid before all of it was taken as known from outside.
         auditor: its rows behind a door without a budget, once an audit was asked for.
         reports: what that audit computed.
         size: of the rows, in bytes.
@@ -94,6 +95,7 @@ class Draft:
     checks: dict[Column, Outside] = field(default_factory=dict)
     alike: Alike | None = None
     sample: str = ""
+    unconfirmed: pd.DataFrame | None = None
     auditor: Curator | None = None
     reports: dict[Any, Any] = field(default_factory=dict)
     size: int = 0
