@@ -1,7 +1,7 @@
 """A link that many people open: how long does its page take, an answer to a question, a file?
 
 A server with two links: a histogram, and a whole table (13 columns, Adaptive). One client asks again and
-again; then 50 connections ask at once. Beside each stands /healthz, an answer of three bytes by the same
+again; then 50 connections ask at once. Beside each is /healthz, an answer of three bytes by the same
 server. Prints tables, or JSON with --json. CPU is that of the server for one answer; times are those of the
 client, on the same cores.
 """

@@ -149,23 +149,24 @@ def _make(dataset: str, chosen: Release | Offered, draft: Draft) -> None:
             return shares.make_syntactic(chosen.made, chosen.not_promised, draft, dataset=dataset)
         return shares.make(chosen, draft, dataset=dataset)
 
-    _do(draft.title, made)
+    _do(dataset, draft.title, made)
 
 
 def make_again(dataset: str, share: str, title: str, days: int) -> None:
     """A new token for a link, for as long as it was meant to work."""
-    _do(title, lambda shares: shares.make_again(dataset, share, expires=in_days(days)))
+    _do(dataset, title, lambda shares: shares.make_again(dataset, share, expires=in_days(days)))
 
 
 def revoke(dataset: str, share: str) -> None:
     """Let a link work no more."""
-    _do("", lambda shares: shares.revoke(dataset, share))
+    _do(dataset, "", lambda shares: shares.revoke(dataset, share))
 
 
-def _do(title: str, deed: Callable[[Shares], str | None]) -> None:
-    """Do something to the links; the token that comes of it, if any, is shown once."""
+def _do(dataset: str, title: str, deed: Callable[[Shares], str | None]) -> None:
+    """Do something to links of a data set of this person; the token that comes of it is shown once."""
     held = session.session()
     try:
+        session.ledger().check_mine(dataset)
         token = deed(session.shares())
     except DpcoreError as error:
         held.notices["links"] = error

@@ -55,7 +55,7 @@ class Table:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, *, note: str = "") -> Table:
-        """A frame of aggregates or of public rows, as it stands."""
+        """A frame of aggregates or of public rows, as it is."""
         return cls(
             headings=tuple(map(printable, frame.columns)),
             lines=tuple(tuple(map(printable, line)) for line in frame.itertuples(index=False, name=None)),

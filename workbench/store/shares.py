@@ -1,4 +1,4 @@
-"""Links that show one release to somebody who has no table: who made them, and what stands behind each.
+"""Links that show one release to somebody who has no table: who made them, and what is behind each.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept beside it: whoever
 answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
@@ -108,7 +108,7 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What stands behind a link that works.
+    """What is behind a link that works.
 
     Attributes:
         text: a release, as `Release.to_json` wrote it; or what `syntactic` reads.
@@ -234,7 +234,7 @@ class Shares:
         return share if is_open and is_theirs else None
 
     def shown(self, share: str) -> Shown:
-        """What stands behind a link that `open` found."""
+        """What is behind a link that `open` found."""
         query = sa.select(shares.c.title, shares.c.note, shares.c.contents, shares.c.text)
         with self._store.looking() as connection:
             row = connection.execute(query.where(shares.c.id == share)).one()
