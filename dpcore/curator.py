@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
-from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, loss_fields, units_down
+from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, ApproxDP, Loss, loss_fields, units_down
 from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
@@ -177,7 +177,7 @@ class Curator:
         recipe.fit(self._rehearsal(spend, cell, delta), silent)
         charge = Charge(
             units=self.rule.units(spend),
-            threshold_units=math.ceil(delta * 10**18),
+            threshold_units=math.ceil(delta * DELTA_UNIT),
             part=self._charged(cell),
         )
         asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
@@ -389,7 +389,7 @@ def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
         dataset=dataset,
         rule=Rule.of(budget),
         units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
-        threshold_units=int(budget.threshold_delta * 10**18) if isinstance(budget, ApproxDP) else 0,
+        threshold_units=int(budget.threshold_delta * DELTA_UNIT) if isinstance(budget, ApproxDP) else 0,
         promise=loss_fields(budget),
         unit=schema.unit.to_dict(),
     )

@@ -21,7 +21,7 @@ from dpcore.errors import DpcoreError, LedgerError
 from dpcore.evaluation.question import Evaluation
 from dpcore.io.read import ReadResult
 from dpcore.local import Question
-from dpcore.release import Release
+from dpcore.release import AnonymizedTable, Release
 from dpcore.schema import Column, Outside, Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import Step
@@ -158,6 +158,18 @@ class ShowRelease:
     request_id: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """An anonymized table that may be shared, once what it does not promise was read.
+
+    Attributes:
+        not_promised: sentences for the box, as Markdown.
+    """
+
+    made: AnonymizedTable
+    not_promised: tuple[str, ...]
+
+
 Value = TypeVar("Value")
 Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
@@ -188,6 +200,7 @@ class Session:
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
         link: title and token of the last link that was made, shown once.
+        offered: what the Anonymize page handed to the Links page, of the current data set.
         tab: id of the tab; empty outside of any.
         bytes: how large each open table is, by fingerprint.
         used: when somebody last did something here, on the monotonic clock.
@@ -216,6 +229,7 @@ class Session:
     invitations: tuple[str | DpcoreError, list[str]] | None = None
     note: OpenSample | PlanRelease | TakeColumns | ShowRelease | None = None
     link: tuple[str, str] | None = None
+    offered: Offered | None = None
     tab: str = ""
     bytes: dict[str, int] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
@@ -238,7 +252,7 @@ class Session:
     def choose(self, dataset: str) -> None:
         """Work on another open data set."""
         self.current, self.shown, self.job = dataset, None, None
-        self.anonymization = None
+        self.anonymization, self.offered = None, None
         self.reports.clear()
 
     def start(self, title: str, run: Callable[[Job], Release]) -> None:

@@ -57,7 +57,7 @@ class DuckDBSource:
 
     @property
     def table(self) -> str:
-        """What stands after FROM."""
+        """What is after FROM."""
         return f"({self.query}) AS asked"
 
     def connect(self) -> Any:

@@ -28,7 +28,9 @@ STREAMLIT = {
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
     "workbench.anonymize.demands",
+    "workbench.evaluate.book",
     "workbench.synthesize.learning",
+    "workbench.synthesize.pooling",
     "workbench.synthesize.record",
     "workbench.upload.reading",
 }
@@ -76,7 +78,7 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench stands: samples, store, apart, reading, web, session, ui, report, pages."""
+    """Where a module of workbench is: samples, store, apart, reading, web, session, ui, report, pages."""
     rooms = ("samples", "store", "apart", "reading", "web", "session", "ui", "report")
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 

@@ -96,23 +96,23 @@ def test_reload_keeps_the_ledger(visitor, table):
     person.sees("What is promised")
 
 
-@pytest.mark.parametrize("deed", ["other page", "closed tab", "reload"])
-def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server, deed):
+@pytest.mark.parametrize("step", ["other page", "closed tab", "reload"])
+def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server, step):
     """A release would be paid for and lost, or stay held for ever."""
     person = open_for_release(visitor(), table)
     reserved, committed, releases = count(server, "reserved"), count(server, "committed"), server.releases()
     slow_release(person)
     until(lambda: count(server, "reserved") == reserved + 1)
-    if deed == "other page":
+    if step == "other page":
         person.go("Ledger")
-    elif deed == "closed tab":
+    elif step == "closed tab":
         person.page.close()
     else:
         person.page.reload()
     until(lambda: count(server, "committed") == committed + 1)
     assert server.releases() == releases + 1
     assert count(server, "reserved") == reserved + 1
-    if deed == "other page":
+    if step == "other page":
         person.go("Synthesize").sees("What is promised", seconds=WAIT)
 
 

@@ -16,7 +16,7 @@ CSV = "\n".join(
 
 
 class Tab:
-    """One tab. Every deed runs the page once and hands back the tab."""
+    """One tab. Every step runs the page once and hands back the tab."""
 
     def __init__(self) -> None:
         self.at = AppTest.from_file(str(APP), default_timeout=20)

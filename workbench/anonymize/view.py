@@ -16,8 +16,9 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands, document, outcomes, work
+from workbench.anonymize import demands, outcomes, work
 from workbench.anonymize.work import Work
+from workbench.report import of_table
 from workbench.ui import examples, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -163,7 +164,7 @@ def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
         )
         st.download_button(
             _("Download as one HTML file"),
-            lambda: document.html(made, warnings),
+            lambda: of_table.file(made.table, made.guarantee, warnings),
             "anonymized.html",
             "text/html",
             on_click="ignore",
@@ -178,6 +179,9 @@ def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
             icon=":material/description:",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
+        if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
+            session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))
+            st.switch_page("pages/links.py")
 
 
 def guided_example() -> None:

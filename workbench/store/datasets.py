@@ -96,7 +96,7 @@ class DataSet:
         return self.account.rule
 
     def balance(self) -> Balance:
-        """Spent, held and left, from the ledger as it stands now."""
+        """Spent, held and left, from the ledger as it is now."""
         return self.ledger.standing(self.id).balance
 
     def lines(self) -> tuple[Line, ...]:

@@ -188,13 +188,13 @@ def show_figures(curator: Curator, release: Release, model: Figures) -> None:
 def show_classes(release: Release, model: GaussianModel) -> None:
     """Means and deviations of the features of each class, on the scale of their columns."""
     labels = release.schema.column(model.label).labels
+    means, variances = model.moments.clipped
     lines = []
     for number_, name in enumerate(model.features):
         column = release.schema.column(name)
         line: dict[str, str] = {_("feature"): name}
         for code, label in enumerate(labels):
-            mean = float(model.moments.means[code, number_])
-            spread = float(model.moments.covariances[code, number_, number_]) ** 0.5
+            mean, spread = float(means[code, number_]), float(variances[code, number_]) ** 0.5
             if isinstance(column, Integer | Real):
                 low, high = centers_of(column)[[0, -1]]
                 mean, spread = low + (mean + 1) / 2 * (high - low), spread * (high - low) / 2

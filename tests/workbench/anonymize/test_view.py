@@ -13,7 +13,7 @@ from workbench.anonymize import view
 
 
 def test_no_download_of_the_table_lists_the_original_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The birth date of somebody who was suppressed stood in the footer of the Parquet file."""
+    """The birth date of somebody who was suppressed was in the footer of the Parquet file."""
     frame = pd.DataFrame({"birth": ["1980-01-01"] * 99 + ["1931-07-19"], "sex": ["F", "M"] * 50})
     schema = dp.Schema(
         columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1)

@@ -80,7 +80,7 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
     theirs = _open(bob)
     assert theirs.account.dataset != dataset
     assert theirs.stored(dp.Histogram("hiv"), BUDGET) is None
-    for deed in (
+    for step in (
         lambda: bob.lines(dataset),
         lambda: bob.standing(dataset),
         lambda: bob.account(dataset),
@@ -91,7 +91,7 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
         lambda: bob.hand(dataset, "bob@example.org"),
     ):
         with pytest.raises(LedgerError, match="not yours"):
-            deed()
+            step()
     ada.verify()
     theirs.verify()
 
