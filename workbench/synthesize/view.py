@@ -7,19 +7,20 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel
+from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel, load_recipe
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
+from workbench.store.job import Job
 from workbench.synthesize import learning, model_view, pooling, recipes, record
 from workbench.ui import charts, releases, widgets
 from workbench.ui.language import _, said
@@ -162,6 +163,7 @@ def show(curator: Curator, request_id: str) -> None:
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
+    _offer_job(curator, release)
 
 
 def _tables(release: Release) -> None:
@@ -290,3 +292,27 @@ def _rows(release: Release) -> PublicTable | None:
             icon=":material/data_object:",
         )
     return table
+
+
+def _offer_job(curator: Curator, release: Release) -> None:
+    """The release as a job for the command line, where its recipe can be read back."""
+    recipe = load_recipe(release.recipe)
+    if recipe is None:
+        return
+    job = Job(
+        table=curator.account.source or curator.name,
+        schema=curator.schema,
+        budget=loss_from(curator.account.promise),
+        recipe=recipe,
+        loss=loss_from(release.guarantee.loss),
+        part=release.part,
+    )
+    st.download_button(
+        _("Download as a job (JSON)"),
+        job.to_json(),
+        "job.json",
+        "application/json",
+        on_click="ignore",
+        icon=":material/terminal:",
+        help=_("The same beside the data: python -m workbench release job.json --to release.json"),
+    )
