@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import streamlit as st
 
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv
 from dpcore.release import Release
 from dpcore.synthesis import pool
+from dpcore.synthesis.pooling import People
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import error_box
 from workbench.ui.wording import guarantee_words, loss_words
@@ -38,7 +41,7 @@ def show(release: Release) -> None:
             return
         people = st.radio(
             _("Who is in these tables?"),
-            list(PEOPLE),
+            get_args(People),
             format_func=PEOPLE.__getitem__,
             horizontal=True,
             key=f"{key}-people",
