@@ -17,7 +17,7 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import READ_AS_TEXT, Canonical, canonical, from_text
+from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
@@ -133,6 +133,12 @@ def rows_per_person(persons: Digests) -> dict[int, int]:
 
 
 def _ids(column: pd.Series) -> Canonical:
+    if column.name in column.attrs.get(MERGED, ()):
+        raise SchemaError(
+            "{column!r} was read as numbers, and some ids became one, as 12.1 and 12.10 do",
+            remedy="open the file with a name for this column that says what it is, such as id",
+            column=str(column.name),
+        )
     ids = canonical(column)
     if (ids.codes < 0).any():
         raise SchemaError(

@@ -25,10 +25,11 @@ from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.tables.rows import PublicTable
 from share import links
 from tests.share.asgi import Answer, call
+from workbench.report.document import LABELS
 from workbench.store import shares as store_shares
 from workbench.store.database import Store
 from workbench.store.settings import Settings
-from workbench.store.shares import Shares, in_days
+from workbench.store.shares import Draft, Shares, in_days
 
 HOSTILE = "</title><script>alert(1)</script>\u202e=1+1 **x**"
 CANARY = "Zyxomma-Canary-7731"
@@ -77,8 +78,8 @@ class Shared:
         self.app = Starlette(routes=links.routes(self.shares))
 
     def make(self, release: dp.Release = RELEASE, **given: Any) -> str:
-        fields = {"dataset": "d", "title": "Ages", "expires": in_days(7), "contents": ALL, **given}
-        return self.shares.make(release, **fields)
+        fields = {"title": "Ages", "expires": in_days(7), "contents": frozenset(ALL), **given}
+        return self.shares.make(release, Draft(**fields), dataset="d")
 
     def get(self, path: str | None = None, query: str = "") -> Answer:
         where = f"/share/{self.token if path is None else path}"
@@ -325,6 +326,30 @@ def test_only_a_release_is_shared(shared: Shared) -> None:
             shared.make(other)  # type: ignore[arg-type]
 
 
+def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
+    """Whoever gets an anonymized table by a link would take it for more than it is."""
+    rows = PublicTable(pd.DataFrame({"age": ["20 to 29", "=1+1"], "n": [1, 2]}))
+    guarantee = Guarantee(kind="syntactic", unit="people", models=("2-anonymity",))
+    made = AnonymizedTable(table=rows, plan=CANARY, guarantee=guarantee)
+    draft = Draft(title="T", expires=in_days(7), contents=frozenset({"rows"}))
+    token = shared.shares.make_syntactic(made, ["3 \\% become *unique* \\<again\\>"], draft, dataset="d")
+    page = shared.get(token)
+    assert "syntactic, no epsilon" in page.text
+    assert "What this does not promise" in page.text
+    assert "3 % become *unique* &lt;again&gt;" in page.text
+    assert "differentially private" not in page.text
+    assert b"'=1+1" in shared.get(token, query="file=rows.csv").body
+    again = pd.read_parquet(io.BytesIO(shared.get(token, query="file=rows.parquet").body))
+    pd.testing.assert_frame_equal(again, rows.frame)
+    assert shared.get(token, query="file=guarantee.json").status == 200
+    assert shared.get(token, query="from-0=1").text == page.text
+    for other in (RELEASE, rows, "text"):
+        with pytest.raises(DisclosureError):
+            shared.shares.make_syntactic(other, ["said"], draft, dataset="d")  # type: ignore[arg-type]
+    with pytest.raises(DisclosureError):
+        shared.shares.make_syntactic(made, [], draft, dataset="d")
+
+
 def test_a_database_that_is_gone(shared: Shared, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The reader must be told in words, and nothing about the release or the server."""
     assert shared.get().status == 200
@@ -445,7 +470,7 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
             "",
             "from-0=20&below-0=40",
             "is-2=9",
-            *(f"file={name}" for name in links.downloads._LABELS),
+            *(f"file={name}" for name in LABELS),
         ):
             seen += shared.get(query=query).body
         shared.shares.settle()

@@ -21,7 +21,7 @@ _FIRST = ["column", "kind", "known from outside"]
 
 def ask_unit(draft: session.Draft) -> PrivacyUnit:
     """Who is protected, asked first."""
-    table = draft.dataset[:12]  # each table is asked about anew
+    table = f"{draft.dataset[:12]}-{draft.schema.unit}"  # each table is asked about anew
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
     several = st.radio(
         _("A person has"),
