@@ -42,8 +42,8 @@ class Coded:
             return self.table.labels(column, level)
         found = self._labels.get((column, level))
         if found is None:
-            step = self.table.coarser[column][self.classes.node[column]][level].astype(np.int32)
-            found = step[self.table.digits(self.classes.keys, column)]
+            step = self.table.coarser[column][self.classes.node[column]][level]
+            found = np.asarray(step.astype(np.int32)[self.table.digits(self.classes.keys, column)])
             self._labels[column, level] = found
             self.size += len(found)
         return found

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.models import DistinctL, EntropyL, TCloseness
+from dpcore.anonymize.models import DistinctL, EntropyL
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
