@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -18,7 +19,6 @@ from dpcore.anonymize.models import (
     KMap,
     PrivacyModel,
     RecursiveCL,
-    TCloseness,
 )
 from dpcore.anonymize.plan import SUPPRESSED_ROWS
 from dpcore.curator import Curator
