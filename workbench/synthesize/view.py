@@ -142,15 +142,6 @@ def show(data_set: DataSet, request_id: str) -> None:
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().note = session.ShowRelease(request_id=request_id)
             st.switch_page("pages/links.py")
-        st.download_button(
-            _("Download as one HTML file"),
-            lambda: of_release.file(release),
-            f"release-{request_id[:8]}.html",
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
-            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
-        )
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
@@ -165,6 +156,15 @@ def show(data_set: DataSet, request_id: str) -> None:
             record.show(session.session().curator, release, table)
             pooling.show(release)
     _files(data_set, release)
+    st.download_button(
+        _("Download as one HTML file"),
+        lambda: of_release.file(release),
+        f"release-{request_id[:8]}.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/description:",
+        help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
+    )
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
