@@ -14,7 +14,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app lock parts licenses backup restore accept test lint check bench messages wheel chromium
+.PHONY: app lock parts licenses backup restore accept test lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
 	$(BIN)/streamlit run server.py
@@ -68,6 +68,10 @@ $(VENV)/app: requirements.txt | $(BIN)/python
 $(VENV)/dev: requirements.txt requirements-dev.txt | $(BIN)/python
 	$(INSTALL) -r requirements-dev.txt
 	touch $@
+
+# DuckDB and PySpark, which only connected sources need; Spark wants Java besides.
+engines: $(VENV)/dev
+	$(INSTALL) -r requirements-duckdb.txt -r requirements-spark.txt
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }

@@ -186,7 +186,7 @@ def microaggregation(data: Data) -> Table:
 
 
 def risk(data: Data) -> Table:
-    """The figures of the file as it stands, and how far they are from ARX's."""
+    """The figures of the file as it is, and how far they are from ARX's."""
     arx = {
         "qi7": (0.367648, 0.253730, 0.693820, 0.999357, 0.1167, 0.1214),
         "qi9": (0.646575, 0.514290, 0.970924, 0.999906, 0.2768, 0.3207),
@@ -206,7 +206,7 @@ def risk(data: Data) -> Table:
             rows.append([setup, name, value, abs(value - bar), spent])
     spent, figures = cpu(lambda: _models(data.adult.frame, list(SETUPS["qi7"])))
     rows.append(["qi7", "t, with k, l and entropy l", figures["t"], "", spent])
-    return Table.of("Risk of the file as it stands", ["setup", "figure", "value", "off ARX by", "s"], rows)
+    return Table.of("Risk of the file as it is", ["setup", "figure", "value", "off ARX by", "s"], rows)
 
 
 def plain_versions(data: Data) -> Table:

@@ -1,6 +1,6 @@
 """What the documents claim, on an invented table of Adult's shape, and on Adult where it is there.
 
-No figure of Adult stands here: each is computed from the table at hand. So a reader without the reference
+No figure of Adult is here: each is computed from the table at hand. So a reader without the reference
 data sees the rows of SEEDS checked too.
 """
 

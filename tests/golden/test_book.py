@@ -1,6 +1,6 @@
 """SEEDS B1, B3, B14 to B27 and C1, C6 to C10: the listings of section 6.3, and composition.
 
-B1, B3, C1 and the audit of C10 need no reference table. B15 to B19 stand with the histogram of ages.
+B1, B3, C1 and the audit of C10 need no reference table. B15 to B19 are with the histogram of ages.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
 
 K = Widget[int]("anonymize-k")
+MOST_PEOPLE = 100_000
 LIMIT = Widget[float]("anonymize-limit")
 METHOD = Widget[str]("anonymize-method")
 SECRET_MODELS = Words(
@@ -64,11 +65,12 @@ SUPPRESSED = Words(
 def ask(curator: Curator, current: Work) -> Demands:
     """The widgets of all demands."""
     several = curator.schema.unit.id_column is not None
-    k = st.select_slider(
+    k = st.number_input(
         _("Everybody looks like at least … people (k)")
         if several
         else _("Everybody looks like at least … rows (k)"),
-        work.KS,
+        2,
+        MOST_PEOPLE,
         5,
         key=K.key,
         help=GLOSSARY["equivalence class"],

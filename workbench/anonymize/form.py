@@ -12,6 +12,7 @@ from dpcore.schema.role import ROLES
 from workbench.anonymize import work
 from workbench.anonymize.work import Work
 from workbench.ui import file_view, widgets
+from workbench.ui.files import file_name
 from workbench.ui.language import _, said
 from workbench.ui.wording import ROLE_WORDS, percent, plain
 
@@ -75,7 +76,7 @@ def hierarchies(current: Work) -> None:
             st.download_button(
                 _("Export (value;level 1;…;*)"),
                 hierarchy.to_csv(),
-                "hierarchy.csv",
+                file_name(name, "hierarchy", "csv"),
                 "text/csv",
                 on_click="ignore",
             )
