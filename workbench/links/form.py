@@ -163,7 +163,7 @@ def revoke(dataset: str, share: str) -> None:
 
 
 def _do(dataset: str, title: str, deed: Callable[[Shares], str | None]) -> None:
-    """Do something to links of a data set of this person; the token that comes of it is shown once."""
+    """Do something to the links of this person's data set; the token that comes of it is shown once."""
     held = session.session()
     try:
         session.ledger().check_mine(dataset)
