@@ -162,12 +162,12 @@ def revoke(dataset: str, share: str) -> None:
     _do(dataset, "", lambda shares: shares.revoke(dataset, share))
 
 
-def _do(dataset: str, title: str, deed: Callable[[Shares], str | None]) -> None:
-    """Do something to the links of this person's data set; the token that comes of it is shown once."""
+def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
+    """Do something to the links of a data set of this person; a token that comes of it is shown once."""
     held = session.session()
     try:
         session.ledger().check_mine(dataset)
-        token = deed(session.shares())
+        token = step(session.shares())
     except DpcoreError as error:
         held.notices["links"] = error
         return
