@@ -72,7 +72,7 @@ def _check_words(release: Release) -> None:
             not 0 <= Fraction(each) < MOST for each in loss.values()
         ):
             raise _not_one()
-    describe(release.recipe)
+    str(describe(release.recipe))
     if isinstance(release.model, Figures):
         release.schema.column(release.model.column)
         for figure in release.model.figures:
