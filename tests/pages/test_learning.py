@@ -13,7 +13,7 @@ def test_a_table_for_learning(opened):
     """The way from choosing a label to drawn rows would break, or cost something else."""
     opened.go("synthesize").press("A table for learning")
     assert "How far each mean of a class is off" in opened.text
-    assert metric(opened, "Cost") == "0.5"
+    assert metric(opened, "Cost") == "epsilon 0.5"
     opened.release()
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Table for learning")
