@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench.ledger import lines, opened_view
+from workbench.ledger import lines, opened_view, people_view
 from workbench.ui import widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -103,6 +103,7 @@ with st.container(horizontal=True):
         on_click="ignore",
         icon=":material/download:",
     )
+people_view.show(data_set.id)
 if verify:
     try:
         data_set.verify()

@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from workbench import session
-from workbench.store.datasets import DataSet
-from workbench.ui import data_sets_view, file_view, releases, reopening, widgets
+from workbench import person, session
+from workbench.ui import data_sets_view, file_view, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening, reading, source_view
+from workbench.upload import form, opening, reading, source_view, ways_view
 
 held = session.session()
 
@@ -81,7 +80,7 @@ def describe(draft: session.Draft) -> None:
         widgets.internal_badge()
         st.dataframe(draft.frame.head(20), hide_index=True)
     with st.expander(_("Declare it by a codebook that was saved earlier")):
-        st.file_uploader(
+        file_view.file_uploader(
             _("A codebook, as JSON"),
             type=["json"],
             key=session.codebook_field().key,
@@ -89,40 +88,9 @@ def describe(draft: session.Draft) -> None:
         )
 
 
-def next_steps(data_set: DataSet) -> None:
-    st.title(_("What you can do now"))
-    if held.curator is not None:
-        st.success(
-            _("The data set is open. What is computed from its rows now goes through the ledger."),
-            icon=":material/lock:",
-        )
-    for column, step in zip(st.columns(3), opening.steps(data_set), strict=False):
-        with column.container(border=True, height="stretch"):
-            if st.button(step.label, key=f"step-{step.kind}", icon=":material/arrow_forward:"):
-                opening.go(step)
-                st.switch_page(step.page)
-            st.write(step.text)
-    with st.container(horizontal=True):
-        st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
-        st.button(_("Open another table"), on_click=opening.another)
-    if held.curator is None:
-        st.subheader(_("The rows"))
-        data_sets_view.bring_rows(data_set)
-    made = releases.earlier(data_set)
-    if made:
-        st.subheader(_("Releases"))
-        for line in made[:8]:
-            if st.button(
-                _("Open {what} of {when}").format(what=plain(line["what"]), when=line["when"]),
-                key=f"release-{line['request_id']}",
-                type="tertiary",
-                icon=":material/verified_user:",
-            ):
-                held.shown = line["request_id"]
-                st.switch_page("pages/synthesize.py")
-
-
-opening.take_wanted_sample()
+steward = person.is_steward()
+if steward:
+    opening.take_wanted_sample()
 notice = held.notices.get("upload")
 if notice is not None:
     widgets.error_box(notice)
@@ -142,6 +110,8 @@ if held.draft is not None:
     if not ready:
         st.caption(_("It can be opened once the points above are settled."))
 elif held.data_set is not None and not held.choosing and notice is None:
-    next_steps(held.data_set)
-else:
+    ways_view.next_steps(held.data_set, steward=steward)
+elif steward:
     choose_table()
+else:
+    ways_view.shown_to_me()

@@ -17,21 +17,25 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LedgerError
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
 from dpcore.io.read import ReadResult
 from dpcore.local import Question
-from dpcore.release import AnonymizedTable, Release
+from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
-from workbench.store import datasets, roles, start
+from workbench.notes import Note
+from workbench.notes import Offered as Offered
+from workbench.notes import OpenSample as OpenSample
+from workbench.notes import PlanRelease as PlanRelease
+from workbench.notes import ShowRelease as ShowRelease
+from workbench.notes import TakeColumns as TakeColumns
+from workbench.person import ledger as ledger
+from workbench.store import datasets, start
 from workbench.store.datasets import DataSet, Declaration
-from workbench.store.personal import PersonalLedger
-from workbench.store.roles import Person
-from workbench.store.settings import read_settings
 from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import holders, tabs
@@ -138,49 +142,7 @@ class Job:
         self.charged = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenSample:
-    """A note to the Data page: open this sample."""
-
-    key: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanRelease:
-    """A note to the Synthesize page: plan a release of this kind."""
-
-    kind: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class TakeColumns:
-    """A note to the Anonymize page: others may know these columns, and those should stay unknown."""
-
-    known: tuple[str, ...]
-    secret: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShowRelease:
-    """A note to the Links page: share this release."""
-
-    request_id: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Offered:
-    """An anonymized table that may be shared, once what it does not promise was read.
-
-    Attributes:
-        not_promised: sentences for the box, as Markdown.
-    """
-
-    made: AnonymizedTable
-    not_promised: tuple[str, ...]
-
-
 Value = TypeVar("Value")
-Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -280,6 +242,12 @@ class Session:
         self.choose(data_set.id)
         self.draft, self.choosing, self.declaring = None, False, None
         self.notices.clear()
+
+    def leave(self, dataset: str) -> None:
+        """Forget a data set that is no longer this person's."""
+        self.curators.pop(dataset, None)
+        self.data_sets.pop(dataset, None)
+        self.choose("")
 
     def choose(self, dataset: str) -> None:
         """Work on another data set of this tab; what was shown of the one before goes."""
@@ -468,48 +436,6 @@ def drop_uploads() -> None:
     context = get_script_run_ctx()
     if context is not None:
         tabs.forget_uploads(context.session_id)
-
-
-def person() -> Person | None:
-    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
-    return roles.person_of(st.user.to_dict())
-
-
-def ledger() -> PersonalLedger:
-    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
-    context = get_script_run_ctx()
-    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
-    who = roles.person_of(claims)
-    if who is None:
-        raise LedgerError("you are not signed in any more", remedy="sign in again")
-    visitor = claims.get("visitor")
-    return PersonalLedger(
-        start.ledger(),
-        start.owners(),
-        person=who,
-        still=lambda: roles.person_of(claims),
-        visitor=f"visitor {visitor}" if visitor and not who.address else "",
-    )
-
-
-def is_demo() -> bool:
-    """Whether this server shows samples only."""
-    return read_settings().demo
-
-
-def signed_in_as() -> str | None:
-    """The address of whoever signed in with this browser, with or without a role."""
-    return roles.address_of(st.user.to_dict())
-
-
-def is_signed_in() -> bool:
-    """Whether somebody signed in with this browser, however long ago."""
-    return bool(st.user.get("is_logged_in"))
-
-
-def sign_in_failed() -> bool:
-    """Whether the provider sent this browser back without a person."""
-    return st.query_params.get("sign-in") == "failed"
 
 
 def forget_person() -> None:

@@ -24,6 +24,7 @@ ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what
     "apply": 4,
 }
 STREAMLIT = {
+    "workbench.person",
     "workbench.session",
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
@@ -79,7 +80,7 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 def workbench_floor(module: str) -> int:
     """Where a module of workbench is: samples, store, apart, reading, web, session, ui, report, pages."""
-    rooms = ("samples", "store", "apart", "reading", "web", "session", "ui", "report")
+    rooms = ("samples", "store", "apart", "reading", "web", "person", "session", "ui", "report")
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 

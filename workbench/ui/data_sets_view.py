@@ -72,6 +72,9 @@ def bring_rows(data_set: DataSet) -> None:
         return
     if notice := held.notices.get(reopening.NOTICE):
         unexpected.box(notice)
+    if not session.ledger().is_mine(data_set.id):
+        st.write(_("Its releases are shown to you. The rows are with its steward."))
+        return
     if declaration is None:
         st.write(
             _("This data set was opened before descriptions were kept. Open its file on the Data page once.")

@@ -19,7 +19,7 @@ from dpcore.evaluation.question import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
-from workbench import reading, session
+from workbench import person, reading, session
 from workbench.apart import line, process
 from workbench.apart.asking import call
 from workbench.store.datasets import DataSet
@@ -83,8 +83,8 @@ def header(*, declaring: bool) -> None:
             st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
     with middle:
         budget_bar(balance, data_set.account)
-    with right:
-        st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+    if person.is_steward():
+        right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
 
 
 def _say_what_is_gone(held: session.Session) -> None:
