@@ -9,8 +9,8 @@ from tests.e2e.browser import Person
 from tests.e2e.test_looks import every_page
 
 FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',)}
-"""Findings that no page can change, by rule and part of the markup: Streamlit's navigation has a `div` between
-its list and the items."""
+"""Findings that no page can change, by rule and part of the markup: Streamlit's navigation has a `div`
+between its list and the items."""
 
 
 def serious(person: Person) -> list[str]:
