@@ -334,6 +334,11 @@ def language() -> str:
     return st.context.locale or "en"
 
 
+def is_dark() -> bool:
+    """Whether this tab is shown light on dark."""
+    return st.context.theme.type == "dark"
+
+
 @dataclass(frozen=True)
 class Widget(Generic[Value]):
     """A widget whose value other code reads or sets than the line that draws it: its key, and a type."""
