@@ -12,11 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
+from dpcore.engines import duck as duck_module
+from dpcore.engines import parquet as parquet_module
 from dpcore.engines.batch import Batch
 from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
+from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
 from dpcore.engines.work import Counting, Digesting, Summing
+from dpcore.evaluation import Audit
+from dpcore.evaluation.proposals import RolesOf
 from dpcore.tables.sums import GRID
 
 KEY = b"k" * 32
@@ -180,6 +185,23 @@ def test_a_duckdb_file_is_read_only(tmp_path: Path) -> None:
     assert place.read_bytes() == before
 
 
+def test_the_rows_of_a_person_in_a_duckdb_file(tmp_path: Path) -> None:
+    """The table of rows that count lies beside a file that is attached read-only, and must be found."""
+    library = pytest.importorskip("duckdb")
+    frame = FRAME.assign(person=np.arange(400) * 7919 % 50)
+    with library.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
+    unit = dp.PrivacyUnit(max_rows=2, id_column="person")
+    schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
+    source = DuckDBSource(
+        kind="duckdb", location=str(tmp_path / "people.duckdb"), query="SELECT * FROM people"
+    )
+    engine, reference = DuckDBEngine(source, schema, key=KEY), FrameEngine(frame, schema, key=KEY)
+    pair = [each.counts([("age", "sex")])[0].values for each in (engine, reference)]
+    assert (pair[0] == pair[1]).all()
+    assert engine.people() == reference.people() == {8: 50}
+
+
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
 def test_no_rows(folder: Path, kind: str) -> None:
     """Zero rows have no ledger account worth opening, and some functions no answer."""
@@ -237,3 +259,26 @@ def test_more_rows_than_32_bits_hold() -> None:
     assert counts[1] == rows
     assert sums[0, 0] == rows * GRID
     assert digest == once * (rows // 400)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that asks for the rows of a cluster would end the server; an audit needs their tuples alone."""
+    pq.write_table(pa.Table.from_pandas(FRAME.assign(age=FRAME["age"] ** 3 % 7)), folder / "a.parquet")
+    whole = dp.Curator.open(
+        pd.read_parquet(folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
+    for module in (parquet_module, duck_module):
+        monkeypatch.setattr(module, "MOST_ROWS", 399)
+    engine = opened(kind, folder)
+    with pytest.raises(dp.LimitError, match="more than 399 rows"):
+        engine.rows()
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
+    )
+    audit = Audit(quasi_identifiers=("age",), sensitive=("sex",), others=("sex",), population=9000)
+    expected, found = whole.evaluate(audit).content, curator.evaluate(audit).content
+    for name in ("people", "suppressed", "risk", "sets", "changes", "secrets", "population"):
+        assert getattr(found, name) == getattr(expected, name)
+    with pytest.raises(dp.LimitError, match="more than 399 rows"):
+        curator.evaluate(RolesOf())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import streamlit as st
 
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv
 from dpcore.release import Release
 from dpcore.synthesis import pool
+from dpcore.synthesis.pooling import People
 from workbench.ui import file_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import error_box
@@ -39,7 +42,7 @@ def show(release: Release) -> None:
             return
         people = st.radio(
             _("Who is in these tables?"),
-            list(PEOPLE),
+            get_args(People),
             format_func=PEOPLE.__getitem__,
             horizontal=True,
             key=f"{key}-people",
