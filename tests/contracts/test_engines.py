@@ -158,14 +158,15 @@ def bag(found: DistinctRows) -> Counter[tuple[object, ...]]:
     return Counter(cells)
 
 
-def third(frame: pd.DataFrame) -> np.ndarray:
-    """A public rule: the third of the alphabet, about."""
-    return frame[HOSTILE[2]].astype("str").str.len().fillna(2).clip(upper=2).to_numpy(np.int64)
-
-
 @pytest.mark.parametrize("rows", [1, 700])
 def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     """An engine that counts, keeps or tells apart other rows than the others breaks promise or budget."""
+
+    column = HOSTILE[2]
+
+    def third(frame: pd.DataFrame) -> np.ndarray:  # a public rule, which Spark sends to its workers
+        return frame[column].astype("str").str.len().fillna(2).clip(upper=2).to_numpy(np.int64)
+
     frame = hostile_table(rows)
     reference, other = FrameEngine(frame, ALL_KINDS, key=KEY), each(frame, ALL_KINDS, key=KEY)
     names = ALL_KINDS.domain.names
