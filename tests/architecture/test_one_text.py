@@ -81,6 +81,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.base": {"str(value)"},  # a fraction
         "synthesis.pipeline": {"str(loss)"},
         "synthesis.pooling": {"str(together((Fraction(each[name]) for each in losses)))"},
+        "synthesis.release_file": {"str(describe(release.recipe))"},
         "synthesis.stored": {"str(fields['kind'])"},
         "synthesis.synthetic": {"str(loss.amount)"},
         "tables.counts": {"map(str, domain.shape(clique))"},

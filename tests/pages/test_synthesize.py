@@ -32,12 +32,12 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
 def test_quote_before_paying(opened):
     """Someone would have to pay to learn the price or the error."""
     opened.go("synthesize")
-    assert metric(opened, "Cost") == "0.5"
-    assert metric(opened, "Left after") == "2.5"
+    assert metric(opened, "Cost") == "epsilon 0.5"
+    assert metric(opened, "Left after") == "epsilon 2.5"
     assert metric(opened, "Off by") == "± 6"
     assert spent(opened) == 0
     opened.set("select_slider", "Share of the budget", 1.0)
-    assert metric(opened, "Cost") == "1"
+    assert metric(opened, "Cost") == "epsilon 1"
     assert opened.button("Release for epsilon 1")
 
 
@@ -45,7 +45,7 @@ def test_quote_reads_no_data(opened, monkeypatch):
     """The preview would be a release that nobody paid for."""
     monkeypatch.setattr(opened.curator, "_engine", None)
     opened.go("synthesize").press("A whole table")
-    assert metric(opened, "Cost") == "0.5"
+    assert metric(opened, "Cost") == "epsilon 0.5"
 
 
 @pytest.mark.parametrize(
