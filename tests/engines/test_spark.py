@@ -43,7 +43,7 @@ def ages(marker: Path, *, always: bool) -> Any:
 
 
 def test_what_workers_do_without_spark() -> None:
-    """The kernel and the choice of rows that Spark carries to its workers would differ from those in memory."""
+    """The kernel and the choice of rows on workers would differ from those in memory."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
         {"age": rng.integers(0, 10, 600), "person": rng.integers(0, 90, 600), "x": rng.random(600)}
