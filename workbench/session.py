@@ -386,17 +386,6 @@ def ledger() -> Ledger:
     return start.ledger()
 
 
-def is_kept(request_id: str) -> bool:
-    """Whether a paid release waits in memory for the database to take it."""
-    return start.ledger().is_kept(request_id)
-
-
-def store_kept(request_id: str) -> bool:
-    """Have the ledger store what it keeps; whether this request is stored now."""
-    start.ledger().store_kept()
-    return not is_kept(request_id)
-
-
 def surveys() -> Surveys:
     """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.surveys()

@@ -60,6 +60,11 @@ def test_rows_are_gone_from_the_memory_of_an_idle_server() -> None:
         assert "Open the same table again" in said
         assert "What others may know" not in said  # no table is open
         assert "went from memory" not in idle.press("Understood").text()
+        log = server.said()
+        assert "canary" not in log
+        assert "people.csv" not in log
+        assert "workbench.deeds: a file of" in log
+        assert "line 0: opened" in log
         assert "What others may know" in _again(idle, second).go("audit").text()
 
 
