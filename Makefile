@@ -54,7 +54,7 @@ lint: $(VENV)/dev
 check: lint test
 
 bench: $(VENV)/dev
-	set -e; for name in histogram synthesis learning anonymize attacks local ledger interaction; do echo "== $$name"; \
+	set -e; for name in histogram synthesis learning anonymize attacks local ledger interaction sharing; do echo "== $$name"; \
 	$(BIN)/python -m benchmarks.$$name; done
 
 wheel: $(VENV)/dev

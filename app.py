@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from workbench.ui import unexpected, widgets
+from workbench.ui import sign_in_view, unexpected, widgets
 from workbench.ui.language import _
 
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
+sign_in_view.let_in()
 
 pages = {
     _("Prepare"): [
@@ -17,6 +18,7 @@ pages = {
         st.Page("pages/anonymize.py", title=_("Anonymize"), icon=":material/blur_on:"),
         st.Page("pages/synthesize.py", title=_("Synthesize"), icon=":material/bar_chart:"),
         st.Page("pages/local_dp.py", title=_("Local answers"), icon=":material/how_to_vote:"),
+        st.Page("pages/links.py", title=_("Links"), icon=":material/link:"),
     ],
     _("Judge"): [
         st.Page("pages/evaluate.py", title=_("Evaluate"), icon=":material/balance:"),

@@ -8,13 +8,14 @@ from starlette.routing import Route
 from streamlit import config
 
 from dpcore.errors import DpcoreError
-from share import answers
-from workbench.store import start
+from share import answers, links
+from workbench.store import roles, start
 from workbench.store.settings import read_settings
-from workbench.web import guard, headers, health, lifetime, requests
+from workbench.web import guard, headers, health, lifetime, requests, signing
 
 try:
     settings = read_settings()
+    roles.check_roles()
 except DpcoreError as error:
     sys.exit(f"The server cannot start: {error}")
 # Streamlit hands a session only to whom it began with; the guard writes this header and nobody else can.
@@ -24,10 +25,14 @@ config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
 
 def routes() -> list[Route]:
     """All addresses beside the pages. Those that need the database are left out while it cannot be opened."""
+    base = config.get_option("server.baseUrlPath").strip("/")
     try:
-        return [*health.HEALTH, *answers.routes(start.surveys())]
+        ours = [*answers.routes(start.surveys()), *links.routes(start.shares())]
     except DpcoreError:  # said in the log by lifetime.lifespan, and by the pages
-        return health.HEALTH
+        ours = []
+    if base:  # where the pages are
+        ours = [Route(f"/{base}{each.path}", each.endpoint, methods=each.methods) for each in ours]
+    return [*health.HEALTH, *ours]
 
 
 app = st.App(
@@ -36,7 +41,8 @@ app = st.App(
     middleware=[
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),
-        Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics),
+        Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics, uploads=not settings.demo),
+        Middleware(signing.SignIn),
     ],
     lifespan=lifetime.lifespan,
 )

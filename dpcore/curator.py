@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import pandas as pd
 
 from dpcore.accounting.composition import Rule
-from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
 from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, loss_fields, units_down
 from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.plan import Plan
@@ -66,16 +66,19 @@ class Curator:
         budget: AnyLoss,
         ledger: Ledger,
         name: str = "table",
+        identity: str | None = None,
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
         The account is filed under a keyed fingerprint of the content, so that the same table finds what
-        was spent on it before. A budget of PureDP opens a ledger of pure epsilon, any other one of rho.
+        was spent on it before; that of a connected source, whose rows change, under its declared identity.
+        A budget of PureDP opens a ledger of pure epsilon, any other one of rho.
 
         Args:
             table: the private rows; or an engine that holds them behind this schema under the ledger's key.
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
+            identity: the name of a connected source, one for all its days; None for a table of its own.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file.
         """
@@ -85,7 +88,8 @@ class Curator:
                 "the table was declared with other columns than the schema, or none",
                 remedy="declare the same columns for both",
             )
-        account = ledger.open(account_for(engine.fingerprint, schema, budget))
+        dataset = engine.fingerprint if identity is None else source_dataset(identity)
+        account = ledger.open(account_for(dataset, schema, budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
 
     @staticmethod

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.evaluate import asked_view, comparing, form, view
+from workbench.evaluate import asked_view, comparing, document, form, view
 from workbench.evaluate.candidates import Candidate
 from workbench.ui import widgets
 from workbench.ui.language import _
@@ -24,6 +24,14 @@ def judge(candidate: Candidate) -> None:
         st.caption(note)
     found = comparing.report(curator, candidate)
     view.overview(curator, candidate, found)
+    st.download_button(
+        _("Download as one HTML file"),
+        lambda: document.html(curator, found, ours=candidate.release is not None),
+        "verdict-internal.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/visibility_lock:",
+    )
     tabs = {
         _("Columns"): view.columns,
         _("Pairs"): view.pairs,

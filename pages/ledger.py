@@ -3,13 +3,14 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench.ledger import lines
+from workbench.ledger import lines, opened_view
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon
 
 st.title(_("Ledger"))
+opened_view.show()
 curator = widgets.need_curator(
     _(
         "Here is every charge on a data set: what was asked, what it cost, and what is left. "

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from workbench import session
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
 from workbench.upload import form, opening, reading
@@ -26,6 +26,7 @@ def choose_table() -> None:
             "whose privacy loss is on file. Start with an invented sample, or with your own table."
         )
     )
+    file_view.demo_notice()
     for column, sample in zip(st.columns(len(opening.SAMPLES)), opening.SAMPLES.values(), strict=True):
         with column.container(border=True, height="stretch"):
             st.subheader(SAMPLE_TITLES[sample.key])
@@ -36,7 +37,7 @@ def choose_table() -> None:
                 on_click=opening.take_sample,
                 args=(sample.key,),
             )
-    st.file_uploader(
+    file_view.file_uploader(
         _("Or drop your own table here: CSV, TSV or Parquet, at most 50 MB, 2,000,000 rows, 1,000 columns"),
         type=["csv", "tsv", "txt", "data", "parquet"],
         key=session.uploader().key,

@@ -16,9 +16,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpcore.accounting.ledger import Ledger
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, LedgerError
 from dpcore.evaluation.question import Evaluation
 from dpcore.io.read import ReadResult
 from dpcore.local import Question
@@ -27,7 +26,11 @@ from dpcore.schema import Column, Outside, Schema
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
-from workbench.store import start
+from workbench.store import roles, start
+from workbench.store.personal import PersonalLedger
+from workbench.store.roles import Person
+from workbench.store.settings import read_settings
+from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import holders, tabs
 
@@ -64,6 +67,7 @@ class Draft:
         edited: the same as it stands now; it outlasts a visit to another page.
         notes: what reading it brought up.
         dataset: its keyed fingerprint.
+        opener: whose key that is; see `PersonalLedger.under`.
         version: rises when the grid is replaced.
         checks: rows outside each declaration, computed so far.
         read: how a file was read; None for a sample.
@@ -79,6 +83,7 @@ class Draft:
     edited: pd.DataFrame
     notes: tuple[str, ...]
     dataset: str
+    opener: str = ""
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
     version: int = 0
@@ -143,8 +148,15 @@ class TakeColumns:
     secret: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShowRelease:
+    """A note to the Links page: share this release."""
+
+    request_id: str
+
+
 Value = TypeVar("Value")
-Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns)
+Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -172,6 +184,7 @@ class Session:
         survey_keys: the question of each survey made in this tab, by its owner's key.
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
+        link: title and token of the last link that was made, shown once.
         tab: id of the tab; empty outside of any.
         bytes: how large each open table is, by fingerprint.
         used: when somebody last did something here, on the monotonic clock.
@@ -198,7 +211,8 @@ class Session:
     question: Question | None = None
     survey_keys: dict[str, str] = field(default_factory=dict)
     invitations: tuple[str | DpcoreError, list[str]] | None = None
-    note: OpenSample | PlanRelease | TakeColumns | None = None
+    note: OpenSample | PlanRelease | TakeColumns | ShowRelease | None = None
+    link: tuple[str, str] | None = None
     tab: str = ""
     bytes: dict[str, int] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
@@ -381,9 +395,57 @@ def drop_uploads() -> None:
         tabs.forget_uploads(context.session_id)
 
 
-def ledger() -> Ledger:
-    """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
-    return start.ledger()
+def person() -> Person | None:
+    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
+    return roles.person_of(st.user.to_dict())
+
+
+def ledger() -> PersonalLedger:
+    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
+    context = get_script_run_ctx()
+    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
+    who = roles.person_of(claims)
+    if who is None:
+        raise LedgerError("you are not signed in any more", remedy="sign in again")
+    visitor = claims.get("visitor")
+    return PersonalLedger(
+        start.ledger(),
+        start.owners(),
+        person=who,
+        still=lambda: roles.person_of(claims),
+        visitor=f"visitor {visitor}" if visitor and not who.address else "",
+    )
+
+
+def is_demo() -> bool:
+    """Whether this server shows samples only."""
+    return read_settings().demo
+
+
+def signed_in_as() -> str | None:
+    """The address of whoever signed in with this browser, with or without a role."""
+    return roles.address_of(st.user.to_dict())
+
+
+def is_signed_in() -> bool:
+    """Whether somebody signed in with this browser, however long ago."""
+    return bool(st.user.get("is_logged_in"))
+
+
+def sign_in_failed() -> bool:
+    """Whether the provider sent this browser back without a person."""
+    return st.query_params.get("sign-in") == "failed"
+
+
+def forget_person() -> None:
+    """Drop everything that this tab holds."""
+    drop_uploads()
+    st.session_state.clear()
+
+
+def shares() -> Shares:
+    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.shares()
 
 
 def surveys() -> Surveys:

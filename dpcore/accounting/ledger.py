@@ -36,7 +36,7 @@ class Account:
     """What is fixed when a data set is opened.
 
     Attributes:
-        dataset: keyed fingerprint of the content.
+        dataset: keyed fingerprint of the content, or what `source_dataset` says of a connected source.
         rule: how charges add up; its text is taken too.
         units: the budget, in 1e-12 of epsilon or rho.
         threshold_units: delta set aside for finding categories, in 1e-18.
@@ -54,9 +54,33 @@ class Account:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rule", Rule(self.rule))
 
+    @property
+    def source(self) -> str | None:
+        """The declared name of the connected source; None where the content is the identity."""
+        name = self.dataset.removeprefix(_SOURCE)
+        return None if name == self.dataset else name
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, the rule as its text."""
         return {**dataclasses.asdict(self), "rule": self.rule.value}
+
+
+_SOURCE = "source "
+_LONGEST_NAME = 57
+
+
+def source_dataset(name: str) -> str:
+    """What the account of a connected source is filed under: its name, whatever its rows are today.
+
+    Fingerprints are hexadecimal, so that no table is filed under the name of a source.
+    """
+    if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
+        raise ParameterError(
+            "the name of a source must have 1 to {most} visible characters",
+            remedy="give it another name",
+            most=_LONGEST_NAME,
+        )
+    return _SOURCE + name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,9 +285,9 @@ class Ledger(Protocol):
         """Walk the chain. LedgerCorrupt when the account, a line or a release was altered or dropped."""
 
 
-def open_content(account: Account) -> dict[str, Any]:
-    """What the line that opens an account says."""
-    return {"account": account.to_dict()}
+def open_content(account: Account, by: str = "") -> dict[str, Any]:
+    """What the line that opens an account says, and who wrote it."""
+    return {"account": account.to_dict(), **({"by": by} if by else {})}
 
 
 def check_same(stored: Account, asked: Account) -> Account:

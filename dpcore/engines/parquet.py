@@ -17,6 +17,7 @@ import pandas as pd
 
 from dpcore.engines.base import MOST_ROWS, Scanner, too_many, unheeded
 from dpcore.engines.batch import Batch
+from dpcore.engines.files import changed, files_at, state_of
 from dpcore.engines.keeper import Keeper, Keeping, places_kept
 from dpcore.engines.tupling import Tupling, check_known
 from dpcore.engines.work import Digesting, Result, Work
@@ -72,8 +73,8 @@ class ParquetEngine(Scanner):
         super().__init__(schema)
         self._key = key
         self._on_rows = on_rows
-        self._paths = _files(path)
-        self._state = _state(self._paths)
+        self._paths = files_at(path, ".parquet")
+        self._state = state_of(self._paths)
         self._pieces, self._texts, self._columns = _footers(self._paths)
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._length = self._checked(sum(piece.rows for piece in self._pieces))
@@ -175,34 +176,8 @@ class ParquetEngine(Scanner):
                 yield frame_of(batch)
 
     def _check_same(self) -> None:
-        if self._state != _state(self._paths):
-            raise ReadError(
-                "the files of the source were changed since it was opened",
-                remedy="open it again once nobody writes to it",
-            )
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        found = (each for each in path.rglob("*.parquet") if not _hidden(each.relative_to(path)))
-        files = sorted(found)
-    else:
-        files = [path] if path.is_file() else []
-    if not files:
-        raise ReadError("there is no Parquet file at the place of the source", remedy="check its location")
-    return files
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
-
-
-def _state(paths: Sequence[Path]) -> list[tuple[int, int, int] | None]:
-    """What changes with a file: its size, its time, and which file it is."""
-    try:
-        return [(seen.st_size, seen.st_mtime_ns, seen.st_ino) for seen in map(Path.stat, paths)]
-    except OSError:
-        return []
+        if self._state != state_of(self._paths):
+            raise changed()
 
 
 def _footers(paths: Sequence[Path]) -> tuple[list[_Piece], frozenset[str], list[str]]:

@@ -22,6 +22,7 @@ from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.chain import ChainModel
+from dpcore.synthesis.constraints import Determines
 from dpcore.synthesis.sampling import Integers
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.tables.counts import Marginal
@@ -140,7 +141,7 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
             )
         return sorted({places[label] for label in labels})
     try:
-        low, high = asked
+        low, high = tuple(asked)
         first, last = column.cell_of(low), column.cell_of(high)
     except ParameterError:
         raise
@@ -171,7 +172,7 @@ def _tables(release: Release) -> list[tuple[Marginal, Mapping[str, Integers] | N
     ]
 
 
-def _determined(release: Release) -> dict[str, object]:
+def _determined(release: Release) -> dict[str, Determines]:
     model = release.model
     return {f.target: f for f in model.constraints.determines} if isinstance(model, SyntheticModel) else {}
 

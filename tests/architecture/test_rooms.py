@@ -36,7 +36,7 @@ SHARE = (
         "dpcore.synthesis",
     ),
     *("dpcore.io.export", "workbench.store", "workbench.ui.wording", "workbench.ui.language"),
-    *("workbench.ui.charts", "workbench.web.who", "share"),
+    *("workbench.ui.charts", "workbench.report", "workbench.web.who", "dpcore.accounting.loss", "share"),
 )
 
 
@@ -67,13 +67,13 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench stands: samples, store, apart, reading, web, session, ui, page rooms."""
-    rooms = ("samples", "store", "apart", "reading", "web", "session", "ui")
+    """Where a module of workbench stands: samples, store, apart, reading, web, session, ui, report, pages."""
+    rooms = ("samples", "store", "apart", "reading", "web", "session", "ui", "report")
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 
 def inside_workbench(module: str, imported: str) -> str | None:
-    """4: store < web < session < ui < page rooms; samples imports nothing of ours."""
+    """4: store < web < session < ui < report < page rooms; samples imports nothing of ours."""
     if not module.startswith("workbench.") or imported.split(".")[0] not in ("workbench", "dpcore"):
         return None
     if module == "workbench.samples":
@@ -101,8 +101,8 @@ def who_draws(module: str, imported: str) -> str | None:
 
 
 def what_is_shared_knows_no_rows(module: str, imported: str) -> str | None:
-    """6: what answers strangers knows stored releases, words, charts; no curator, engine or session."""
-    if module.split(".")[0] != "share" or imported.split(".")[0] not in (
+    """6: what answers strangers, and makes their pages, knows releases and words; no curator or session."""
+    if not module.startswith(("share.", "workbench.report.")) or imported.split(".")[0] not in (
         "dpcore",
         "workbench",
         "pages",

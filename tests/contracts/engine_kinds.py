@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -12,8 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcore.engines.base import Engine
+from dpcore.engines.duck import DuckDBEngine
+from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.spark import SparkEngine
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT
 
@@ -29,7 +36,48 @@ def as_parquet(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes)
     return ParquetEngine(written(folder, frame), schema, key=key)
 
 
-ENGINES = {"frame": (FrameEngine, in_memory), "parquet": (ParquetEngine, as_parquet)}
+def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    """Texts of a file as CSV, other tables as Parquet."""
+    if frame.attrs.get(READ_AS_TEXT):
+        place = folder / f"{next(_NUMBERS)}.csv"
+        frame.to_csv(place, index=False)
+        return DuckDBEngine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
+    source = DuckDBSource(kind="parquet", location=str(written(folder, frame)))
+    return DuckDBEngine(source, schema, key=key)
+
+
+@functools.cache
+def spark_session() -> Any:
+    """One Spark in this process for all tests, with two workers; a task that fails is tried again."""
+    sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    settings = {
+        "spark.pyspark.python": sys.executable,
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    builder = sql.SparkSession.builder.master("local[2,3]").appName("tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def in_spark(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    place = written(folder, frame)
+    files = sorted(map(str, place.rglob("*.parquet")))
+    return SparkEngine(spark_session().read.parquet(*files), schema, key=key)
+
+
+ENGINES = {
+    "frame": (FrameEngine, in_memory),
+    "parquet": (ParquetEngine, as_parquet),
+    "duckdb": (DuckDBEngine, in_duckdb),
+    "spark": (SparkEngine, in_spark),
+}
 
 
 def written(folder: Path, frame: pd.DataFrame) -> Path:

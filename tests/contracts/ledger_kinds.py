@@ -19,6 +19,9 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.errors import BudgetExceeded, DpcoreError
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owners
+from workbench.store.personal import PersonalLedger
+from workbench.store.roles import Person
 from workbench.store.settings import Settings
 
 DATASET = "d" * 64
@@ -81,7 +84,7 @@ class SqlKind:
         self.settings = settings
         self._stores: list[Store] = []
 
-    def open(self, **changes: Any) -> SqlLedger:
+    def open(self, **changes: Any) -> Any:
         self._stores.append(Store.open(dataclasses.replace(self.settings, **changes)))
         return SqlLedger(self._stores[-1])
 
@@ -141,6 +144,15 @@ class SqlKind:
             text = connection.execute(sa.text("SELECT standing FROM ledger_accounts")).scalar_one()
         text = json.dumps({**json.loads(text), "reserved": []}, sort_keys=True)
         self._run("UPDATE ledger_accounts SET standing = :text", text=text)
+
+
+class PersonalKind(SqlKind):
+    """The ledger as somebody uses it who signed in."""
+
+    def open(self, **changes: Any) -> PersonalLedger:
+        steward = Person(address="ada@example.org", role="steward")
+        ledger = super().open(**changes)
+        return PersonalLedger(ledger, Owners(self._stores[-1]), person=steward, still=lambda: steward)
 
 
 Kind = MemoryKind | SqlKind

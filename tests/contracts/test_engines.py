@@ -20,8 +20,12 @@ import pytest
 import dpcore as dp
 import dpcore.engines
 from dpcore.engines.base import Engine
+from dpcore.engines.frame import FrameEngine
 from dpcore.io.read import read_table
+from dpcore.schema.values import texts
 from dpcore.tables.digests import fingerprint
+from dpcore.tables.rows import DistinctRows
+from dpcore.tables.sums import levels
 from tests.contracts.engine_kinds import ENGINES
 
 Make = Callable[..., Engine]
@@ -34,8 +38,14 @@ COLUMNS = (
 
 
 @pytest.fixture(params=ENGINES)
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+def each(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """Makes an engine of a frame, a schema and a key."""
+    return functools.partial(ENGINES[request.param][1], tmp_path)
+
+
+@pytest.fixture(params=[kind for kind in ENGINES if kind != "spark"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    """The same without Spark, which takes seconds for each of the many small tables here."""
     return functools.partial(ENGINES[request.param][1], tmp_path)
 
 
@@ -103,6 +113,80 @@ def test_counts_of_a_part(make: Make) -> None:
     assert missing[4] > 0
     with pytest.raises(dp.ParameterError, match="not a declared cell"):
         whole.counts([()], part=("sex", "X"))
+
+
+HOSTILE = ('a"b', "rows; --", " person", "c0", "Größe\n\u202e", "n", "'; DROP TABLE source")
+ALL_KINDS = dp.Schema(
+    columns=(
+        dp.Integer(HOSTILE[0], low=0, high=40, bin_width=7, missing=True, special=(99,)),
+        dp.Real(HOSTILE[1], low=-1.0, high=1.0, cuts=(0.0, 0.25), missing=True, special=(0.0,)),
+        dp.Categorical(
+            HOSTILE[2], categories=("x", "7", "ß"), other=True, missing=True, missing_tokens=("?",)
+        ),
+        dp.Date(HOSTILE[3], low="2020-01-01", high="2021-12-31", missing=True),
+        dp.Boolean(HOSTILE[4], missing=True),
+        dp.Categorical(HOSTILE[5], categories=(1, 2, 3), other=True),
+    ),
+    unit=dp.PrivacyUnit(max_rows=2, id_column=HOSTILE[6]),
+)
+
+
+def hostile_table(rows: int) -> pd.DataFrame:
+    """Every kind of column with missing, clipped and undeclared cells, under names that try to break out."""
+    rng = np.random.default_rng(rows)
+    days = pd.to_datetime("2019-12-01") + pd.to_timedelta(rng.integers(0, 900, rows), unit="D")
+    columns = (
+        pd.Series(rng.integers(-3, 100, rows)).astype("Int64").mask(rng.random(rows) < 0.1),
+        pd.Series(rng.choice([0.0, -0.0, 0.1, np.nan, 5.0, np.inf], rows)),
+        pd.Series(rng.choice(["x", "7", "ß", "é", "?", "", None, " x"], rows), dtype="str"),
+        pd.Series(days).astype("datetime64[ms]").mask(rng.random(rows) < 0.1),
+        pd.Series(rng.choice([True, False], rows)).astype("boolean").mask(rng.random(rows) < 0.1),
+        pd.Series(rng.integers(0, 6, rows), dtype="int8"),
+        pd.Series(
+            np.where(rng.random(rows) < 0.4, "one with many rows", rng.integers(0, 60, rows).astype(str))
+        ),
+    )
+    return pd.DataFrame(dict(zip(HOSTILE, columns, strict=True)))
+
+
+def bag(found: DistinctRows) -> Counter[tuple[object, ...]]:
+    """Tuples as texts, with their rows and people."""
+    columns = [texts(found.frame[name]) for name in found.frame.columns]
+    cells = zip(*columns, found.rows.tolist(), found.people.tolist(), strict=True)
+    return Counter(cells)
+
+
+def third(frame: pd.DataFrame) -> np.ndarray:
+    """A public rule: the third of the alphabet, about."""
+    return frame[HOSTILE[2]].astype("str").str.len().fillna(2).clip(upper=2).to_numpy(np.int64)
+
+
+@pytest.mark.parametrize("rows", [1, 700])
+def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
+    """An engine that counts, keeps or tells apart other rows than the others breaks promise or budget."""
+    frame = hostile_table(rows)
+    reference, other = FrameEngine(frame, ALL_KINDS, key=KEY), each(frame, ALL_KINDS, key=KEY)
+    names = ALL_KINDS.domain.names
+    cliques = [(), *itertools.combinations(names, 1), *itertools.combinations(names, 2), names[:3]]
+    groups = {names[0]: np.arange(ALL_KINDS.domain.size(names[0])) // 2}
+    for options in ({}, {"part": (names[4], "True")}, {"groups": groups}):
+        pairs = zip(reference.counts(cliques, **options), other.counts(cliques, **options), strict=True)
+        assert all((a.values == b.values).all() and a.values.shape == b.values.shape for a, b in pairs)
+    entry = {names[0]: levels(np.linspace(-1, 1, ALL_KINDS.domain.size(names[0])))}
+    for part in (None, (names[4], "True")):
+        for by in ((), names[3:4]):
+            sums = [held.sums(by, [{}, entry], part=part) for held in (reference, other)]
+            assert (sums[0] == sums[1]).all()
+        assert reference.texts(names[2], part=part) == other.texts(names[2], part=part)
+    assert (
+        reference.assigned(third, 3, names[2:3]).values == other.assigned(third, 3, names[2:3]).values
+    ).all()
+    for columns in (names[2:5], HOSTILE[6:], HOSTILE[:2]):
+        assert bag(reference.tuples(columns)) == bag(other.tuples(columns))
+    assert reference.people() == other.people()
+    assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
+    assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
+    assert len(other.sample(5).frame) == min(rows, 5)
 
 
 def occurring(counts: np.ndarray) -> Counter[tuple[int, ...]]:

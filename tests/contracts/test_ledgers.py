@@ -32,6 +32,7 @@ from tests.contracts.ledger_kinds import (
     DATASET,
     Kind,
     MemoryKind,
+    PersonalKind,
     SqlKind,
     account,
     die_before_commit,
@@ -41,14 +42,19 @@ from tests.contracts.ledger_kinds import (
     run_process,
     sqlite_kind,
 )
+from workbench.store.settings import Settings
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
 
 
-@pytest.fixture(params=["memory", "sqlite", POSTGRES])
+@pytest.fixture(params=["memory", "personal", "sqlite", POSTGRES])
 def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kind]:
     if request.param == "memory":
         yield MemoryKind()
+    elif request.param == "personal":
+        personal = PersonalKind(Settings(data_dir=tmp_path))
+        yield personal
+        personal.close()
     else:
         yield from _sql_kind(request.param, tmp_path)
 

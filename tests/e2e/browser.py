@@ -48,18 +48,24 @@ class Server:
             return database.execute("SELECT count(*) FROM ledger_releases").fetchone()[0]
 
 
-@contextmanager
-def serving(script: str = "server.py") -> Iterator[Server]:
-    """Start the app as `make app` does, on a free port of this computer."""
+def free_port() -> int:
+    """A port of this computer that nobody uses."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
+    return port
+
+
+@contextmanager
+def serving(script: str = "server.py", port: int = 0, **settings: str) -> Iterator[Server]:
+    """Start the app as `make app` does, with these settings in its environment."""
+    port = port or free_port()
     with tempfile.TemporaryDirectory() as folder:
         environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
         process = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)],
             cwd=ROOT,
-            env={**environment, "WORKBENCH_DATA_DIR": folder},
+            env={**environment, "WORKBENCH_DATA_DIR": folder, **settings},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -143,7 +143,7 @@ def tab(own_ledger, monkeypatch) -> PseudoTab:
     return opened
 
 
-PAGES = ("upload", "audit", "anonymize", "synthesize", "local_dp", "evaluate", "ledger", "learn")
+PAGES = ("upload", "audit", "anonymize", "synthesize", "local_dp", "evaluate", "ledger", "learn", "links")
 
 
 def test_the_check_sees_bare_english() -> None:

@@ -11,7 +11,7 @@ from dpcore.errors import DpcoreError
 from dpcore.schema.role import ROLES
 from workbench.anonymize import work
 from workbench.anonymize.work import Work
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import ROLE_WORDS, percent, plain
 
@@ -81,7 +81,7 @@ def hierarchies(current: Work) -> None:
             )
         if wanted:
             _use(current, name, grid)
-        file = st.file_uploader(
+        file = file_view.file_uploader(
             _("Or import a file: one line per value, value;level 1;…;*"),
             type=["csv", "txt"],
             key=f"import-{name}-{current.version}",
@@ -94,7 +94,7 @@ def load_plan(current: Work) -> None:
     """Take the plan of an earlier table, for the next delivery."""
     with st.expander(_("Use a plan made earlier")):
         st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
-        file = st.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
+        file = file_view.file_uploader(_("A plan, as JSON"), type=["json"], key=f"plan-{current.version}")
         if file is None:
             return
         try:

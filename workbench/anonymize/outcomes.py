@@ -184,6 +184,16 @@ def columns_table(report: TrialReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+def made_warnings(curator: Curator, current: Work) -> list[str]:
+    """What the table that was made does not promise; none where its plan cannot be tried any more."""
+    if current.made_by is None:
+        return []
+    try:
+        return warnings(curator, current, trial(curator, current, current.made_by))
+    except DpcoreError:
+        return []
+
+
 def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
     """What this does not promise, with numbers from this very table."""
     found = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands, outcomes, work
+from workbench.anonymize import demands, document, outcomes, work
 from workbench.anonymize.work import Work
 from workbench.ui import examples, widgets
 from workbench.ui.glossary import GLOSSARY
@@ -136,8 +137,8 @@ def _figures(report: TrialReport) -> None:
     )
 
 
-def result(made: AnonymizedTable) -> None:
-    """The table that was made, with its plan."""
+def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
+    """The table that was made, with its plan, and as a page that says what it does not promise."""
     st.success(
         _(
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
@@ -159,6 +160,14 @@ def result(made: AnonymizedTable) -> None:
             "anonymized.parquet",
             on_click="ignore",
             icon=":material/download:",
+        )
+        st.download_button(
+            _("Download as one HTML file"),
+            lambda: document.html(made, warnings),
+            "anonymized.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
         )
         st.download_button(
             _("Plan (JSON, internal)"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from statistics import NormalDist
-from urllib.parse import urlsplit
 
 import pandas as pd
 
@@ -53,13 +52,6 @@ def errors_by_epsilon(categories: int, epsilon: float, people: int) -> pd.DataFr
             for option in dl.recommend(categories, repr(each), people)
         ]
     )
-
-
-def link_root(address: str) -> str:
-    """Where answer pages are, seen from the address of this page."""
-    parts = urlsplit(address)
-    folder = parts.path.rsplit("/", 1)[0]
-    return f"{parts.scheme}://{parts.netloc}{folder}/answer/"
 
 
 def links_csv(root: str, tokens: Iterable[str]) -> str:

@@ -143,7 +143,7 @@ def _show(key: str | DpcoreError, tokens: list[str]) -> None:
             "can show them again."
         )
     )
-    root = design.link_root(str(st.context.url))
+    root = widgets.link_root(str(st.context.url), "answer")
     with st.container(horizontal=True):
         st.download_button(
             _("Links: one per person (CSV)"),

@@ -13,7 +13,7 @@ from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, coverage
 from workbench.store.surveys import Survey
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words, number, percent, plain
@@ -183,7 +183,7 @@ def _survey(key: str, survey: Survey) -> None:
 
 def uploaded() -> None:
     """Decode a file of reports."""
-    file = st.file_uploader(
+    file = file_view.file_uploader(
         _("Reports as JSON lines, one per answer"),
         type=["jsonl", "ndjson", "json", "txt"],
         key="local-reports",

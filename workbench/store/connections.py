@@ -17,6 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
+from workbench.store.narrow import narrow
 from workbench.store.settings import Settings
 
 READ_TIMEOUT = 8.0
@@ -37,6 +38,8 @@ class Connections:
         make = _sqlite if self._file is not None else _postgres
         self._reader = make(url, settings.lock_timeout, READ_TIMEOUT)
         self._writer = make(url, settings.lock_timeout, READ_TIMEOUT + settings.lock_timeout)
+        self._looker = make(url, settings.lock_timeout, READ_TIMEOUT)
+        narrow(self._looker)
 
     @property
     def file(self) -> Path | None:
@@ -46,12 +49,23 @@ class Connections:
     @contextmanager
     def transaction(self, *, writing: bool) -> Iterator[sa.Connection]:
         """One transaction; a reader sees one state of the database, whatever others write."""
+        engine = self._writer if writing else self._reader
+        with self._begun(engine, writing=writing) as connection:
+            yield connection
+
+    @contextmanager
+    def looking(self) -> Iterator[sa.Connection]:
+        """One transaction that can read what stands behind links, and nothing else; see `narrow`."""
+        with self._begun(self._looker, writing=False) as connection:
+            yield connection
+
+    @contextmanager
+    def _begun(self, engine: sa.Engine, *, writing: bool) -> Iterator[sa.Connection]:
         if self._file is not None and _inode(self._file) != self._inode:
             raise LedgerError(
                 "the ledger's file was replaced or removed while the program ran; nothing was written",
                 remedy="stop the program, put the right file in place, and start it again",
             )
-        engine = self._writer if writing else self._reader
         options: dict[str, Any] = {"writing": writing}
         if engine.dialect.name == "postgresql":
             options["isolation_level"] = "READ COMMITTED" if writing else "REPEATABLE READ"
@@ -69,6 +83,7 @@ class Connections:
         """Give up idle connections."""
         self._reader.dispose()
         self._writer.dispose()
+        self._looker.dispose()
 
 
 def make_folder(folder: Path) -> None:

@@ -64,6 +64,12 @@ class Store:
             yield connection
 
     @contextmanager
+    def looking(self) -> Iterator[sa.Connection]:
+        """One transaction that sees the table of links alone, and cannot write."""
+        with explained(), self._connections.looking() as connection:
+            yield connection
+
+    @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """One transaction that is there whole or not at all."""
         with explained(), self._connections.transaction(writing=True) as connection:

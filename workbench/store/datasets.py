@@ -118,11 +118,11 @@ class DataSet:
 def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
     """Keep what was declared, unless the last declaration said the same."""
     lines = [line for line in ledger.lines(dataset) if is_declaration(line)]
-    content = {"declared": declaration.to_dict()}
-    if lines and lines[-1].content == json.loads(json.dumps(content)):
+    declared = declaration.to_dict()
+    if lines and lines[-1].content["declared"] == json.loads(json.dumps(declared)):
         return
     try:
-        ledger.note(dataset, f"declaration {len(lines) + 1}", content)
+        ledger.note(dataset, f"declaration {len(lines) + 1}", {"declared": declared})
     except RequestConflict:
         return  # another tab declares at this moment; its declaration is as good
 

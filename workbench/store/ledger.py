@@ -79,7 +79,7 @@ class SqlLedger:
             found = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
         return sorted({*found, *self._store.witness.datasets()})
 
-    def open(self, account: Account) -> Account:
+    def open(self, account: Account, by: str = "") -> Account:
         stored = self.account(account.dataset)
         if stored is not None:
             self.verify(account.dataset)
@@ -103,7 +103,9 @@ class SqlLedger:
             )
             row = account_row(connection, account.dataset, lock=True)
             if row is not None and not row.head:  # filed just now, and not by another tab
-                line = self._append(connection, standing, None, "", "opened", NOTHING, open_content(account))
+                line = self._append(
+                    connection, standing, None, "", "opened", NOTHING, open_content(account, by)
+                )
             else:
                 line = None
         self._saw(line)

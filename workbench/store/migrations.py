@@ -24,7 +24,7 @@ _STATEMENTS: dict[int, tuple[str, ...]] = {
         "SELECT dataset, request_id, '' FROM ledger_lines WHERE state = 'reserved' EXCEPT "
         "SELECT dataset, request_id, '' FROM ledger_lines WHERE state IN ('committed', 'failed')",
     ),
-    # Surveys, whose tables were made on demand before; and whose each data set is.
+    # Surveys, whose tables were made on demand before; whose each data set is; links to releases.
     2: (
         "CREATE TABLE IF NOT EXISTS surveys ("
         "id TEXT NOT NULL PRIMARY KEY, key_digest TEXT NOT NULL UNIQUE, question TEXT NOT NULL, "
@@ -42,6 +42,12 @@ _STATEMENTS: dict[int, tuple[str, ...]] = {
         "CREATE TABLE data_set_viewers ("
         "dataset TEXT NOT NULL REFERENCES data_set_owners (dataset), person TEXT NOT NULL, "
         "PRIMARY KEY (dataset, person))",
+        "CREATE TABLE shares ("
+        "id TEXT NOT NULL PRIMARY KEY, digest TEXT NOT NULL UNIQUE, dataset TEXT NOT NULL, "
+        "title TEXT NOT NULL, note TEXT NOT NULL, contents TEXT NOT NULL, readers TEXT NOT NULL, "
+        "text TEXT NOT NULL, made TEXT NOT NULL, expires TEXT NOT NULL, ended TEXT NOT NULL, "
+        "opened INTEGER NOT NULL, last_opened TEXT NOT NULL)",
+        "CREATE INDEX ix_shares_dataset ON shares (dataset)",
     ),
 }
 VERSION = max(_STATEMENTS) + 1

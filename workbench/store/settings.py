@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ class Settings:
         hosts: names by which the server may be asked for, without ports; "*" for any.
         metrics: whether Streamlit's metrics address is open.
         log_level: "debug", "info", "warning" or "error".
+        demo: whether there are samples only, for visitors, on a disk that need not last.
         runs: how many long runs compute at once; more wait in line.
         tables: how many tables are open at once in all tabs, and `table_bytes` how large they are together.
         idle_minutes: how long a tab may do nothing before its tables go from memory.
@@ -45,6 +47,7 @@ class Settings:
     hosts: tuple[str, ...] = LOOPBACK
     metrics: bool = False
     log_level: str = "info"
+    demo: bool = False
     runs: int = os.cpu_count() or 1
     tables: int = 100
     table_bytes: int = 4_000 * 10**6
@@ -77,11 +80,14 @@ def settings_from(values: Mapping[str, str]) -> Settings:
 
     WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
     of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
+    WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
     WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
-    folder = values.get("WORKBENCH_DATA_DIR")
+    demo, folder = values.get("WORKBENCH_DEMO") == "1", values.get("WORKBENCH_DATA_DIR")
+    if demo and not folder:
+        folder = tempfile.mkdtemp(prefix="workbench-demo-")
     try:
         key = bytes.fromhex(values.get("WORKBENCH_KEY", ""))
     except ValueError:
@@ -96,6 +102,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         ),
         metrics=values.get("WORKBENCH_METRICS") == "1",
         log_level=values.get("WORKBENCH_LOG", "").lower() or "info",
+        demo=demo,
         runs=int(_number(values, "WORKBENCH_RUNS", Settings.runs)),
         tables=int(_number(values, "WORKBENCH_TABLES", Settings.tables)),
         table_bytes=int(_number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6),

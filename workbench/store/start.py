@@ -9,7 +9,9 @@ import threading
 from dpcore.errors import DpcoreError
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owners
 from workbench.store.settings import read_settings
+from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 
 _log = logging.getLogger("workbench.store")
@@ -24,10 +26,22 @@ def ledger() -> SqlLedger:
         return _ledger()
 
 
+def owners() -> Owners:
+    """Whose each data set is. Raises: LedgerError, ParameterError."""
+    with _open:
+        return Owners(_store())
+
+
 def surveys() -> Surveys:
     """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
     with _open:
         return _surveys()
+
+
+def shares() -> Shares:
+    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    with _open:
+        return _shares()
 
 
 @functools.cache
@@ -41,6 +55,11 @@ def _surveys() -> Surveys:
 
 
 @functools.cache
+def _shares() -> Shares:
+    return Shares(_store())
+
+
+@functools.cache
 def _ledger() -> SqlLedger:
     opened = SqlLedger(_store())
     ended = opened.end_dead()
@@ -51,7 +70,7 @@ def _ledger() -> SqlLedger:
 
 def forget() -> None:
     """Open all of it anew the next time."""
-    for each in (_ledger, _surveys, _store):
+    for each in (_ledger, _surveys, _shares, _store):
         each.cache_clear()
 
 

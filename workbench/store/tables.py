@@ -115,3 +115,22 @@ viewers = sa.Table(
     sa.Column("person", sa.Text, primary_key=True),
 )
 """Who may see the releases of a data set besides its steward."""
+
+shares = sa.Table(
+    "shares",
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("digest", sa.Text, nullable=False, unique=True),
+    sa.Column("dataset", sa.Text, nullable=False, index=True),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("contents", sa.Text, nullable=False),
+    sa.Column("readers", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("made", sa.Text, nullable=False),
+    sa.Column("expires", sa.Text, nullable=False),
+    sa.Column("ended", sa.Text, nullable=False),
+    sa.Column("opened", sa.Integer, nullable=False),
+    sa.Column("last_opened", sa.Text, nullable=False),
+)
+"""Links to releases, each with its release; `ended` is empty, "revoked" or "expired"."""

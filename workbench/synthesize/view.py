@@ -18,6 +18,8 @@ from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
 from workbench import session
+from workbench.report import of_release
+from workbench.report.downloads import guarantee_json
 from workbench.synthesize import learning, model_view, recipes, record
 from workbench.ui import charts, releases, widgets
 from workbench.ui.language import _, said
@@ -132,6 +134,18 @@ def show(curator: Curator, request_id: str) -> None:
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
         if st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
+        if st.button(_("Show it to somebody"), icon=":material/link:"):
+            session.session().note = session.ShowRelease(request_id=request_id)
+            st.switch_page("pages/links.py")
+        st.download_button(
+            _("Download as one HTML file"),
+            lambda: of_release.file(release),
+            f"release-{request_id[:8]}.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
+            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
+        )
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
@@ -253,14 +267,14 @@ def _rows(release: Release) -> PublicTable | None:
         )
         st.download_button(
             "Parquet",
-            lambda: to_parquet(table, {"guarantee": releases.guarantee_json(release)}),
+            lambda: to_parquet(table, {"guarantee": guarantee_json(release)}),
             f"{stem}.parquet",
             on_click="ignore",
             icon=":material/download:",
         )
         st.download_button(
             _("Guarantee (JSON)"),
-            releases.guarantee_json(release),
+            guarantee_json(release),
             f"{stem}-guarantee.json",
             "application/json",
             on_click="ignore",

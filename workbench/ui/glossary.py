@@ -24,6 +24,8 @@ GLOSSARY = Words(
         "charge": N_("What one release takes off the budget. There are no refunds."),
         "recipe": N_("A frozen description of what to learn from a table."),
         "release": N_("What may leave, with its guarantee."),
+        "link": N_("An address that shows one release to whoever has it, until it ends or is revoked."),
+        "release file": N_("A release as one file, which opens and answers questions without the table."),
         "guarantee": N_("What is promised, for whom, and what is not covered."),
         "ledger": N_("The book of all charges. A line is written before anything is read."),
         "domain": N_("The cells a column can have, known without looking at the data."),

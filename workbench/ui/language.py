@@ -20,6 +20,11 @@ def catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation("workbench", localedir=LOCALE, languages=[language], fallback=True)
 
 
+def code() -> str:
+    """The language of this session as HTML names it."""
+    return session.language().split("-")[0]
+
+
 def _(message: str) -> str:
     """A message in the language of this session."""
     return catalogue(session.language()).gettext(message)

@@ -1,15 +1,13 @@
-"""Releases as several pages name them: what was asked, when, with which guarantee."""
+"""Releases as several pages list them: what was asked, when, at which cost."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from dpcore import synthesis
 from dpcore.curator import Curator
 from dpcore.evaluation.private import QUESTIONS
-from dpcore.release import Release
 from workbench.ui.language import said
 from workbench.ui.wording import amount
 
@@ -38,24 +36,3 @@ def describe(asked: Mapping[str, Any]) -> str:
     """What a recipe or a private question asked, in a few words."""
     question = QUESTIONS.get(asked["kind"])
     return said(question.describe(asked) if question else synthesis.describe(asked))
-
-
-def guarantee_json(release: Release) -> str:
-    """The guarantee that goes beside every download."""
-    return json.dumps(
-        {
-            "guarantee": release.guarantee.to_dict(),
-            "recipe": release.recipe,
-            "created": release.created,
-            "marginals": [
-                {
-                    "columns": list(clique),
-                    "standard_deviation_of_a_cell": marginal.variance**0.5,
-                    "interval_95_half_width": marginal.half_width(),
-                    "noise": marginal.noise,
-                }
-                for clique, marginal in release.marginals.items()
-            ],
-        },
-        indent=1,
-    )

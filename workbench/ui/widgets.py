@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import pandas as pd
 import streamlit as st
@@ -20,7 +21,7 @@ from dpcore.synthesis.noise_error import noise_errors
 from workbench import reading, samples, session
 from workbench.apart import line, process
 from workbench.apart.asking import call
-from workbench.ui import charts, unexpected
+from workbench.ui import charts, file_view, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -202,7 +203,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         return read[1]
     held = session.session()
     widget = f"{key}-{held.uploads}"
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
+    file = file_view.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
     if file is None:
         if held.failed.get(key) is not None:
             error_box(held.failed[key])
@@ -268,6 +269,13 @@ def say_epsilon(epsilon: float) -> None:
 
 def _nearest(options: list[float], value: float) -> float:
     return min(options, key=lambda option: abs(option - value))
+
+
+def link_root(address: str, kind: str) -> str:
+    """Where pages for people with a link are, seen from the address of one of ours."""
+    parts = urlsplit(address)
+    folder = parts.path.rsplit("/", 1)[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
 def show_noise(model: SyntheticModel) -> None:

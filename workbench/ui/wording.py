@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -44,14 +44,24 @@ KIND_WORDS = Words(
 UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
+_MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
+
+
+def printable(text: object, *, at_most: int = 80) -> str:
+    """A person's own text without signs that cannot be seen, such as those that turn the direction around."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
+    return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
 
 
 def plain(text: object, *, at_most: int = 80) -> str:
     """A person's own text, such as a column name, so that Markdown shows it to the letter."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
-    shown = shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
-    return _MARKDOWN.sub(r"\\\1", shown)
+    return _MARKDOWN.sub(r"\\\1", printable(text, at_most=at_most))
+
+
+def unmarked(text: str) -> str:
+    """A sentence with `plain` parts, for a page that is no Markdown."""
+    return _MARKED.sub(r"\1", text)
 
 
 def number(value: float) -> str:
@@ -143,13 +153,13 @@ def spent_epsilon(units: int, account: Account) -> float:
     return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
 
-def guarantee_words(guarantee: Guarantee) -> list[str]:
-    """What a release promises and what not, as sentences."""
+def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
+    """What a release promises and what not, as sentences; `shown` makes people's own texts harmless."""
     promise = _("Differentially private with {loss}.").format(loss=loss_words(guarantee.loss))
     sentences = [
         promise,
         _("Protects against learning whether one person is in the table: {unit}.").format(
-            unit=plain(guarantee.unit, at_most=200)
+            unit=shown(guarantee.unit, at_most=200)
         ),
     ]
     if guarantee.stands_on:
@@ -159,7 +169,7 @@ def guarantee_words(guarantee: Guarantee) -> list[str]:
             )
         )
     if guarantee.from_data:
-        columns = ", ".join(plain(name) for name in guarantee.from_data)
+        columns = ", ".join(shown(name) for name in guarantee.from_data)
         sentences.append(
             _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
                 columns=columns

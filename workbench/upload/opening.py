@@ -13,6 +13,7 @@ from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import reading, samples, session
+from workbench.store.personal import PersonalLedger
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
@@ -40,7 +41,7 @@ def take_sample(key: str) -> None:
     sample = SAMPLES[key]
     frame = sample.build()
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, frame, unit)
+    _draft(sample.title, frame, unit, sample=True)
 
 
 def take_upload() -> None:
@@ -141,9 +142,10 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
-        curator = Curator.open(draft.frame, schema, budget=budget, ledger=session.ledger(), name=draft.name)
+        ledger = session.ledger().under(draft.opener)
+        curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
         answer = {"alike": draft.alike.dataset, "people": ALIKE.value()} if draft.alike else {}
-        likeness.keep(draft.frame, draft.dataset, draft.name, session.ledger(), answer)
+        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -188,6 +190,7 @@ def _draft(
     data: bytes = b"",
     schema: Schema | None = None,
     dataset: str = "",
+    sample: bool = False,
 ) -> None:
     held = session.session()
     held.notices.pop("upload", None)
@@ -197,9 +200,9 @@ def _draft(
         schema = schema or suggest_schema(frame)
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset = dataset or Curator.dataset_of(frame, session.ledger())
-        account = session.ledger().account(dataset)
-        alike = likeness.find(frame, session.ledger()) if account is None else None
+        dataset, ledger = _filed(frame, dataset, sample=sample)
+        account = ledger.account(dataset)
+        alike = likeness.find(frame, ledger) if account is None else None
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -216,9 +219,23 @@ def _draft(
         edited=proposed,
         notes=read.notes if read else (),
         dataset=dataset,
+        opener=ledger.opener,
         read=read,
         data=data,
         version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
         size=size,
     )
+
+
+def _filed(frame: pd.DataFrame, dataset: str, *, sample: bool) -> tuple[str, PersonalLedger]:
+    """The fingerprint under which a table is, or would be, filed, and the ledger with the key for it."""
+    own = session.ledger()
+    if sample:
+        own = own.for_samples()
+        return Curator.dataset_of(frame, own), own
+    for ledger in own.handed():
+        other = Curator.dataset_of(frame, ledger)
+        if ledger.is_mine(other):
+            return other, ledger
+    return dataset or Curator.dataset_of(frame, own), own

@@ -31,8 +31,9 @@ _STREAM = "/_stcore/stream"
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """What is offered to one session; fonts and icons lie under /static/media."""
+_SIGN_OUT = "/auth/logout"
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")
-_WITHOUT_COOKIE = ("/static/", "/answer/", "/healthz", "/readyz")
+_WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
 _TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
 _OPERATIONS = {"deferred_file", "dataframe_chunk"}
 """Downloads that are made on demand, and further rows of a table on the page."""
@@ -45,10 +46,14 @@ class Guard:
     Args:
         hosts: names by which this server may be asked for, without ports; "*" for any.
         metrics: whether Streamlit's metrics address is open.
+        uploads: whether files are taken.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: tuple[str, ...], metrics: bool = False) -> None:
+    def __init__(
+        self, app: ASGIApp, *, hosts: tuple[str, ...], metrics: bool = False, uploads: bool = True
+    ) -> None:
         self._app = app
+        self._uploads = uploads
         self._hosts = hosts
         self._closed = _CLOSED[1:] if metrics else _CLOSED
 
@@ -67,13 +72,19 @@ class Guard:
             status, words = refusal
             await PlainTextResponse(words, status)(scope, receive, send)
             return
+        leaves = path.endswith(_SIGN_OUT)
+        if leaves:  # in every tab of this browser
+            tabs.sign_out(_visitor(_secret(headers)))
         needs_cookie = _secret(headers) is None and not any(part in path for part in _WITHOUT_COOKIE)
 
         async def send_with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start" and needs_cookie:
-                secure = "; Secure" if _is_encrypted(scope, headers) else ""
-                cookie = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax{secure}"
-                MutableHeaders(scope=message).append("set-cookie", cookie)
+            if message["type"] == "http.response.start":
+                sent = MutableHeaders(scope=message)
+                if needs_cookie or leaves:
+                    cookie = f"{COOKIE}={secrets.token_urlsafe(32)}; Path=/; HttpOnly; SameSite=Lax"
+                    sent.append("set-cookie", cookie)
+                if _is_encrypted(scope, headers):
+                    _make_secure(sent)
             await send(message)
 
         await self._app(scope, receive, send_with_cookie)
@@ -89,6 +100,8 @@ class Guard:
             return 403, "Pages of other sites may not ask this server.\n"
         if any(path.endswith(closed) or f"{closed}/" in path for closed in self._closed):
             return 404, "Not found.\n"
+        if "/_stcore/upload_file/" in path and not self._uploads:
+            return 403, "This is a demo: it takes no files.\n"
         if (upload := _UPLOAD.search(path)) and not tabs.is_tab_of(upload[1], _visitor(secret)):
             return 404, "Not found.\n"
         if upload and tabs.stored_bytes(upload[1]) + _length(headers) > UPLOADS:
@@ -172,6 +185,15 @@ def _visitor(secret: str | None) -> str:
 
 def _is_same(origin: str, host: str | None) -> bool:
     return host is not None and urlsplit(origin).netloc.lower() == host.lower()
+
+
+def _make_secure(sent: MutableHeaders) -> None:
+    """Cookies of an encrypted connection never leave by another; Streamlit's own do not say so."""
+    cookies = sent.getlist("set-cookie")
+    del sent["set-cookie"]
+    for cookie in cookies:
+        named = {part.strip().lower() for part in cookie.split(";")}
+        sent.append("set-cookie", cookie if "secure" in named else f"{cookie}; Secure")
 
 
 def _is_encrypted(scope: Scope, headers: Headers) -> bool:

@@ -8,13 +8,28 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
+from dpcore.errors import DpcoreError
 from workbench.apart import process
 from workbench.store import start
 from workbench.store.settings import read_settings
+from workbench.store.surveys import links_work
 from workbench.web import holders, logs, tabs
 
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
+
+
+def _settle() -> None:
+    """Write down which links were opened, and which have come to their end."""
+    if links_work.is_set():
+        with contextlib.suppress(DpcoreError):  # the store has said so in the log; tried again
+            start.shares().settle()
+
+
+async def _settle_regularly() -> None:
+    while True:
+        await asyncio.sleep(_SECONDS)
+        await asyncio.to_thread(_settle)
 
 
 async def _forget_regularly(seconds: float) -> None:
@@ -43,9 +58,12 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     await asyncio.to_thread(process.warm)
     checking = asyncio.create_task(asyncio.to_thread(start.check_all))
     forgetting = asyncio.create_task(_forget_regularly(_SECONDS))
+    settling = asyncio.create_task(_settle_regularly())
     try:
         yield
     finally:
         forgetting.cancel()
+        settling.cancel()
+        await asyncio.to_thread(_settle)
         await checking
         _log.info("the server stops")

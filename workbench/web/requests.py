@@ -11,12 +11,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 _log = logging.getLogger("workbench.requests")
 _QUIET = re.compile(r"/static/|/_stcore/health|/healthz|/readyz")
 _LONG = re.compile(r"(?<=/)[A-Za-z0-9_.=-]{20,}(?=/|$)")
+_SHARED = re.compile(r"(/share/).*", re.DOTALL)
 _ODD = re.compile(r"[^\x21-\x7e]")
 
 
 def shown_path(path: str) -> str:
     """An address as the log shows it: every part that may be an id or a token becomes "-"."""
-    return _ODD.sub("?", _LONG.sub("-", path[:200]))
+    return _ODD.sub("?", _LONG.sub("-", _SHARED.sub(r"\1-", path[:200])))
 
 
 class RequestLog:

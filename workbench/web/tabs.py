@@ -27,6 +27,15 @@ def is_tab_of(session_id: str, visitor: str) -> bool:
     return found is not None and found.session._user_info.get("visitor") == visitor
 
 
+def sign_out(visitor: str) -> None:
+    """Nobody is signed in any more in any tab of this browser."""
+    if not visitor or not runtime.exists():
+        return
+    for found in runtime.get_instance()._session_mgr.list_sessions():
+        if found.session._user_info.get("visitor") == visitor:
+            found.session.clear_user_info()
+
+
 def is_gone(session_id: str) -> bool:
     """Whether no browser shows this session any more."""
     return runtime.exists() and not runtime.get_instance().is_active_session(session_id)

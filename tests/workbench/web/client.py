@@ -55,19 +55,20 @@ def serving(script: str = "server.py", **settings: str) -> Iterator[Server]:
             )
         server = Server(folder, port, process, log)
         try:
-            wait_for(server.host)
+            base = settings.get("STREAMLIT_SERVER_BASE_URL_PATH")
+            wait_for(server.host, f"/{base}" if base else "")
             yield server
         finally:
             process.terminate()
             process.wait(30)
 
 
-def wait_for(host: str) -> None:
+def wait_for(host: str, base: str = "") -> None:
     """Until the server answers."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
-            if get(host, "/_stcore/health")[0] == 200:
+            if get(host, f"{base}/_stcore/health")[0] == 200:
                 return
         except OSError:
             time.sleep(0.1)
@@ -92,6 +93,7 @@ class Visitor:
 
     Args:
         session: id of a session to ask for, as a browser does when its connection was lost.
+        base: the path under which the pages are.
         headers: further headers of the websocket; `Origin` and `Cookie` replace the right ones.
     """
 
@@ -103,13 +105,15 @@ class Visitor:
         visit: bool = True,
         cookie: str = "",
         origin: str | None = "",
+        base: str = "",
         **headers: str,
     ) -> None:
         self.host = host
+        self.base = base
         self.cookies: dict[str, str] = {}
         if visit:
             for path in ("/", "/_stcore/health", "/_stcore/host-config"):
-                _, told, _ = get(host, path, Cookie=self.cookie)
+                _, told, _ = get(host, base + path, Cookie=self.cookie)
                 for line in told.get_all("Set-Cookie") or []:
                     name, _, value = line.split(";")[0].partition("=")
                     self.cookies[name] = value
@@ -119,7 +123,7 @@ class Visitor:
         protocols = ["streamlit", xsrf, *([session] if session else [])]
         sent = {"Cookie": self.cookie, **headers} if self.cookies else headers
         self.socket = connect(
-            f"ws://{host}/_stcore/stream",
+            f"ws://{host}{base}/_stcore/stream",
             origin=f"http://{host}" if origin == "" else origin,
             subprotocols=protocols,
             additional_headers=sent,
@@ -236,7 +240,7 @@ class Visitor:
         body = head.encode() + content + b"\r\n--B--\r\n"
         return get(
             self.host,
-            urllib.parse.urlsplit(path).path,
+            self.base + urllib.parse.urlsplit(path).path,
             method="PUT",
             body=body,
             Content_Type="multipart/form-data; boundary=B",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,11 +9,11 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.workbench.web.client import Server, Visitor, get, serving, wait_for
+from tests.deploy.proxy import NGINX, proxy
+from tests.workbench.web.client import Server, Visitor, get, serving
 
 CANARY = "Quetzalcoatl"
 TABLE = b"age,sex,city\n" + b"".join(b"%d,F,%s\n" % (30 + i % 9, CANARY.encode()) for i in range(60))
-NGINX = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
 
 
 @pytest.fixture(scope="module", params=["loopback", "nginx"])
@@ -28,42 +25,8 @@ def host(
         return
     if NGINX is None:
         pytest.skip("nginx is not installed")
-    with _Nginx(tmp_path_factory.mktemp("nginx"), server.port) as host:
+    with proxy(tmp_path_factory.mktemp("nginx"), server.host) as host:
         yield host
-
-
-class _Nginx:
-    """nginx in front, as docs/hosting says: the Host, the upgrade and the size of uploads are passed on."""
-
-    def __init__(self, folder: Path, port: int) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            own = free.getsockname()[1]
-        self.host = f"127.0.0.1:{own}"
-        self.file = folder / "nginx.conf"
-        self.file.write_text(
-            f"""daemon off; pid {folder}/pid; error_log {folder}/error;
-            worker_processes 1; events {{}}
-            http {{
-              access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
-              fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
-              server {{ listen {self.host}; client_max_body_size 60m;
-                location / {{
-                  proxy_pass http://127.0.0.1:{port}; proxy_http_version 1.1;
-                  proxy_set_header Host $http_host; proxy_set_header Upgrade $http_upgrade;
-                  proxy_set_header Connection $http_connection; proxy_read_timeout 1h;
-                }} }} }}"""
-        )
-
-    def __enter__(self) -> str:
-        assert NGINX
-        self.process = subprocess.Popen([NGINX, "-c", str(self.file)], stderr=subprocess.DEVNULL)
-        wait_for(self.host)
-        return self.host
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(20)
 
 
 def _owner(host: str) -> Visitor:

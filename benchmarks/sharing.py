@@ -1,0 +1,133 @@
+"""A link that many people open: how long does its page take, an answer to a question, a file?
+
+A server with two links: a histogram, and a whole table (13 columns, Adaptive). One client asks again and
+again; then 50 connections ask at once. Beside each stands /healthz, an answer of three bytes by the same
+server. Prints tables, or JSON with --json. CPU is that of the server for one answer; times are those of the
+client, on the same cores.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+import dpcore as dp
+from benchmarks.harness import Table, arguments, show
+from tests.workbench.web.client import Server, serving
+from workbench.samples import census
+from workbench.store.database import Store
+from workbench.store.settings import Settings
+from workbench.store.shares import Shares, in_days
+
+ALONE, TOGETHER, CONNECTIONS = 200, 2_000, 50
+CONTENTS = ("counts", "rows", "model", "questions")
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def releases() -> dict[str, dp.Release]:
+    """What is behind the links."""
+    frame = census()
+    curator = dp.Curator.open(
+        frame, dp.suggest_schema(frame), budget=dp.PureDP(epsilon="5"), ledger=dp.MemoryLedger()
+    )
+    return {
+        "histogram": curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1")),
+        "whole table": curator.run(dp.Adaptive(), dp.PureDP(epsilon="1")),
+    }
+
+
+def used(server: Server) -> float:
+    """CPU seconds of the server."""
+    stat = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(stat[11]) + int(stat[12])) / TICK
+
+
+def ask(server: Server, path: str, times: int, number: int) -> Iterator[float]:
+    """Seconds of each of so many requests on one connection, from an address of its own."""
+    host, port = server.host.split(":")
+    client = http.client.HTTPConnection(
+        host, int(port), timeout=60, source_address=(f"127.0.0.{2 + number % 250}", 0)
+    )
+    for _ in range(times):
+        began = time.perf_counter()
+        client.request("GET", path)
+        answer = client.getresponse()
+        answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{answer.status} instead of an answer")
+        yield time.perf_counter() - began
+    client.close()
+
+
+def measure(server: Server, name: str, path: str, times: int, first: int) -> list[object]:
+    """One client: median and 99th percentile in ms, server CPU in ms per answer, and its size."""
+    list(ask(server, path, 2, first))
+    before = used(server)
+    seconds = np.array(list(ask(server, path, times, first + 1)))
+    cpu = (used(server) - before) / times
+    p50, p99 = np.quantile(seconds, [0.5, 0.99]) * 1000
+    return [name, float(p50), float(p99), cpu * 1000]
+
+
+def crowd(server: Server, name: str, path: str, first: int) -> list[object]:
+    """So many connections at once: requests a second, and the same quantiles."""
+    ready = threading.Barrier(CONNECTIONS)
+
+    def one(number: int) -> list[float]:
+        ready.wait()
+        return list(ask(server, path, TOGETHER // CONNECTIONS, first + number))
+
+    before, began = used(server), time.perf_counter()
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        seconds = np.array([each for found in pool.map(one, range(CONNECTIONS)) for each in found])
+    wall, cpu = time.perf_counter() - began, used(server) - before
+    p50, p99 = np.quantile(seconds, [0.5, 0.99]) * 1000
+    return [name, len(seconds) / wall, float(p50), float(p99), cpu / len(seconds) * 1000]
+
+
+def main() -> None:
+    options = arguments(__doc__).parse_args()
+    made = releases()
+    with serving() as server:
+        shares = Shares(Store.open(Settings(data_dir=server.folder / "var")))
+        paths = {"healthz": "/healthz"}
+        for name, release in made.items():
+            token = shares.make(
+                release, dataset="benchmark", title=name, expires=in_days(1), contents=CONTENTS
+            )
+            paths[f"page, {name}"] = f"/share/{token}"
+            paths[f"question, {name}"] = f"/share/{token}?from-0=20&below-0=40"
+        paths["question, three columns apart"] = (
+            paths["page, whole table"] + "?from-0=20&below-0=40&is-1=0&is-5=1"
+        )
+        paths["counts.csv, whole table"] = paths["page, whole table"] + "?file=counts.csv"
+        alone = [measure(server, name, path, ALONE, 2 * i) for i, (name, path) in enumerate(paths.items())]
+        together = [
+            crowd(server, name, paths[name], 60 + 50 * i)
+            for i, name in enumerate(("healthz", "page, histogram", "page, whole table"))
+        ]
+    show(
+        [
+            Table.of("one client", ["what", "p50 ms", "p99 ms", "server CPU ms"], alone),
+            Table.of(
+                f"{CONNECTIONS} connections",
+                ["what", "requests/s", "p50 ms", "p99 ms", "server CPU ms"],
+                together,
+            ),
+        ],
+        as_json=options.json,
+    )
+
+
+if __name__ == "__main__":
+    main()

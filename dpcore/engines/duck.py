@@ -1,0 +1,245 @@
+"""CSV, Parquet, a DuckDB file or a PostgreSQL data base, through DuckDB: joins and views of its owner."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.engines.base import MOST_ROWS, MOST_TUPLES, Scanner, too_many, unheeded
+from dpcore.engines.batch import Batch
+from dpcore.engines.duck_source import DuckDBSource, quoted
+from dpcore.engines.files import changed, state_of
+from dpcore.engines.tupling import check_known
+from dpcore.engines.work import Digesting, Result, Work
+from dpcore.errors import ReadError
+from dpcore.schema.interval import Integer, Real
+from dpcore.schema.schema import Schema
+from dpcore.schema.values import READ_AS_TEXT, number_in
+from dpcore.tables.arrow import check_types, frame_of, uncoded
+from dpcore.tables.digests import fingerprint_of, person_digests
+from dpcore.tables.rows import DistinctRows, Microdata
+
+_ROWS_AT_ONCE = 131_072
+
+
+class DuckDBEngine(Scanner):
+    """What a source of DuckDB gives, behind a schema, within a limit of memory.
+
+    With an id column, the rows that count are copied once, their declared columns alone, into a table that
+    ends with the engine: a window over keyed digests chooses them.
+    """
+
+    def __init__(
+        self,
+        source: DuckDBSource,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
+    ) -> None:
+        """Connect, and look at every row once.
+
+        Args:
+            key: of the ledger.
+            on_rows: told now and then how many rows of a pass are done; what it raises ends the pass.
+        Raises: ReadError for what cannot be read; SchemaError for nested columns or values without a cell.
+        """
+        super().__init__(schema)
+        self._key = key
+        self._on_rows = on_rows
+        self._source = source
+        self._state = state_of(source.files)
+        with _readable():
+            self._connection = source.connect()
+            kinds = self._reader(f"SELECT * FROM {source.table} LIMIT 0").schema
+        check_types(zip(kinds.names, kinds.types, strict=True))
+        self._columns = list(kinds.names)
+        schema.check_names(pd.DataFrame(columns=self._columns))
+        self._counted = source.table
+        self._length: int | None = None
+        self._people: dict[int, int] = {}
+        self._print: str | None = None
+        if schema.unit.id_column is not None:
+            self._keep(schema.unit.id_column)
+        self._length = self._checked(self._scan(self._checking()))
+        self._people = self._people or {1: self._length}
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the whole table under the ledger's key; a pass over all columns, once."""
+        if self._print is None:
+            total = self._scan(Digesting(key=self._key), counted=False)
+            self._print = fingerprint_of(self._columns, total, self._key)
+        return self._print
+
+    def tuples(self, columns: Sequence[str]) -> DistinctRows:
+        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
+        import pyarrow as pa
+
+        check_known(columns, self._columns)
+        person = self._schema.unit.id_column
+        named = [f"{quoted(name)} AS c{place}" for place, name in enumerate(columns)]
+        named += [] if person is None else [f"{quoted(person)} AS p"]
+        groups = ", ".join(f"c{place}" for place in range(len(columns)))
+        of_people = "sum(n)" if person is None else "count(*)"
+        self._check_same()
+        with _readable():
+            found = self._connection.sql(
+                f"SELECT {groups}, sum(n)::BIGINT, {of_people}::BIGINT FROM "
+                f"(SELECT {', '.join(named)}, count(*) AS n FROM {self._source.table} GROUP BY ALL) "
+                f"GROUP BY {groups} LIMIT {MOST_TUPLES + 1}"
+            ).to_arrow_table()
+        self._check_same()
+        if len(found) > MOST_TUPLES:
+            raise too_many("distinct tuples", MOST_TUPLES)
+        *values, rows, people = found.columns
+        values = pa.table(values, names=list(columns)).combine_chunks()
+        return DistinctRows(
+            frame=self._typed(frame_of(values)),
+            rows=rows.to_numpy(),
+            people=people.to_numpy(),
+        )
+
+    def people(self) -> dict[int, int]:
+        """How many people have so many rows, by the number of rows. Private."""
+        return self._people
+
+    def rows(self) -> Microdata:
+        """All rows, where they fit."""
+        read = self.sample(MOST_ROWS + 1)
+        if len(read.frame) > MOST_ROWS:
+            raise too_many("rows", MOST_ROWS)
+        return read
+
+    def sample(self, rows: int) -> Microdata:
+        """The first so many rows that DuckDB comes by."""
+        with _readable():
+            read = self._reader(f"SELECT * FROM {self._source.table} LIMIT {int(rows)}").read_all()
+        frame = self._typed(frame_of(read.combine_chunks()))
+        return Microdata(frame)
+
+    def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
+        self._check_same()
+        table = self._counted if counted else self._source.table
+        names = self._columns if work.reads is None else work.reads
+        query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
+        total: list[Result] = []
+        rows = 0
+        for frame in self._frames(self._connection, query):
+            result = work.of(Batch(frame, self._schema))
+            total = [work.add(total[0], result) if total else result]
+            rows += len(frame)
+            self._on_rows(rows)
+        self._check_same()
+        if counted and self._length is not None and rows != self._length:
+            raise changed()
+        return total[0] if total else work.of(Batch(self._none(names), self._schema))
+
+    def _none(self, names: Sequence[str]) -> pd.DataFrame:
+        with _readable():
+            columns = ", ".join(map(quoted, names)) or "0"
+            return frame_of(self._reader(f"SELECT {columns} FROM {self._counted} LIMIT 0").read_all())
+
+    def _frames(self, connection: Any, query: str) -> Iterator[pd.DataFrame]:
+        with _readable():
+            batches = iter(connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE))
+        while True:
+            with _readable():
+                batch = next(batches, None)
+            if batch is None:
+                return
+            frame = frame_of(batch)
+            frame.attrs[READ_AS_TEXT] = self._source.kind == "csv"
+            yield frame
+
+    def _keep(self, person: str) -> None:
+        """Copy the declared columns of the rows that count into a table of their own."""
+        import pyarrow as pa
+
+        names = self._names
+        places = [self._columns.index(name) for name in names]
+        kinds = self._reader(f"SELECT * FROM {self._source.table} LIMIT 0").schema
+        marks = ("p0", "p1", "d0", "d1")
+        staged = pa.schema(
+            [*((f"c{i}", kinds.field(place).type) for i, place in enumerate(places))]
+            + [(mark, pa.uint64()) for mark in marks]
+        )
+        failures: list[BaseException] = []
+
+        def marked() -> Iterator[Any]:
+            rows = 0
+            try:
+                reader = self._source.cursor(self._connection).sql(f"SELECT * FROM {self._source.table}")
+                for batch in reader.to_arrow_reader(_ROWS_AT_ONCE):
+                    frame = frame_of(batch)
+                    frame.attrs[READ_AS_TEXT] = self._source.kind == "csv"
+                    whole = Batch(frame, self._schema)
+                    digests = np.hstack(
+                        [person_digests(whole.column(person), self._key), whole.digests(self._key)]
+                    )
+                    columns = [batch.column(place) for place in places]
+                    marks_of_rows = [pa.array(np.ascontiguousarray(each)) for each in digests.T]
+                    yield pa.record_batch([*columns, *marks_of_rows], schema=staged)
+                    rows += len(frame)
+                    self._on_rows(rows)
+            except BaseException as error:  # DuckDB would make a text of it
+                failures.append(error)
+                raise
+
+        reader = pa.RecordBatchReader.from_batches(staged, marked())
+        cells = ", ".join(f"c{i} AS {quoted(name)}" for i, name in enumerate(names)) or "0 AS none"
+        try:
+            with _readable():
+                self._connection.register("reader", reader)
+                self._connection.execute("CREATE TEMP TABLE staged AS SELECT * FROM reader")
+                self._connection.unregister("reader")
+                people = self._connection.execute(
+                    "SELECT n, count(*) FROM (SELECT count(*) AS n FROM staged GROUP BY p0, p1) GROUP BY n"
+                ).fetchall()
+                self._connection.execute(
+                    f"CREATE TEMP TABLE kept AS SELECT {cells} FROM staged "
+                    "QUALIFY row_number() OVER (PARTITION BY p0, p1 ORDER BY d1, d0) "
+                    f"<= {self._schema.unit.max_rows}"
+                )
+                self._connection.execute("DROP TABLE staged")
+        except ReadError as error:
+            raise (failures or [error])[0] from None
+        self._people = dict(people)
+        self._counted = "temp.kept"
+
+    def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The frame with texts as texts, and with numbers where a file of texts is declared to hold them."""
+        frame = uncoded(frame)
+        frame.attrs[READ_AS_TEXT] = self._source.kind == "csv"
+        numbers = [each.name for each in self._schema.columns if isinstance(each, Integer | Real)]
+        for name in [name for name in numbers if name in frame and self._source.kind == "csv"]:
+            if all(number_in(text) is not None for text in frame[name].dropna().unique()):
+                frame[name] = pd.to_numeric(frame[name])
+        return frame
+
+    def _reader(self, query: str) -> Any:
+        return self._connection.sql(query).to_arrow_reader()
+
+    def _check_same(self) -> None:
+        if self._state != state_of(self._source.files):
+            raise changed()
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """Say that reading failed without DuckDB's words, which may quote a value or a password."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise ReadError(
+            "the source could not be read ({kind})",
+            remedy="see that it is there and may be read, that its query fits, and that the disk is not full",
+            kind=type(error).__name__,
+        ) from None

@@ -1,0 +1,102 @@
+"""What DuckDB is to read, and a connection that reads that and nothing else."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from dpcore.engines.files import files_at
+from dpcore.errors import ParameterError
+
+_ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuckDBSource:
+    """A place, and one query to it.
+
+    Attributes:
+        kind: CSV files are read as texts, so that a cell never depends on the other cells of its column.
+        location: path of a file, for CSV and Parquet also of a folder; for PostgreSQL a connection string.
+        query: one SELECT; the files of CSV and Parquet are the table `source`.
+        memory: megabytes that DuckDB may take; beyond them it writes to temporary files.
+    """
+
+    kind: Literal["csv", "parquet", "duckdb", "postgres"]
+    location: str = field(repr=False)
+    query: str = "SELECT * FROM source"
+    memory: int = 500
+
+    def __post_init__(self) -> None:
+        import duckdb
+
+        try:
+            found = duckdb.connect().extract_statements(self.query)
+            fits = len(found) == 1 and found[0].type == duckdb.StatementType.SELECT and ";" not in self.query
+        except duckdb.Error:
+            fits = False
+        if not fits:
+            raise ParameterError(
+                "the query of a source must be one SELECT without a semicolon",
+                remedy="write one, or leave it out",
+            )
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read; none for PostgreSQL. Raises: ReadError when there are none."""
+        return [] if self.kind == "postgres" else files_at(Path(self.location), _ENDINGS[self.kind])
+
+    @property
+    def table(self) -> str:
+        """What stands after FROM."""
+        return f"({self.query}) AS asked"
+
+    def connect(self) -> Any:
+        """A connection that reads this alone: no other file, no writing, no other setting.
+
+        Raises: duckdb.Error, whose words may hold what nobody should see.
+        """
+        import duckdb
+
+        connection = duckdb.connect(
+            config={
+                "threads": "2",
+                "memory_limit": f"{self.memory}MB",
+                "temp_directory": str(Path(tempfile.gettempdir()) / f"duckdb-{uuid.uuid4().hex}"),
+                "allow_community_extensions": "false",
+            }
+        )
+        if self.kind in ("csv", "parquet"):
+            paths = [_text(str(path)) for path in self.files]
+            how = ", all_varchar = true, header = true" if self.kind == "csv" else ""
+            connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
+            connection.execute(
+                f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
+            )
+        else:
+            how = "TYPE postgres, READ_ONLY" if self.kind == "postgres" else "READ_ONLY"
+            connection.execute(f"ATTACH {_text(self.location)} AS attached ({how})")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        return self._using(connection)
+
+    def cursor(self, connection: Any) -> Any:
+        """A second reader of the same connection."""
+        return self._using(connection.cursor())
+
+    def _using(self, connection: Any) -> Any:
+        if self.kind in ("duckdb", "postgres"):
+            connection.execute("USE attached")
+        return connection
+
+
+def quoted(name: str) -> str:
+    """The name of a column inside a query."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,46 @@
+"""The files of a source: which they are, and whether they are still the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpcore.errors import ReadError
+
+State = list[tuple[int, int, int]]
+
+
+def files_at(path: Path, ending: str) -> list[Path]:
+    """The file at a path, or those of a folder that end so, in the order of their names.
+
+    Files and folders that begin with "." or "_" are left out. Raises: ReadError when there is none.
+    """
+    try:
+        inside = path.rglob(f"*{ending}") if path.is_dir() else []
+        found = sorted(each for each in inside if not _hidden(each.relative_to(path)))
+        if path.is_file():
+            found = [path]
+    except OSError:
+        found = []
+    if not found:
+        raise ReadError("there is no file at the place of the source", remedy="check its location and rights")
+    return found
+
+
+def state_of(paths: Sequence[Path]) -> State:
+    """What changes with a file: its size, its time, and which file it is; nothing where one is gone."""
+    try:
+        return [(seen.st_size, seen.st_mtime_ns, seen.st_ino) for seen in map(Path.stat, paths)]
+    except OSError:
+        return []
+
+
+def changed() -> ReadError:
+    """What is raised when a source is not as it was."""
+    return ReadError(
+        "the source was changed since it was opened", remedy="open it again once nobody writes to it"
+    )
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)

@@ -1,0 +1,37 @@
+"""Links: show a release to somebody who never comes near the rows, and see who looked."""
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from workbench import session
+from workbench.links import form, view
+from workbench.store.surveys import links_work
+from workbench.ui import widgets
+from workbench.ui.language import _
+
+st.title(_("Show it to somebody"))
+curator = widgets.need_curator(
+    _(
+        "Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, on a "
+        "page of its own: without an account, and without ever coming near the rows."
+    )
+)
+held = session.session()
+if not links_work.is_set():
+    st.info(_("Links need the server: this app was started without the part that answers them."))
+if notice := held.notices.pop("links", None):
+    widgets.error_box(notice)
+if held.link is not None:
+    view.made(*held.link)
+try:
+    release = form.choose(curator)
+    if release is not None:
+        left, right = st.columns([2, 3], gap="large")
+        with left:
+            draft = form.ask(release)
+            form.make(curator, release, draft)
+        with right:
+            view.preview(release, draft)
+    view.listed(curator)
+except DpcoreError as error:
+    widgets.error_box(error)

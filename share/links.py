@@ -1,0 +1,176 @@
+"""The page behind a link: one release, its files, and answers to questions about it.
+
+Links that are unknown, expired, revoked or malformed are all answered alike, after the same look into the
+database. Nothing here sees a row or a line of the ledger: what it reads was released before.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from dpcore.errors import LedgerError
+from dpcore.release import Release
+from dpcore.synthesis import load_model
+from share.answers import HEADERS, Limiter
+from workbench.report import asking, downloads, of_release
+from workbench.report.document import STYLE_DIGEST, Document, Page, page
+from workbench.store.shares import Shares, Shown
+from workbench.store.surveys import links_work
+from workbench.ui.language import _
+from workbench.web import who
+
+MAX_ANSWER = 20_000_000
+"""Bytes of a file behind a link."""
+KEPT_PAGES, KEPT_BYTES = 32, 64_000_000
+_FILE = "file="
+Made = TypeVar("Made")
+LINK_HEADERS = HEADERS | {
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src {STYLE_DIGEST}; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    )
+}
+
+
+class Kept:
+    """The pages and files that were asked for last, up to a number and a size."""
+
+    def __init__(self, most: int, size: int) -> None:
+        self._most, self._size = most, size
+        self._held: OrderedDict[tuple[str, ...], tuple[object, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[str, ...], make: Callable[[], Made], size: Callable[[Made], int]) -> Made:
+        """What is kept under the key, made now where it is not there."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key][0]  # type: ignore[return-value]
+        made = make()
+        with self._lock:
+            self._held[key] = (made, size(made))
+            while len(self._held) > self._most or sum(each[1] for each in self._held.values()) > self._size:
+                self._held.popitem(last=False)
+        return made
+
+
+class Links:
+    """What the routes answer with; it holds what was made for links that work."""
+
+    def __init__(self, shares: Shares) -> None:
+        self._shares = shares
+        self._pages = Kept(KEPT_PAGES, KEPT_BYTES)
+        self._files = Kept(KEPT_PAGES, KEPT_BYTES)
+        self._heavy = threading.Semaphore(2)
+
+    def answer(self, token: str, query: str, address: str | None) -> Response:
+        """The page of a link, with a question's answer; or one of its files. Raises: LedgerError.
+
+        Args: address: of whoever signed in.
+        """
+        share = self._shares.open(token, address)
+        if share is None:
+            return HTMLResponse(gone_page(), 404)
+        release, document, made, shown = self._pages.get(
+            (share,), lambda: self._opened(share), lambda opened: 2 * len(opened[3].text)
+        )
+        if query.startswith(_FILE):
+            return self._file(release, document, shown, query.removeprefix(_FILE))
+        self._shares.count(share)
+        return HTMLResponse(made.html(asking.section(release, query) if document.asks else ""))
+
+    def _opened(self, share: str) -> tuple[Release, Document, Page, Shown]:
+        with self._heavy:
+            shown = self._shares.shown(share)
+            release = Release.from_json(shown.text, load_model=load_model)
+            document = of_release.document(
+                release, title=shown.title, note=shown.note, contents=shown.contents
+            )
+            return release, document, page(document), shown
+
+    def _file(self, release: Release, document: Document, shown: Shown, name: str) -> Response:
+        if name not in {each.name for each in document.downloads}:
+            return HTMLResponse(gone_page(), 404)
+
+        def make() -> bytes:
+            with self._heavy:
+                return downloads.content(release, name)
+
+        data = self._files.get((shown.id, name), make, len)
+        if len(data) > MAX_ANSWER:
+            return HTMLResponse(large_page(), 413)
+        return Response(
+            data,
+            media_type=downloads.TYPES[name.rpartition(".")[2]],
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
+    """The route of all links; from now on they work.
+
+    Args:
+        per_minute: pages, answers and files that one address may ask for.
+    """
+    links, limiter = Links(shares), Limiter(per_minute)
+
+    async def show(request: Request) -> Response:
+        if not limiter.allows(request.client.host if request.client else ""):
+            response: Response = HTMLResponse(busy_page(), 429)
+        else:
+            answer = functools.partial(
+                links.answer,
+                request.path_params["token"],
+                request.url.query,
+                who.address(request),
+            )
+            try:
+                response = await run_in_threadpool(answer)
+            except LedgerError:
+                response = HTMLResponse(busy_page(), 503)
+        response.headers.update(LINK_HEADERS)
+        return response
+
+    links_work.set()
+    return [Route("/share/{token:path}", show, methods=["GET"])]
+
+
+@functools.cache
+def gone_page() -> str:
+    """The page of every link that does not work, whatever the reason."""
+    return _notice(
+        _("This link does not work"),
+        _(
+            "It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to "
+            "you as somebody who signs in here, sign in first and open it again. Else ask whoever sent it "
+            "for a new one."
+        ),
+    )
+
+
+def busy_page() -> str:
+    """The page of a link that cannot be looked up just now."""
+    return _notice(
+        _("Try again in a minute"),
+        _("The server is too busy, or cannot look anything up just now. The link stays as it is."),
+    )
+
+
+def large_page() -> str:
+    """The page of a file that is too large."""
+    return _notice(
+        _("This file is too large for a link"), _("Ask whoever sent the link for the file itself.")
+    )
+
+
+def _notice(title: str, why: str) -> str:
+    return page(Document(title=title, about=(why,))).html()

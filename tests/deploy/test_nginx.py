@@ -1,0 +1,133 @@
+"""nginx as deploy/ configures it, before real servers: what a deployment of the review exposed or broke."""
+
+from __future__ import annotations
+
+import datetime
+import http.client
+import ipaddress
+import signal
+import ssl
+from pathlib import Path
+
+import pytest
+from websockets.sync.client import connect
+
+from tests.deploy.proxy import NGINX, proxy
+from tests.workbench.web.client import Server, Visitor, get, serving
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+MB = 2**20
+
+
+def test_uploads_of_the_allowed_size_pass(server: Server, tmp_path: Path) -> None:
+    """With nginx's own limit of 1 MB every real table ends in "AxiosError 413"."""
+    with proxy(tmp_path, server.host) as host:
+        visitor = Visitor(host).run()
+        path = f"/_stcore/upload_file/{visitor.session}/1"
+        assert visitor.put(path, b"x" * (49 * MB), "x.csv") == 204
+        assert visitor.put(path, b"x" * (53 * MB), "x.csv") == 413
+        assert not any((tmp_path / "body").iterdir())
+    log = (tmp_path / "access").read_text()
+    assert " PUT 204 " in log
+    for secret in (visitor.session, visitor.cookies["workbench_visitor"], "upload_file"):
+        assert secret not in log + (tmp_path / "error").read_text()
+
+
+def test_two_servers_keep_each_browser(server: Server, tmp_path: Path) -> None:
+    """Behind round robin 3 of 8 uploads were lost: the session is at the other server."""
+    with serving() as other, proxy(tmp_path, server.host, other.host) as host:
+        visitors = [Visitor(host).run() for _ in range(8)]
+        assert [visitor.upload(b"age\n1\n2\n") for visitor in visitors] == [204] * 8
+        for each in (server, other):
+            assert "PUT /_stcore/upload_file/-/- 204" in each.said()
+
+
+def test_closed_addresses(server: Server, tmp_path: Path) -> None:
+    """Strangers would read how much is uploaded, and drive the pages without a browser."""
+    with proxy(tmp_path, server.host) as host:
+        for path in ("/_stcore/metrics", "/_stcore/agent/x", "/_stcore//metrics", "/x/../_stcore/metrics"):
+            assert get(host, path)[0] in (400, 404), path
+        assert get(host, "/", Host="evil.example")[0] == 421
+        assert get(host, "/healthz")[0] == 200
+        assert "nginx/" not in str(get(host, "/")[1])
+
+
+def test_a_path_below_the_name(tmp_path: Path) -> None:
+    """Under a path of a shared name pages, uploads and answer links would go astray."""
+    with (
+        serving(STREAMLIT_SERVER_BASE_URL_PATH="bench") as below,
+        proxy(tmp_path, below.host, path="/bench/") as host,
+    ):
+        visitor = Visitor(host, base="/bench").run()
+        assert visitor.upload(b"age\n1\n2\n") == 204
+        assert get(host, "/bench/")[0] == 200
+        status, _, page = get(host, "/bench/answer/nothing")
+        assert (status, b"This link does not work" in page) == (404, True)
+        assert get(host, "/bench/answer/static/answer.css")[0] == 200
+        assert get(host, "/answer/nothing")[0] == 404
+        assert get(host, "/bench/_stcore/metrics")[0] == 404
+
+
+def _certificate(folder: Path) -> None:
+    """A certificate for this computer, signed by itself."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(here, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    (folder / "fullchain.pem").write_bytes(made.public_bytes(pem))
+    plain = serialization.NoEncryption()
+    (folder / "privkey.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+
+
+def test_over_an_encrypted_connection(server: Server, tmp_path: Path) -> None:
+    """Cookies would leave the browser by a plain connection, and the websocket not open."""
+    _certificate(tmp_path)
+    trusted = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
+    with proxy(tmp_path, server.host, tls=True) as host:
+        connection = http.client.HTTPSConnection(*host.split(":"), context=trusted, timeout=30)
+        cookies: list[str] = []
+        for path in ("/", "/_stcore/health"):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answer.read()
+            cookies += answer.headers.get_all("Set-Cookie") or []
+            assert answer.headers["Strict-Transport-Security"]
+            assert answer.headers["X-Frame-Options"] == "DENY"
+        connection.close()
+        assert {cookie.partition("=")[0] for cookie in cookies} == {"workbench_visitor", "_streamlit_xsrf"}
+        assert all(cookie.lower().count("; secure") == 1 for cookie in cookies), cookies
+        with connect(
+            f"wss://{host}/_stcore/stream",
+            ssl=trusted,
+            origin=f"https://{host}",
+            subprotocols=["streamlit", "none"],
+            additional_headers={"Cookie": "; ".join(each.split(";")[0] for each in cookies)},
+            proxy=None,
+        ) as stream:
+            assert stream.subprotocol == "streamlit"
+
+
+def test_a_server_that_is_stopped_ends_in_order() -> None:
+    """Every restart would wait until the system kills the server, and with it a run that has paid."""
+    with serving() as server:
+        Visitor(server.host).run()
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(30)
+        assert "the server stops" in server.said()
+        assert "Traceback" not in server.said()

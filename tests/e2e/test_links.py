@@ -1,0 +1,138 @@
+"""A release is shown to somebody: steward and stakeholder in two browsers, the second on a phone's width."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import dpcore as dp
+from tests.e2e.browser import PHONE, SECOND, Person, serving
+
+TITLE = "Ages of our patients"
+
+
+def link_of(steward: Person) -> str:
+    return steward.page.locator("[data-testid=stCode] code").first.inner_text().strip()
+
+
+def share(steward: Person) -> str:
+    """From a shown release to a link."""
+    steward.press("Show it to somebody").sees("This is what will be seen")
+    steward.page.get_by_label("Title").fill(TITLE)
+    steward.page.get_by_label("Title").press("Enter")
+    steward.rest()
+    return link_of(steward.press("Make the link").sees("Copy it now"))
+
+
+@pytest.fixture
+def stakeholder(server, browser):
+    """A person with a phone, no cookies, and JavaScript turned off."""
+    person = Person(browser, server, **PHONE, java_script_enabled=False)
+    yield person
+    outside = person.outside
+    person.close()
+    assert outside == []
+
+
+def test_from_release_to_revoked_link(visitor, stakeholder, table, tmp_path: Path) -> None:
+    """The steward shares, a stakeholder reads, asks, downloads and prints; then the link is revoked."""
+    steward = visitor().open(table).go("Synthesize").release()
+    address = share(steward)
+    frame = steward.page.frame_locator("iframe").first
+    frame.get_by_role("heading", name=TITLE).wait_for(timeout=10 * SECOND)
+    assert frame.get_by_text("What is promised, and what not").count() == 1
+
+    page = stakeholder.page
+    answer = page.goto(address)
+    assert answer is not None
+    assert answer.status == 200
+    assert page.locator("h1").inner_text() == TITLE
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("svg").count() == 1
+    assert stakeholder.context.cookies() == []
+    order = [
+        "What came out",
+        "What is promised, and what not",
+        "How to read it",
+        "Download",
+        "Ask a question",
+    ]
+    assert page.locator("h2").all_inner_texts() == order
+
+    page.get_by_label("from", exact=True).fill("20")
+    page.get_by_label("to below", exact=True).fill("40")
+    page.get_by_role("button", name="How many rows?").click()
+    said = page.locator("#answer").inner_text()
+    assert re.search(r"About [\d,]+ rows\.\s+The true number lies between [\d,]+ and [\d,]+", said), said
+    assert page.get_by_label("from", exact=True).input_value() == "20"
+    page.get_by_label("from", exact=True).fill("900")
+    page.get_by_role("button", name="How many rows?").click()
+    assert "is not a cell bound" in page.locator("#answer").inner_text()
+
+    page.goto(address)
+    with page.expect_download() as started:
+        page.get_by_role("link", name="The release with its model").click()
+    file = tmp_path / "release.json"
+    started.value.save_as(file)
+    release = dp.Release.from_file(file)
+    for name in ("Counts with low", "Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee"):
+        with page.expect_download() as started:
+            page.get_by_role("link", name=name).click()
+        assert Path(started.value.path()).stat().st_size > 100
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF")
+    (tmp_path / "page.pdf").write_bytes(pdf)
+    printed = subprocess.run(["pdftotext", tmp_path / "page.pdf", "-"], capture_output=True, check=False)
+    if printed.returncode == 0:
+        assert "low" in printed.stdout.decode()  # tables are unfolded on paper
+
+    steward.press("Revoke").sees("revoked")
+    answer = page.goto(address)
+    assert answer is not None
+    assert answer.status == 404
+    assert "This link does not work" in page.content()
+    unknown = page.goto(address[:-10] + "A" * 10)
+    assert unknown is not None
+    assert unknown.status == 404
+
+    again = link_of(steward.press("Make again").sees("Copy it now"))
+    assert again != address
+    answer = page.goto(again)
+    assert answer is not None
+    assert answer.status == 200
+    assert release.to_json() == json.dumps(json.loads(file.read_text()))
+
+
+def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> None:
+    """Somebody with the file alone opens it where there is no ledger, asks, and keeps the report."""
+    import numpy as np
+    import pandas as pd
+
+    schema = dp.Schema(
+        columns=(dp.Integer("age", low=0, high=99, bin_width=10),), unit=dp.PrivacyUnit(max_rows=1)
+    )
+    frame = pd.DataFrame({"age": np.arange(500) % 90})
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    text = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1")).to_json()
+    with serving(DATABASE_URL="postgresql://nobody@127.0.0.1:9/none") as server:
+        person = Person(browser, server).visit("ledger")
+        person.page.get_by_text("Open a release").click()
+        file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}
+        person.page.locator("input[type=file]").set_input_files(file)
+        person.sees("The file is whole").rest()
+        person.page.frame_locator("iframe").first.get_by_text("What is promised").first.wait_for()
+        person.sees("About ")
+        with person.page.expect_download() as started:
+            person.button("Download as one HTML file").click()
+        report = Path(started.value.path()).read_text(encoding="utf-8")
+        assert "<script" not in report
+        assert "Histogram of age" in report
+        assert person.outside == []
+        broken = {**file, "buffer": text.replace('"epsilon": "1"', '"epsilon": "1/9"').encode()}
+        person.page.locator("input[type=file]").set_input_files(broken)
+        person.sees("altered after it was made")
+        person.close()

@@ -1,0 +1,195 @@
+"""People who sign in with an OpenID provider on this computer, each in a browser of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+
+from tests.e2e.browser import SECOND, Person, Server, free_port, serving
+
+pytest.importorskip("authlib")
+TABLE = b"age,sex\n" + b"".join(b"%d,%s\n" % (20 + i % 50, b"FM"[i % 2 : i % 2 + 1]) for i in range(300))
+COOKIE_SECRET = "a secret of the tests, as long as it needs to be"
+
+
+class Workbench:
+    """A server whose people sign in, and the provider that knows them."""
+
+    def __init__(self, server: Server, secrets: Path, provider: int) -> None:
+        self.server = server
+        self.secrets = secrets
+        self.provider = provider
+
+    def allow(self, *stewards: str, analysts: tuple[str, ...] = ()) -> None:
+        """Write the settings, and wait until the server has read them."""
+        _write(self.secrets, self.server.url, self.provider, stewards, analysts)
+        time.sleep(3)  # Streamlit looks at the file again and again
+
+    def lines(self) -> list[tuple[str, str]]:
+        """(state, who) of each line of the ledger."""
+        with sqlite3.connect(self.server.folder / "workbench.sqlite") as database:
+            rows = database.execute("SELECT state, content FROM ledger_lines ORDER BY dataset, number")
+            return [(state, json.loads(content).get("by", "")) for state, content in rows]
+
+
+def _write(path: Path, url: str, provider: int, stewards: tuple[str, ...], analysts: tuple[str, ...]) -> None:
+    path.write_text(
+        f"""
+        [auth]
+        redirect_uri = "{url}/oauth2callback"
+        cookie_secret = "{COOKIE_SECRET}"
+        client_id = "workbench"
+        client_secret = "secret"
+        server_metadata_url = "http://localhost:{provider}/.well-known/openid-configuration"
+        [roles]
+        stewards = {json.dumps(stewards)}
+        analysts = {json.dumps(analysts)}
+        """,
+        encoding="utf-8",
+    )
+
+
+@contextlib.contextmanager
+def provider(port: int) -> Iterator[None]:
+    """An OpenID provider that takes everybody's word."""
+    import oidc_provider_mock
+
+    with oidc_provider_mock.run_server_in_thread(port):
+        yield
+
+
+@pytest.fixture(scope="module")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    port, provider_port = free_port(), free_port()
+    secrets = tmp_path_factory.mktemp("secrets") / "secrets.toml"
+    people = ("ada@example.org", "bob@example.org", "cy@example.org")
+    _write(secrets, f"http://127.0.0.1:{port}", provider_port, people, ("ann@example.org",))
+    with serving(port=port, STREAMLIT_SECRETS_FILES=str(secrets)) as server, provider(provider_port):
+        yield Workbench(server, secrets, provider_port)
+
+
+@pytest.fixture
+def come(browser, workbench: Workbench) -> Iterator[Callable[[], Person]]:
+    """Opens a browser of somebody who has not signed in."""
+    people: list[Person] = []
+
+    def arrive() -> Person:
+        people.append(Person(browser, workbench.server))
+        return people[-1].visit()
+
+    yield arrive
+    for person in people:
+        person.close()
+
+
+def sign_in(person: Person, address: str) -> Person:
+    """Sign in with the provider."""
+    person.button("Sign in").click()
+    person.page.locator("input[name=sub]").fill(address)
+    person.page.get_by_role("button", name="Authorize").click()
+    person.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
+    return person.rest()
+
+
+def test_two_people_at_once_see_their_own_only(workbench: Workbench, come) -> None:
+    """Somebody would learn from an upload whether a colleague holds the same table, or spend its budget."""
+    ada, bob = come().sees("Sign in to go on"), come()
+    assert ada.button("Upload a table").count() == 0
+    sign_in(ada, "ada@example.org").sees("steward")
+    sign_in(bob, "Bob@Example.org").sees("bob@example.org")
+    ada.open(TABLE)
+    bob.upload(TABLE)
+    assert not bob.page.get_by_text("was opened before").count()
+    assert not bob.page.get_by_text("This looks like").count()
+    bob.press("All of this is known").press("Open the data set").sees("The data set is open")
+    ada.visit().upload(TABLE)
+    ada.sees("was opened before")
+    wrote = set(workbench.lines())
+    assert {("opened", "ada@example.org"), ("opened", "bob@example.org")} <= wrote
+    assert not any(who == "" for _, who in wrote)
+
+
+def test_somebody_without_a_role_is_refused(come) -> None:
+    """Everybody whom the provider knows would read tables of personal data."""
+    eve = sign_in(come(), "eve@example.org").sees("who has no role here")
+    assert eve.button("Open this sample").count() == 0
+    eve.visit("audit").sees("who has no role here")
+    eve.button("Sign out").click()
+    eve.page.get_by_role("button", name="End session").click()
+    eve.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
+    eve.rest().sees("Sign in to go on")
+
+
+def test_signing_out_ends_every_tab(come) -> None:
+    """A second tab would go on for whoever sits at the computer next."""
+    cy = sign_in(come(), "cy@example.org")
+    cy.open(TABLE).go("Audit").sees("unique")
+    second = cy.context.new_page()
+    second.goto(cy.server.url)
+    second.get_by_role("button", name="Sign out").click()
+    second.get_by_role("button", name="End session").click()
+    second.get_by_role("button", name="Sign in").wait_for(timeout=30 * SECOND)
+    cy.go("Ledger").sees("Sign in to go on")
+    cy.visit().sees("Sign in to go on")
+
+
+def _cookie(person: Person, **claims: object) -> None:
+    origin = person.server.url
+    said = {"origin": origin, "is_logged_in": True, "provider": "default", "iat": time.time(), **claims}
+    signed = create_signed_value(COOKIE_SECRET, "_streamlit_user", json.dumps(said)).decode()
+    person.context.add_cookies([{"name": "_streamlit_user", "value": signed, "url": origin}])
+
+
+def test_a_sign_in_ends_by_itself(come) -> None:
+    """Streamlit's cookie lasts thirty days, on whatever computer it was left."""
+    person = come()
+    _cookie(person, email="ada@example.org", iat=time.time() - 13 * 3600)
+    person.visit().sees("Your sign-in is over")
+    _cookie(person, email="ada@example.org", email_verified=False)
+    person.visit().sees("did not confirm your address")
+    _cookie(person, email="ada@example.org")
+    person.visit().sees("steward")
+
+
+def test_a_removed_person_spends_nothing_more(workbench: Workbench, come) -> None:
+    """Whoever left the team would go on with an open page, or with an old cookie."""
+    bob = sign_in(come(), "bob@example.org").open(TABLE).go("Synthesize")
+    bob.button("Release for").click()
+    pay = bob.button("Pay and release")
+    pay.wait_for()
+    before = workbench.lines()
+    workbench.allow("ada@example.org")
+    try:
+        pay.click()
+        bob.sees("who has no role here")
+        assert workbench.lines() == before
+        bob.visit().sees("who has no role here")
+    finally:
+        workbench.allow("ada@example.org", "bob@example.org", "cy@example.org")
+
+
+def test_a_provider_that_is_down_is_said(workbench: Workbench, browser) -> None:
+    """A bare "Authentication error" would be all that a person reads."""
+    secrets = workbench.secrets.with_name("down.toml")
+    port, nobody = free_port(), free_port()
+    _write(secrets, f"http://127.0.0.1:{port}", nobody, ("ada@example.org",), ())
+    with serving(port=port, STREAMLIT_SECRETS_FILES=str(secrets)) as server:
+        person = Person(browser, server).visit()
+        person.button("Sign in").click()
+        person.sees("The sign-in did not end well")
+        with provider(nobody):
+            person.button("Sign in").click()
+            person.page.get_by_role("button", name="Deny").click()
+            person.sees("The sign-in did not end well").rest()
+            sign_in(person, "ada@example.org").sees("steward")
+            query = urllib.parse.urlsplit(person.page.url).query
+            assert query == ""
+        person.close()

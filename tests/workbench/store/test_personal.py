@@ -1,0 +1,195 @@
+"""The ledger as several people use it: nobody sees, spends on or learns of what is somebody else's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.errors import LedgerError
+from tests.contracts.ledger_kinds import SqlKind, postgres_kind, sqlite_kind
+from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owners
+from workbench.store.personal import PersonalLedger
+from workbench.store.roles import ALONE, Person
+
+SCHEMA = dp.Schema(columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1))
+TABLE = pd.DataFrame({"hiv": [0, 1, 1]})
+BUDGET = dp.PureDP(epsilon="0.5")
+ADA = Person(address="ada@example.org", role="steward")
+BOB = Person(address="bob@example.org", role="steward")
+ANN = Person(address="ann@example.org", role="analyst")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
+    url = os.environ.get("DATABASE_URL", "")
+    if request.param == "sqlite":
+        with sqlite_kind(tmp_path) as made:
+            yield made
+    elif url.startswith("postgres"):
+        with postgres_kind(tmp_path, url) as made:
+            yield made
+    else:
+        pytest.skip("DATABASE_URL names no PostgreSQL server")
+
+
+class Server:
+    """One server; roles are as they are now."""
+
+    def __init__(self, kind: SqlKind) -> None:
+        self.ledger: SqlLedger = kind.open()
+        self.owners = Owners(kind._stores[-1])
+        self.roles: dict[str, Person] = {each.address: each for each in (ADA, BOB, ANN, ALONE)}
+
+    def of(self, person: Person, visitor: str = "") -> PersonalLedger:
+        return PersonalLedger(
+            self.ledger,
+            self.owners,
+            person=person,
+            still=lambda: self.roles.get(person.address),
+            visitor=visitor,
+        )
+
+
+def _open(ledger: PersonalLedger) -> dp.Curator:
+    return dp.Curator.open(TABLE, SCHEMA, budget=BUDGET, ledger=ledger)
+
+
+def _opened_before(ledger: PersonalLedger) -> bool:
+    return ledger.account(dp.Curator.dataset_of(TABLE, ledger)) is not None
+
+
+@pytest.fixture
+def server(kind: SqlKind) -> Server:
+    return Server(kind)
+
+
+def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
+    """Whoever knows all rows but one could upload guesses, and be told which was opened before."""
+    ada = _open(server.of(ADA))
+    dataset = ada.account.dataset
+    ada.run(dp.Histogram("hiv"), BUDGET)
+    bob = server.of(BOB)
+    assert not _opened_before(bob)
+    assert bob.datasets() == []
+    theirs = _open(bob)
+    assert theirs.account.dataset != dataset
+    assert theirs.stored(dp.Histogram("hiv"), BUDGET) is None
+    for deed in (
+        lambda: bob.lines(dataset),
+        lambda: bob.standing(dataset),
+        lambda: bob.account(dataset),
+        lambda: bob.release(dataset, ada.lines()[-1].request_id),
+        lambda: bob.verify(dataset),
+        lambda: bob.note(dataset, "x", {}),
+        lambda: bob.show(dataset, "eve@example.org"),
+        lambda: bob.hand(dataset, "bob@example.org"),
+    ):
+        with pytest.raises(LedgerError, match="not yours"):
+            deed()
+    ada.verify()
+    theirs.verify()
+
+
+def test_every_line_says_who(server: Server) -> None:
+    """After a wrong release nobody could find out who made it."""
+    curator = _open(server.of(ADA))
+    curator.run(dp.Histogram("hiv"), BUDGET)
+    assert {line.content["by"] for line in curator.lines()} == {"ada@example.org"}
+    alone = _open(server.of(ALONE))
+    assert not any("by" in line.content for line in alone.lines())
+
+
+def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> None:
+    """Somebody who may only look would read rows, or use up a budget."""
+    curator = _open(server.of(ADA))
+    release = curator.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
+    dataset = curator.account.dataset
+    ann = server.of(ANN)
+    assert ann.datasets() == []
+    server.of(ADA).show(dataset, ANN.address)
+    assert ann.datasets() == [dataset]
+    assert ann.release(dataset, release.request_id) is not None
+    assert ann.standing(dataset).balance.spent > 0
+    assert not ann.is_mine(dataset)
+    with pytest.raises(LedgerError, match="may not open data or spend"):
+        _open(ann)
+    with pytest.raises(LedgerError, match="may not open data or spend"):
+        ann.note(dataset, "x", {})
+    server.of(ADA).hide(dataset, ANN.address)
+    assert ann.datasets() == []
+    with pytest.raises(LedgerError, match="not yours"):
+        ann.release(dataset, release.request_id)
+    people = [line.content for line in curator.lines() if line.content.get("kind") == "people"]
+    assert [set(each) for each in people] == [{"kind", "by", "shown to"}, {"kind", "by", "hidden from"}]
+
+
+def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
+    """When a colleague leaves, the budget would be lost, or begin anew under another name."""
+    ada = _open(server.of(ADA))
+    ada.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
+    dataset = ada.account.dataset
+    server.of(ADA).hand(dataset, BOB.address)
+    with pytest.raises(LedgerError, match="handed to somebody else"):
+        ada.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.1"))
+    with pytest.raises(LedgerError, match="handed to somebody else"):
+        _open(server.of(ADA))
+    bob = server.of(BOB)
+    assert bob.datasets() == [dataset]
+    (handed,) = bob.handed()
+    assert dp.Curator.dataset_of(TABLE, handed) == dataset
+    assert bob.of(dataset).opener == handed.opener == ADA.address
+    theirs = _open(handed)
+    assert theirs.balance().spent == 250_000_000_000
+    theirs.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"), request_id="again")
+    assert theirs.lines()[-1].content["by"] == BOB.address
+    theirs.verify()
+
+
+def test_a_role_taken_away_ends_an_open_page(server: Server) -> None:
+    """Rows that are in memory would be spent on until the tab is closed."""
+    curator = _open(server.of(ADA))
+    before = curator.lines()
+    for roles in ({ADA.address: Person(address=ADA.address, role="analyst")}, {}):
+        server.roles = roles
+        with pytest.raises(LedgerError, match="nothing was read"):
+            curator.run(dp.Histogram("hiv"), BUDGET)
+    assert curator.lines() == before
+
+
+def test_each_visitor_has_a_budget_for_samples(server: Server) -> None:
+    """One visitor's spend would empty the samples for everybody, for ever."""
+    one, other = (server.of(ALONE, visitor=f"visitor {name}") for name in "12")
+    sample = _open(one.for_samples())
+    sample.run(dp.Histogram("hiv"), BUDGET)
+    assert _open(other.for_samples()).balance().spent == 0
+    assert _open(one.for_samples()).balance().left == 0
+    own = _open(one)  # the same rows as a table of one's own
+    assert len({sample.account.dataset, own.account.dataset}) == 2
+    assert sorted(one.datasets()) == sorted([sample.account.dataset, own.account.dataset])
+    assert sample.account.dataset not in other.datasets()
+    assert own.account.dataset in other.datasets()
+    assert one.of(sample.account.dataset).opener == "visitor 1"
+    signed_in = server.of(ADA)
+    assert signed_in.for_samples().key == signed_in.key
+
+
+def test_what_was_opened_before_people_signed_in_is_given_to_somebody(server: Server) -> None:
+    """The day sign-in is turned on, every budget so far would be out of reach."""
+    before = _open(server.of(ALONE))
+    before.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
+    assert server.of(ADA).datasets() == []
+    assert server.owners.adopt(ADA.address) == 1
+    ada = server.of(ADA)
+    assert ada.datasets() == [before.account.dataset]
+    assert not _opened_before(ada)
+    (handed,) = ada.handed()
+    assert _opened_before(handed)
+    assert _open(handed).balance().spent == 250_000_000_000
+    assert server.of(ALONE).datasets() == []
+    assert server.owners.adopt(BOB.address) == 0

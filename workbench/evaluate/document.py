@@ -1,0 +1,53 @@
+"""What the evaluation of a release found, as one page to print: internal, and marked so."""
+
+from __future__ import annotations
+
+from dpcore.curator import Curator
+from dpcore.evaluation import measures
+from dpcore.evaluation.similarity import SimilarityReport
+from workbench.evaluate import comparing
+from workbench.evaluate.verdict import verdict
+from workbench.report.document import Document, Picture, Table, page
+from workbench.ui.language import _
+from workbench.ui.wording import printable, unmarked
+
+
+def html(curator: Curator, found: SimilarityReport, *, ours: bool) -> bytes:
+    """The page as a file. Args: ours: whether a recipe made what was judged."""
+    judged = verdict(found, ours=ours)
+    figures = Table(
+        headings=(_("figure"), _("value")),
+        lines=(
+            (_("Worst column"), comparing.score_words(found, measures.ONE_COLUMN)),
+            (_("Questions off by"), comparing.score_words(found, measures.QUERIES)),
+            (_("Impossible pairs"), comparing.score_words(found, measures.IMPOSSIBLE)),
+        ),
+    )
+    places = comparing.placed(found)
+    tables = [
+        (_("Figures"), figures),
+        (
+            _("Every column, of the original → of the release"),
+            Table.of(comparing.columns_table(curator, found)),
+        ),
+    ]
+    if len(places):
+        tables.append((_("Between perfect (0) and independent columns (1)"), Table.of(places.round(3))))
+    document = Document(
+        title=_("How good is it? {name}").format(name=printable(curator.name)),
+        badge="internal",
+        about=(unmarked(judged.sentence), *map(unmarked, judged.actions)),
+        boxes=(
+            (
+                _("Internal"),
+                (
+                    _(
+                        "These figures were computed from the original without noise. Nothing protects the "
+                        "people in it: do not publish this page."
+                    ),
+                ),
+            ),
+        ),
+        pictures=tuple(Picture(title=title, table=table, folded=False) for title, table in tables),
+    )
+    return page(document).html().encode()

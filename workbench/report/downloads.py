@@ -1,0 +1,137 @@
+"""The files that a release gives away, each as bytes, all of them post-processing of noisy numbers."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.io.export import to_csv, to_parquet
+from dpcore.release import Release
+from dpcore.tables.rows import PublicTable
+from workbench.report.document import Download
+from workbench.ui.language import N_, Words, _
+
+COUNTS, ROWS, MODEL, QUESTIONS = "counts", "rows", "model", "questions"
+CONTENTS = Words(
+    {
+        COUNTS: N_("counts, with low and high (CSV)"),
+        ROWS: N_("drawn rows (CSV and Parquet)"),
+        MODEL: N_("the whole release with its model (JSON)"),
+        QUESTIONS: N_("a form to ask questions"),
+    }
+)
+"""What may be given beside pictures, tables and the guarantee."""
+MAX_COUNTS = 200_000
+MAX_ROWS = 100_000
+MAX_EMBEDDED = 1_000_000
+_LABELS = Words(
+    {
+        "counts.csv": N_("Counts with low and high (CSV)"),
+        "rows.csv": N_("Drawn rows (CSV)"),
+        "rows.parquet": N_("Drawn rows (Parquet)"),
+        "guarantee.json": N_("The guarantee (JSON)"),
+        "release.json": N_("The release with its model (JSON), which this program opens as a file"),
+    }
+)
+_NEEDS = {"counts.csv": COUNTS, "rows.csv": ROWS, "rows.parquet": ROWS, "release.json": MODEL}
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "json": "application/json",
+}
+
+
+def files(release: Release, contents: Collection[str]) -> list[str]:
+    """Names of the files that there are of this release, of those that may be given."""
+    cells = sum(marginal.values.size for marginal in release.marginals.values())
+    there = {
+        "counts.csv": 0 < cells <= MAX_COUNTS,
+        "rows.csv": bool(release.model_columns),
+        "rows.parquet": bool(release.model_columns),
+        "guarantee.json": True,
+        "release.json": True,
+    }
+    return [
+        name
+        for name, is_there in there.items()
+        if is_there and (name not in _NEEDS or _NEEDS[name] in contents)
+    ]
+
+
+def content(release: Release, name: str) -> bytes:
+    """The bytes of one of those files. Free; drawn rows are the same each time."""
+    if name == "counts.csv":
+        return to_csv(PublicTable(counts(release)))
+    if name == "guarantee.json":
+        return guarantee_json(release).encode()
+    if name == "release.json":
+        return release.to_json().encode()
+    table = release.table(min(max(0, round(release.model.total)), MAX_ROWS), seed=0)
+    return to_csv(table) if name == "rows.csv" else to_parquet(table, {"guarantee": guarantee_json(release)})
+
+
+def counts(release: Release) -> pd.DataFrame:
+    """All noisy tables in one: a line per cell, its labels under its columns, and its interval."""
+    names = [name for name in release.schema.domain.names if any(name in each for each in release.marginals)]
+    frames = []
+    for clique, marginal in release.marginals.items():
+        low, high = marginal.interval()
+        places = np.indices(marginal.values.shape).reshape(len(clique), marginal.values.size)
+        frame: dict[str, Any] = {
+            name: np.array(release.schema.column(name).labels, dtype=object)[at]
+            for name, at in zip(clique, places, strict=True)
+        }
+        for heading, numbers in ((_("rows"), marginal.values), (_("low"), low), (_("high"), high)):
+            frame[_unused(heading, names)] = numbers.ravel()
+        frames.append(pd.DataFrame(frame))
+    headings = [name for name in frames[0].columns if name not in names]
+    return pd.concat(frames, ignore_index=True)[[*names, *headings]]
+
+
+def linked(names: Collection[str]) -> tuple[Download, ...]:
+    """The files as a page with an address of its own offers them."""
+    return tuple(Download(href=f"?file={name}", name=name, label=_LABELS[name]) for name in names)
+
+
+def embedded(release: Release) -> tuple[Download, ...]:
+    """The guarantee, and the release while it is small, inside a page that is a file."""
+    found = []
+    for name in files(release, {COUNTS, MODEL}):
+        data = content(release, name)
+        if len(data) <= MAX_EMBEDDED:
+            kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
+            href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+            found.append(Download(href=href, name=name, label=_LABELS[name]))
+    return tuple(found)
+
+
+def _unused(heading: str, names: Collection[str]) -> str:
+    while heading in names:
+        heading += "_"
+    return heading
+
+
+def guarantee_json(release: Release) -> str:
+    """The guarantee that goes beside every download."""
+    return json.dumps(
+        {
+            "guarantee": release.guarantee.to_dict(),
+            "recipe": release.recipe,
+            "created": release.created,
+            "marginals": [
+                {
+                    "columns": list(clique),
+                    "standard_deviation_of_a_cell": marginal.variance**0.5,
+                    "interval_95_half_width": marginal.half_width(),
+                    "noise": marginal.noise,
+                }
+                for clique, marginal in release.marginals.items()
+            ],
+        },
+        indent=1,
+    )

@@ -1,0 +1,259 @@
+"""A release as a page: what it is, its pictures with their tables, its promise, and how to read it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dpcore.accounting.loss import epsilon_of
+from dpcore.release import Release
+from dpcore.schema import IntervalColumn
+from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
+from dpcore.tables.counts import Marginal
+from workbench.report import downloads
+from workbench.report.document import Document, Picture, Table, page
+from workbench.report.drawing import bars, grid
+from workbench.ui.charts import fold
+from workbench.ui.language import N_, Words, _, said
+from workbench.ui.wording import USUAL_DELTA, epsilon_words, guarantee_words, loss_words, number
+from workbench.ui.wording import printable as shown
+
+MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
+LYING_BARS = 14
+EVERYTHING = frozenset(downloads.CONTENTS)
+FIGURES = Words(
+    {
+        "mean": N_("mean"),
+        "variance": N_("variance"),
+        "standard deviation": N_("standard deviation"),
+        "distance": N_("rows that differ"),
+    }
+)
+
+
+def document(
+    release: Release, *, title: str = "", note: str = "", contents: Collection[str] = EVERYTHING
+) -> Document:
+    """The page of a release, for a server that answers its links and questions."""
+    return Document(
+        title=shown(title, at_most=120) or shown(said(describe(release.recipe)), at_most=200),
+        badge="private",
+        badge_text=_("differentially private · {loss}").format(loss=loss_words(release.guarantee.loss)),
+        note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
+        about=_about(release),
+        pictures=tuple(_pictures(release)),
+        promise=tuple(_promise(release)),
+        reading=tuple(_reading(release)),
+        downloads=downloads.linked(downloads.files(release, contents)),
+        asks=downloads.QUESTIONS in contents and bool(askable(release)),
+    )
+
+
+def file(release: Release) -> bytes:
+    """The page of a release as one file that needs no server."""
+    whole = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
+    return page(whole).html().encode()
+
+
+def _about(release: Release) -> tuple[str, ...]:
+    sentences = [
+        _(
+            "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
+            "to nothing about any one person. Made on {day}."
+        ).format(what=shown(said(describe(release.recipe)), at_most=400), day=shown(release.created[:10])),
+        _("Protected: whether one person is in the table at all ({unit}).").format(
+            unit=shown(release.guarantee.unit, at_most=200)
+        ),
+    ]
+    if release.part is not None:
+        column, category = map(shown, release.part)
+        sentences.append(
+            _("Only rows with {category} in {column} were counted.").format(category=category, column=column)
+        )
+    return tuple(sentences)
+
+
+def _pictures(release: Release) -> list[Picture]:
+    model = release.model
+    if isinstance(model, Figures):
+        return [_figures(model)]
+    if isinstance(model, FoundCategories):
+        return [_found(model)]
+    tables = release.marginals.values()
+    pictures = []
+    whole = [table for table in tables if not table.clique]
+    if whole:
+        pictures.append(
+            Picture(
+                title=_("{rows} rows in all, give or take {half}").format(
+                    rows=number(max(0.0, float(whole[0].values))), half=number(whole[0].half_width())
+                )
+            )
+        )
+    held = [name for name in release.schema.domain.names if any(name in table.clique for table in tables)]
+    for name in held[:MAX_COLUMNS]:
+        views = [table.project((name,)) for table in tables if name in table.clique]
+        pictures.append(_one_way(release, min(views, key=lambda view: view.variance)))
+    pairs = [table for table in tables if len(table.clique) == 2]
+    pictures += [_two_way(release, table) for table in pairs[:MAX_PAIRS]]
+    return pictures
+
+
+def _one_way(release: Release, table: Marginal) -> Picture:
+    (name,) = table.clique
+    column = release.schema.column(name)
+    labels, values, variance = fold(column.labels, table.values, table.variance, most=MAX_BARS)
+    half = Marginal(
+        clique=(name,), values=values, variance=variance, noise=table.noise, pooled=table.pooled
+    ).half_width()
+    ordered = isinstance(column, IntervalColumn) or len(labels) > LYING_BARS
+    heading = shown(name, at_most=60)
+    return Picture(
+        title=_("{column}: each count is within {half} rows of the truth in 95 of 100 cases").format(
+            column=heading, half=number(half)
+        ),
+        drawing=bars(
+            labels, [float(each) for each in values], half, upright=ordered, unit=_("rows"), title=name
+        ),
+        alt=_("Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.").format(
+            cells=len(labels),
+            column=heading,
+            top=shown(labels[int(np.argmax(values))]),
+            rows=number(float(np.max(values))),
+        ),
+        table=_table((heading,), [(label,) for label in labels], values.tolist(), half),
+    )
+
+
+def _two_way(release: Release, table: Marginal) -> Picture:
+    names = tuple(shown(name, at_most=40) for name in table.clique)
+    labels = [release.schema.column(name).labels for name in table.clique]
+    starts = [np.arange(0, len(each), -(-len(each) // MAX_SIDE)) for each in labels]
+    folded = np.add.reduceat(np.add.reduceat(table.values, starts[0], axis=0), starts[1], axis=1)
+    sides = [
+        [f"{each[i]} …" if len(at) < len(each) else each[i] for i in at.tolist()]
+        for each, at in zip(labels, starts, strict=True)
+    ]
+    half = table.half_width()
+    cells = [(a, b) for a in labels[0] for b in labels[1]][:MAX_LINES]
+    flat = table.values.ravel().tolist()
+    return Picture(
+        title=_(
+            "{a} and {b} together: each count is within {half} rows of the truth in 95 of 100 cases"
+        ).format(a=names[0], b=names[1], half=number(half)),
+        drawing=grid(folded.tolist(), sides[0], sides[1]),
+        alt=_("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1]),
+        table=_table(names, cells, flat, half),
+    )
+
+
+def _table(
+    names: tuple[str, ...], cells: Sequence[tuple[str, ...]], values: list[float], half: float | None
+) -> Table:
+    left_out = len(values) - min(len(cells), MAX_LINES)
+    ends = () if half is None else (_("low"), _("high"))
+    return Table(
+        headings=(*names, _("rows"), *ends),
+        lines=tuple(
+            (
+                *map(shown, cell),
+                *map(_rows, (value,) if half is None else (value, value - half, value + half)),
+            )
+            for cell, value in zip(cells[:MAX_LINES], values, strict=False)
+        ),
+        note=_("{count} more lines are in the file of counts.").format(count=f"{left_out:,}")
+        if left_out
+        else "",
+    )
+
+
+def _figures(model: Figures) -> Picture:
+    lines = []
+    for figure in model.figures:
+        name = FIGURES[figure.name] if figure.name in FIGURES else _quantile(figure.name)
+        off = "" if figure.half_width is None else f"± {number(figure.half_width)}"
+        places = "" if figure.rank_error is None else f"± {number(figure.rank_error)}"
+        lines.append((name, number(figure.value), off, places))
+    return Picture(
+        title=_("{column}: each interval holds in 95 of 100 cases").format(column=shown(model.column)),
+        table=Table(
+            headings=(_("figure"), _("value"), _("off by, at most"), _("places off, at most")),
+            lines=tuple(lines),
+        ),
+        folded=False,
+    )
+
+
+def _quantile(name: str) -> str:
+    order = name.removeprefix("quantile ")
+    try:
+        return _("{share} of the rows lie below").format(share=f"{100 * float(Fraction(order)):g} %")
+    except (ValueError, ZeroDivisionError):
+        return shown(name)
+
+
+def _found(model: FoundCategories) -> Picture:
+    ranked = sorted(model.counts.items(), key=lambda each: -each[1])
+    labels, values = [label for label, _count in ranked], [float(count) for _label, count in ranked]
+    heading = shown(model.column, at_most=60)
+    return Picture(
+        title=_("{column}: the categories that enough people share").format(column=heading),
+        drawing=bars(labels[:MAX_BARS], values[:MAX_BARS], None, upright=False, unit=_("rows"))
+        if labels
+        else None,
+        alt=_("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading),
+        table=_table((heading,), [(label,) for label in labels], values, None),
+    )
+
+
+def _rows(value: float) -> str:
+    return f"{round(value):,}" if math.isfinite(value) else "∞"
+
+
+def _promise(release: Release) -> list[str]:
+    loss = {name: float(Fraction(text)) for name, text in release.guarantee.loss.items()}
+    epsilon = loss.get("epsilon")
+    if epsilon is None:
+        epsilon = epsilon_of(loss["rho"], float(USUAL_DELTA))
+    first, *others = guarantee_words(release.guarantee, shown=shown)
+    return [
+        first,
+        epsilon_words(epsilon),
+        *others,
+        _("Not covered: other releases about the same people. Their losses add up."),
+        _(
+            "Not covered: what is true of a group. That a disease is common in a town can be told from such "
+            "numbers whether or not somebody of the town is in the table."
+        ),
+    ]
+
+
+def _reading(release: Release) -> list[str]:
+    sentences = [
+        _(
+            "Every count has noise. The thin line across a bar, and low and high in the table, are where the "
+            "true count lies in 95 of 100 cases."
+        ),
+        _(
+            "Small counts are mostly noise, and may even be negative. Trust differences that are larger than "
+            "the lines."
+        ),
+    ]
+    if isinstance(release.model, Figures | FoundCategories):
+        sentences = [_("Every number has noise.")]
+    if release.model_columns:
+        sentences.append(
+            _("Drawn rows are invented: they follow the noisy counts, and none of them is a person.")
+        )
+    if isinstance(release.model, SyntheticModel):
+        sentences.append(
+            _(
+                "How two columns go together is known where they were counted together; for other pairs it "
+                "follows from those."
+            )
+        )
+    return sentences

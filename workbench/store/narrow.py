@@ -1,0 +1,68 @@
+"""A connection that can see one table and change nothing: what answers strangers has no other.
+
+SQLite asks an authorizer before it reads a column; on PostgreSQL the connection takes on a role that may
+read that table alone. Where the database's user may not make roles, its transactions are read-only, and the
+log says what is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from typing import Any
+
+import sqlalchemy as sa
+
+SEEN = "shares"
+ROLE = "workbench_share"
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_FUNCTION}
+_log = logging.getLogger("workbench.store")
+
+
+def narrow(engine: sa.Engine) -> None:
+    """Hold every connection of this engine, from now on, to the table `SEEN`."""
+    postgres = engine.dialect.name == "postgresql"
+    sa.event.listen(engine, "connect", _take_role if postgres else _authorize)
+
+
+def let_look(connection: sa.Connection) -> None:
+    """Make the role that may look, and give it the table; once the table is there. For PostgreSQL only."""
+    if connection.dialect.name != "postgresql":
+        return
+    try:
+        with connection.begin_nested():
+            known = sa.text("SELECT 1 FROM pg_roles WHERE rolname = :role")
+            if connection.execute(known, {"role": ROLE}).one_or_none() is None:
+                connection.exec_driver_sql(f"CREATE ROLE {ROLE} NOLOGIN")
+            connection.exec_driver_sql(f"GRANT {ROLE} TO CURRENT_USER")
+            schema = connection.execute(sa.select(sa.func.current_schema())).scalar_one()
+            quoted = connection.dialect.identifier_preparer.quote(schema)
+            connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {quoted} TO {ROLE}")
+            connection.exec_driver_sql(f"GRANT SELECT ON {SEEN} TO {ROLE}")
+    except sa.exc.DBAPIError as error:
+        _log.warning(
+            "links are read by the database's own user, in read-only transactions: the role %s could not be "
+            "made (%s)",
+            ROLE,
+            type(error).__name__,
+        )
+
+
+def _authorize(connection: Any, _: Any) -> None:
+    def allows(action: int, table: str | None, *_: str | None) -> int:
+        seen = action in _ALLOWED or (action == sqlite3.SQLITE_READ and table == SEEN)
+        return sqlite3.SQLITE_OK if seen else sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(allows)
+
+
+def _take_role(connection: Any, _: Any) -> None:
+    import psycopg
+
+    connection.execute("SET default_transaction_read_only = on")
+    connection.commit()
+    try:
+        connection.execute(f"SET ROLE {ROLE}")
+        connection.commit()
+    except psycopg.Error:  # there is no such role here; `let_look` has said so
+        connection.rollback()

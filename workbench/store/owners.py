@@ -1,0 +1,105 @@
+"""Whose each data set is: who opened it, who may spend on it now, and who may see its releases.
+
+An account's fingerprint was made with a key of whoever opened the table, for ever; its steward may change.
+What was opened before there were owners has no line here, and is of whoever sits at that computer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from workbench.store.database import Store
+from workbench.store.tables import accounts, owners, viewers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Owner:
+    """Whose a data set is.
+
+    Attributes:
+        opener: under whose key it is filed.
+        steward: who may open it and spend.
+    """
+
+    opener: str = ""
+    steward: str = ""
+
+
+class Owners:
+    """The lists of a database. People are named by their addresses; "" is whoever sits at the computer."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def claim(self, dataset: str, owner: Owner) -> None:
+        """Write down whose a new data set is, unless somebody's it is already."""
+        with self._store.writing() as connection:
+            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+            connection.execute(
+                insert(owners)
+                .values(dataset=dataset, opener=owner.opener, steward=owner.steward)
+                .on_conflict_do_nothing()
+            )
+
+    def of(self, dataset: str) -> Owner:
+        """Whose a data set is."""
+        with self._store.reading() as connection:
+            row = connection.execute(sa.select(owners).where(owners.c.dataset == dataset)).one_or_none()
+        return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
+
+    def owned(self, *stewards: str) -> dict[str, Owner]:
+        """Data sets that any of these people may spend on."""
+        known = sa.select(accounts.c.dataset, owners.c.opener, owners.c.steward).outerjoin(
+            owners, owners.c.dataset == accounts.c.dataset
+        )
+        mine = sa.func.coalesce(owners.c.steward, "").in_(stewards)
+        with self._store.reading() as connection:
+            rows = connection.execute(known.where(mine)).all()
+        return {row.dataset: Owner(opener=row.opener or "", steward=row.steward or "") for row in rows}
+
+    def shown(self, person: str) -> list[str]:
+        """Data sets whose releases somebody may see, beside their own."""
+        query = sa.select(viewers.c.dataset).where(viewers.c.person == person)
+        with self._store.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def viewers(self, dataset: str) -> list[str]:
+        """Who may see the releases of a data set."""
+        query = sa.select(viewers.c.person).where(viewers.c.dataset == dataset).order_by(viewers.c.person)
+        with self._store.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def is_viewer(self, dataset: str, person: str) -> bool:
+        """Whether somebody may see the releases of a data set."""
+        return person in self.viewers(dataset)
+
+    def hand(self, dataset: str, steward: str) -> None:
+        """Give a data set to another steward; whoever had it sees nothing of it any more."""
+        with self._store.writing() as connection:
+            connection.execute(sa.update(owners).where(owners.c.dataset == dataset).values(steward=steward))
+
+    def show(self, dataset: str, person: str) -> None:
+        """Let somebody see the releases of a data set."""
+        with self._store.writing() as connection:
+            insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+            connection.execute(
+                insert(viewers).values(dataset=dataset, person=person).on_conflict_do_nothing()
+            )
+
+    def hide(self, dataset: str, person: str) -> None:
+        """Let somebody see them no longer."""
+        with self._store.writing() as connection:
+            connection.execute(
+                sa.delete(viewers).where(viewers.c.dataset == dataset, viewers.c.person == person)
+            )
+
+    def adopt(self, steward: str) -> int:
+        """Give everything that was opened without a sign-in to somebody; how many data sets."""
+        nobody = self.owned("")
+        for dataset in nobody:
+            self.claim(dataset, Owner())
+            self.hand(dataset, steward)
+        return len(nobody)

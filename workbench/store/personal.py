@@ -1,0 +1,177 @@
+"""The ledger as one person uses it: their data sets only, and every line says who wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpcore.accounting.ledger import Account, Charge, Line, Standing
+from dpcore.accounting.own import own_ledger
+from dpcore.errors import LedgerError
+from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owner, Owners
+from workbench.store.roles import Person
+
+
+class PersonalLedger:
+    """A ledger whose data sets are those that a person may see; a steward's own may be spent on.
+
+    Args:
+        person: who uses it.
+        still: who that person is now; None once the role was taken away. Asked before anything is read.
+        opener: under whose key tables are recognized: the person's own, or that of whoever opened a table
+            that was handed on; "" is the key of the ledger itself.
+        visitor: a browser that nobody signed in with; its samples have budgets of their own.
+    """
+
+    def __init__(
+        self,
+        ledger: SqlLedger,
+        owners: Owners,
+        *,
+        person: Person,
+        still: Callable[[], Person | None],
+        opener: str | None = None,
+        visitor: str = "",
+    ) -> None:
+        self._ledger = ledger
+        self._owners = owners
+        self._still = still
+        self._names = (person.address, visitor) if visitor else (person.address,)
+        self.person = person
+        self.opener = person.address if opener is None else opener
+
+    @property
+    def key(self) -> bytes:
+        return own_ledger(self._ledger, self.opener).key if self.opener else self._ledger.key
+
+    def under(self, opener: str) -> PersonalLedger:
+        """The same ledger, with tables recognized by another key."""
+        return PersonalLedger(
+            self._ledger,
+            self._owners,
+            person=self.person,
+            still=self._still,
+            opener=opener,
+            visitor=self._names[1] if len(self._names) > 1 else "",
+        )
+
+    def for_samples(self) -> PersonalLedger:
+        """The same ledger, in which a sample's budget is this person's, or this browser's, alone."""
+        return self.under(self._names[-1])
+
+    def of(self, dataset: str) -> PersonalLedger:
+        """The same ledger under the key by which a data set on file is recognized."""
+        owner = self._owned().get(dataset)
+        return self if owner is None else self.under(owner.opener)
+
+    def handed(self) -> list[PersonalLedger]:
+        """The same ledger under each key of a table that was handed to this person."""
+        openers = {owner.opener for owner in self._owned().values()} - {*self._names}
+        return [self.under(opener) for opener in sorted(openers)]
+
+    def datasets(self) -> list[str]:
+        return sorted({*self._owned(), *self._shown()})
+
+    def open(self, account: Account) -> Account:
+        self._check_role()
+        steward = self.opener if self.opener in self._names else self.person.address
+        self._owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
+        self._check_mine(account.dataset)
+        return self._ledger.open(account, by=self.person.address)
+
+    def account(self, dataset: str) -> Account | None:
+        account = self._ledger.account(dataset)
+        if account is not None:
+            self._check_seen(dataset)
+        return account
+
+    def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
+        self._check_role()
+        self._check_mine(dataset)
+        self._ledger.reserve(dataset, request_id, charge, self._signed(content))
+
+    def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
+        self._ledger.commit(dataset, request_id, self._signed(content), release)
+
+    def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self._ledger.fail(dataset, request_id, self._signed(content))
+
+    def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self._check_role()
+        self._check_mine(dataset)
+        self._ledger.note(dataset, request_id, self._signed(content))
+
+    def standing(self, dataset: str) -> Standing:
+        self._check_seen(dataset)
+        return self._ledger.standing(dataset)
+
+    def lines(self, dataset: str) -> tuple[Line, ...]:
+        self._check_seen(dataset)
+        return self._ledger.lines(dataset)
+
+    def release(self, dataset: str, request_id: str) -> str | None:
+        self._check_seen(dataset)
+        return self._ledger.release(dataset, request_id)
+
+    def verify(self, dataset: str) -> None:
+        self._check_seen(dataset)
+        self._ledger.verify(dataset)
+
+    def is_mine(self, dataset: str) -> bool:
+        """Whether this person may spend on a data set."""
+        return self.person.role == "steward" and self._owners.of(dataset).steward in self._names
+
+    def viewers(self, dataset: str) -> list[str]:
+        """Who else may see the releases of a data set."""
+        self._check_mine(dataset)
+        return self._owners.viewers(dataset)
+
+    def show(self, dataset: str, address: str) -> None:
+        """Let somebody see the releases of a data set; the ledger notes it."""
+        self._note_people(dataset, {"shown to": address})
+        self._owners.show(dataset, address)
+
+    def hide(self, dataset: str, address: str) -> None:
+        """Let somebody see them no longer; the ledger notes it."""
+        self._note_people(dataset, {"hidden from": address})
+        self._owners.hide(dataset, address)
+
+    def hand(self, dataset: str, address: str) -> None:
+        """Give a data set to another steward for good; the ledger notes it."""
+        self._note_people(dataset, {"handed to": address})
+        self._owners.hand(dataset, address)
+
+    def _note_people(self, dataset: str, content: dict[str, Any]) -> None:
+        number = sum("people" in line.request_id for line in self.lines(dataset))
+        self.note(dataset, f"people {number + 1}", {"kind": "people", **content})
+
+    def _signed(self, content: dict[str, Any]) -> dict[str, Any]:
+        return {**content, "by": self.person.address} if self.person.address else content
+
+    def _owned(self) -> dict[str, Owner]:
+        return self._owners.owned(*self._names) if self.person.role == "steward" else {}
+
+    def _shown(self) -> list[str]:
+        return self._owners.shown(self.person.address) if self.person.address else []
+
+    def _check_role(self) -> None:
+        now = self._still()
+        if now is None or now.role != "steward":
+            raise LedgerError(
+                "you may not open data or spend here; nothing was read",
+                remedy="sign in again, or ask whoever runs this server for the role of a steward",
+            )
+
+    def _check_mine(self, dataset: str) -> None:
+        self._check(dataset, self.is_mine(dataset))
+
+    def _check_seen(self, dataset: str) -> None:
+        self._check(dataset, self.is_mine(dataset) or dataset in self._shown())
+
+    def _check(self, dataset: str, allowed: bool) -> None:
+        if not allowed and self._ledger.account(dataset) is not None:
+            raise LedgerError(
+                "this data set is not yours, or was handed to somebody else",
+                remedy="ask its steward to show it to you",
+            )

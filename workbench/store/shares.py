@@ -1,0 +1,277 @@
+"""Links that show one release to somebody who has no table: who made them, and what stands behind each.
+
+A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept beside it: whoever
+answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
+nothing again.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from dpcore.errors import DisclosureError, LimitError, ParameterError
+from dpcore.release import Release
+from workbench.store.database import Store
+from workbench.store.narrow import let_look
+from workbench.store.roles import is_listed
+from workbench.store.surveys import digest_of
+from workbench.store.tables import shares
+
+MAX_DAYS = 366
+MAX_TITLE, MAX_NOTE = 120, 2_000
+MAX_READERS = 200
+MAX_TEXT = 20_000_000
+"""Letters of a release behind a link."""
+_READER = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
+_TOKEN = 43
+"""Letters of a link: 256 bits in base64."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A link as its maker sees it, without its token.
+
+    Attributes:
+        contents: names of what is given beside pictures, tables and the guarantee.
+        readers: addresses of those who may open it, or "*@" and a domain; empty for anybody with the link.
+        made, expires: in UTC.
+        ended: empty while it works, else "revoked" or "expired".
+        opened, last_opened: how often its page was asked for, and when last; None for never.
+    """
+
+    id: str
+    title: str
+    note: str
+    contents: frozenset[str]
+    readers: tuple[str, ...]
+    made: datetime
+    expires: datetime
+    ended: str
+    opened: int
+    last_opened: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What stands behind a link that works.
+
+    Attributes:
+        text: a release, as `Release.to_json` wrote it.
+    """
+
+    id: str
+    title: str
+    note: str
+    contents: frozenset[str]
+    text: str
+
+
+class Shares:
+    """All links of a database."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        with store.writing() as connection:
+            let_look(connection)
+        self._lock = threading.Lock()
+        self._opened: Counter[str] = Counter()
+        self._latest = datetime.min.replace(tzinfo=UTC)
+
+    def make(
+        self,
+        release: Release,
+        *,
+        dataset: str,
+        title: str,
+        expires: datetime,
+        contents: Collection[str] = (),
+        note: str = "",
+        readers: Collection[str] = (),
+    ) -> str:
+        """Make a link to a release: its token, which cannot be had again.
+
+        Args:
+            readers: addresses of those who may open it once they have signed in, each a whole one or "*@"
+                and a domain; empty for anybody with the link.
+        Raises: DisclosureError for anything but a release; ParameterError for a title, note, reader or time
+            that cannot be; LimitError for a release too large for a page.
+        """
+        if not isinstance(release, Release):
+            raise DisclosureError(
+                "a {name__} is not a release and cannot be shared",
+                remedy="release it first, and share what comes out",
+                name__=type(release).__name__,
+            )
+        title, note, text = title.strip(), note.strip(), release.to_json()
+        for name, value, most in (("title", title, MAX_TITLE), ("note", note, MAX_NOTE)):
+            if len(value) > most:
+                raise ParameterError(
+                    "the {name} has more than {most} letters", remedy="make it shorter", name=name, most=most
+                )
+        wrong = [each for each in readers if not _READER.fullmatch(each)]
+        if wrong or len(readers) > MAX_READERS:
+            raise ParameterError(
+                "a reader is an address, or *@ and a domain, and there are at most {most}",
+                remedy="write them like ada@example.org or *@example.org",
+                most=MAX_READERS,
+            )
+        if not title:
+            raise ParameterError("a link needs a title", remedy="say in a few words what it shows")
+        if len(text) > MAX_TEXT:
+            raise LimitError("the release is too large for a page", remedy="send it as a file")
+        token, now, expires = secrets.token_urlsafe(32), self._now(), expires.astimezone(UTC)
+        _check_time(now, expires)
+        with self._store.writing() as connection:
+            connection.execute(
+                sa.insert(shares).values(
+                    id=secrets.token_hex(16),
+                    digest=digest_of(token),
+                    dataset=dataset,
+                    title=title,
+                    note=note,
+                    contents=json.dumps(sorted(contents)),
+                    readers=json.dumps([each.lower() for each in readers]),
+                    text=text,
+                    made=now.isoformat(),
+                    expires=expires.isoformat(),
+                    ended="",
+                    opened=0,
+                    last_opened="",
+                )
+            )
+        return token
+
+    def of(self, dataset: str) -> list[Share]:
+        """The links that were made for a data set, newest first."""
+        self.settle()
+        query = sa.select(*(c for c in shares.c if c.name not in ("digest", "text")))
+        with self._store.reading() as connection:
+            rows = connection.execute(query.where(shares.c.dataset == dataset)).all()
+        return sorted(map(_share, rows), key=lambda share: share.made, reverse=True)
+
+    def revoke(self, dataset: str, share: str) -> None:
+        """Let a link work no more, from now on."""
+        with self._store.writing() as connection:
+            connection.execute(sa.update(shares).where(_one(dataset, share)).values(ended="revoked"))
+
+    def make_again(self, dataset: str, share: str, *, expires: datetime) -> str:
+        """A new token for a link; the one before works no more. Raises: ParameterError."""
+        token, now, expires = secrets.token_urlsafe(32), self._now(), expires.astimezone(UTC)
+        _check_time(now, expires)
+        with self._store.writing() as connection:
+            changed = connection.execute(
+                sa.update(shares)
+                .where(_one(dataset, share))
+                .values(digest=digest_of(token), made=now.isoformat(), expires=expires.isoformat(), ended="")
+            )
+        if changed.rowcount != 1:
+            raise ParameterError("there is no such link", remedy="choose one from the list")
+        return token
+
+    def open(self, token: str, address: str | None) -> str | None:
+        """The id of what a link shows to whoever asks; None where it is unknown, over, revoked or not theirs.
+
+        One look into the database, always. Args: address: confirmed by a sign-in; None without one.
+        """
+        wanted = digest_of(token if len(token) == _TOKEN else "")
+        query = sa.select(shares.c.id, shares.c.digest, shares.c.expires, shares.c.ended, shares.c.readers)
+        with self._store.looking() as connection:
+            row = connection.execute(query.where(shares.c.digest == wanted)).one_or_none()
+        now = self._now().isoformat()
+        share, found, expires, ended, readers = ("", "", "", "unknown", "[]") if row is None else row
+        listed = json.loads(readers)
+        is_theirs = not listed or ("@" in (address or "") and is_listed(address or "", listed))
+        is_open = hmac.compare_digest(found, wanted) and now < expires and not ended
+        return share if is_open and is_theirs else None
+
+    def shown(self, share: str) -> Shown:
+        """What stands behind a link that `open` found."""
+        query = sa.select(shares.c.title, shares.c.note, shares.c.contents, shares.c.text)
+        with self._store.looking() as connection:
+            row = connection.execute(query.where(shares.c.id == share)).one()
+        return Shown(
+            id=share,
+            title=row.title,
+            note=row.note,
+            contents=frozenset(json.loads(row.contents)),
+            text=row.text,
+        )
+
+    def count(self, share: str) -> None:
+        """Take note that a page was asked for; `settle` writes it down."""
+        with self._lock:
+            self._opened[share] += 1
+
+    def settle(self) -> None:
+        """Write down what was opened since the last time, and which links have come to their end."""
+        with self._lock:
+            opened, self._opened = self._opened, Counter()
+        now = self._now().isoformat()
+        over = (shares.c.ended == "") & (shares.c.expires <= now)
+        try:
+            with self._store.looking() as connection:
+                ending = connection.execute(sa.select(shares.c.id).where(over)).first()
+            if not opened and ending is None:
+                return
+            with self._store.writing() as connection:
+                for share, times in opened.items():
+                    connection.execute(
+                        sa.update(shares)
+                        .where(shares.c.id == share)
+                        .values(opened=shares.c.opened + times, last_opened=now)
+                    )
+                connection.execute(sa.update(shares).where(over).values(ended="expired"))
+        except BaseException:
+            with self._lock:
+                self._opened.update(opened)
+            raise
+
+    def _now(self) -> datetime:
+        """The time, which never goes back while this program runs."""
+        with self._lock:
+            self._latest = max(self._latest, datetime.now(UTC))
+            return self._latest
+
+
+def in_days(days: int) -> datetime:
+    """So many days from now, in UTC."""
+    return datetime.now(UTC) + timedelta(days=days)
+
+
+def _check_time(now: datetime, expires: datetime) -> None:
+    if not now < expires <= now + timedelta(days=MAX_DAYS):
+        raise ParameterError(
+            "a link works from now until a day within {most} days",
+            remedy="choose a day in between",
+            most=MAX_DAYS,
+        )
+
+
+def _one(dataset: str, share: str) -> sa.ColumnElement[bool]:
+    return (shares.c.dataset == dataset) & (shares.c.id == share)
+
+
+def _share(row: Any) -> Share:
+    return Share(
+        id=row.id,
+        title=row.title,
+        note=row.note,
+        contents=frozenset(json.loads(row.contents)),
+        readers=tuple(json.loads(row.readers)),
+        made=datetime.fromisoformat(row.made),
+        expires=datetime.fromisoformat(row.expires),
+        ended=row.ended,
+        opened=row.opened,
+        last_opened=datetime.fromisoformat(row.last_opened) if row.last_opened else None,
+    )

@@ -1,0 +1,62 @@
+"""Who uses this tab, in the sidebar; and the page of somebody who may not use any other."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from workbench import session
+from workbench.store.roles import Person
+from workbench.ui import unexpected
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import plain
+
+ROLES = Words({"steward": N_("steward: opens data and spends"), "analyst": N_("analyst: sees releases")})
+
+
+def let_in() -> Person:
+    """Who uses this tab. For somebody who may not: why, and what to do; then the page ends."""
+    try:
+        person = session.person()
+    except DpcoreError as error:
+        session.forget_person()
+        unexpected.box(error)
+        st.stop()
+    if person is None:
+        session.forget_person()
+        _ask()
+        st.stop()
+    if person.address:
+        with st.sidebar.container(key="who"):
+            st.caption(plain(person.address, at_most=100))
+            st.caption(ROLES[person.role])
+            st.button(_("Sign out"), on_click=st.logout, type="tertiary", icon=":material/logout:")
+    return person
+
+
+def _ask() -> None:
+    st.title(_("Privacy Workbench"))
+    address = session.signed_in_as()
+    if session.sign_in_failed():
+        st.error(
+            _(
+                "The sign-in did not end well: the provider could not be reached, or it refused. Nothing was "
+                "opened. Try again in a minute; if it stays so, tell whoever runs this server."
+            )
+        )
+    if address is not None:
+        st.warning(
+            _(
+                "You are signed in as {address}, who has no role here. Ask whoever runs this server for one, "
+                "or sign in as somebody else."
+            ).format(address=plain(address, at_most=100))
+        )
+        st.button(_("Sign out"), on_click=st.logout, type="primary")
+        return
+    if session.is_signed_in():
+        st.info(
+            _("Your sign-in is over, or the provider did not confirm your address. Sign in again to go on.")
+        )
+    else:
+        st.write(_("This server holds tables of personal data. Sign in to go on."))
+    st.button(_("Sign in"), on_click=st.login, type="primary", icon=":material/login:")
