@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from workbench import session
+from workbench.drafts import Draft
 from workbench.ui import file_view, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
@@ -51,7 +52,7 @@ def choose_table() -> None:
     )
 
 
-def describe(draft: session.Draft) -> None:
+def describe(draft: Draft) -> None:
     st.title(plain(draft.name))
     st.write(
         _("{rows:,} rows and {columns} columns were read.").format(

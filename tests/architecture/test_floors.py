@@ -86,7 +86,8 @@ def test_only_the_curator_holds_an_engine() -> None:
     users = {
         name_of(path)
         for path, tree in OURS
-        if any(each.startswith("dpcore.engines") for each in imports(tree)) and part(name_of(path)) != "dpcore.engines"
+        if any(each.startswith("dpcore.engines") for each in imports(tree))
+        and part(name_of(path)) != "dpcore.engines"
     }
     assert users == {"dpcore.curator"}
 

@@ -68,7 +68,7 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 def workbench_floor(module: str) -> int:
     """Where a module of workbench stands: samples, store, apart, reading, web, session, ui, report, pages."""
-    rooms = ("samples", "store", "apart", "reading", "web", "session", "ui", "report")
+    rooms = ("samples", "store", "apart", "reading", "drafts", "web", "session", "ui", "report")
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 

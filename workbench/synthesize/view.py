@@ -18,6 +18,7 @@ from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
 from workbench import session
+from workbench.drafts import Job
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.synthesize import learning, model_view, recipes, record
@@ -83,7 +84,7 @@ def follow_job() -> None:
     st.button(_("Back"), on_click=recipes.back)
 
 
-def _what_it_cost(job: session.Job) -> None:
+def _what_it_cost(job: Job) -> None:
     if recipes.is_kept(job):
         st.button(
             _("Store it now"),

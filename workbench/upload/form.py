@@ -9,6 +9,7 @@ from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
+from workbench.drafts import Alike, Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -19,7 +20,7 @@ from workbench.upload.grid import KINDS, from_grid
 _FIRST = ["column", "kind", "known from outside"]
 
 
-def ask_unit(draft: session.Draft) -> PrivacyUnit:
+def ask_unit(draft: Draft) -> PrivacyUnit:
     """Who is protected, asked first."""
     table = draft.dataset[:12]  # each table is asked about anew
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
@@ -64,7 +65,7 @@ def ask_unit(draft: session.Draft) -> PrivacyUnit:
     return unit
 
 
-def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
+def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     """What is publicly known, column by column; None while it does not hold."""
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
@@ -132,7 +133,7 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
     return schema
 
 
-def ask_budget(draft: session.Draft) -> AnyLoss | None:
+def ask_budget(draft: Draft) -> AnyLoss | None:
     """All that may ever be spent; None while it does not hold."""
     st.header(_("3 · Budget"), help=GLOSSARY["budget"])
     account = session.ledger().account(draft.dataset)
@@ -174,7 +175,7 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
         return None
 
 
-def _ask_alike(alike: session.Alike) -> bool:
+def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like, and whether it was answered."""
     st.warning(likeness.sentence(alike), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}

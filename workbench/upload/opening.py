@@ -13,6 +13,7 @@ from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
 from workbench import reading, samples, session
+from workbench.drafts import Draft
 from workbench.store.personal import PersonalLedger
 from workbench.ui.language import _
 from workbench.ui.wording import plain
@@ -103,20 +104,20 @@ def stay() -> None:
     held.notices.pop("upload", None)
 
 
-def shares_kept(draft: session.Draft, unit: PrivacyUnit) -> tuple[float, float]:
+def shares_kept(draft: Draft, unit: PrivacyUnit) -> tuple[float, float]:
     """Shares of people whose rows all count, and of rows that count. Private."""
     sizes = draft.frame[unit.id_column].value_counts()
     kept = sizes.clip(upper=unit.max_rows)
     return float((sizes <= unit.max_rows).mean()), float(kept.sum() / max(1, sizes.sum()))
 
 
-def confirm_all(draft: session.Draft) -> None:
+def confirm_all(draft: Draft) -> None:
     """Take every fact as known from outside."""
     draft.edited = draft.edited.assign(**{"known from outside": True})
     draft.version += 1
 
 
-def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
+def check_table(draft: Draft, schema: Schema) -> TableCheck:
     """Rows outside each column's declaration; computed once a declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
@@ -138,7 +139,7 @@ def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
     return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
 
 
-def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
+def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
@@ -211,7 +212,7 @@ def _draft(
     if unit is not None:
         schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
     proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
-    held.draft = session.Draft(
+    held.draft = Draft(
         name=name,
         frame=frame,
         schema=schema,
