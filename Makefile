@@ -14,7 +14,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app lock parts licences backup restore accept test lint check bench messages wheel chromium
+.PHONY: app lock parts licenses backup restore accept test lint check bench messages wheel chromium
 
 app: $(VENV)/app
 	$(BIN)/streamlit run server.py
@@ -28,8 +28,8 @@ lock:
 parts: $(VENV)/app
 	$(BIN)/python tools/parts.py
 
-licences: $(VENV)/app
-	$(BIN)/python tools/parts.py --licences
+licenses: $(VENV)/app
+	$(BIN)/python tools/parts.py --licenses
 
 # The ledger: `make backup TO=folder`, `make restore FROM=folder`, also while the server runs. A restored copy
 # that is older than what was seen stays shut until `make accept`, which forgets what was spent since.

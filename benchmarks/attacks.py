@@ -43,7 +43,7 @@ def releases(inside: pd.DataFrame, others: pd.DataFrame) -> dict[str, pd.DataFra
 def lines(
     name: str, release: pd.DataFrame, inside: pd.DataFrame, control: pd.DataFrame, *, with_peers: bool
 ) -> list[dict[str, Any]]:
-    """One line an attack."""
+    """One line per attack."""
     schema = suggest_schema(inside)
     seconds, found = cpu(
         lambda: disclosure(inside, release, schema, control=control, secret=SECRET, attempts=ATTEMPTS)

@@ -12,7 +12,13 @@ tested on the original 20 % (scenario 2), or trained on the original and tested 
 error); and k-means: two centers from drawn rows, original rows assigned to them, normalized mutual
 information with k-means on the original. The best of the book's figures over its k, whose code keeps no
 epsilon at all, follow where their file is found. CPU seconds are of one thread and count everything; all
-settings of a table should take less than a minute.
+settings of a table should take less than a minute (SEEDS P2).
+
+With --figures the lines of the book's figures 6.19 to 6.21 are written: every score against epsilon, of
+this recipe, of microaggregation (MDAV, no epsilon) and of the book's code for each k. The page Evaluate shows
+them:
+
+    python benchmarks/learning.py --figures workbench/evaluate/figures.json --epsilon 0.1 0.2 0.4 0.6 0.8 1
 """
 
 from __future__ import annotations
@@ -39,12 +45,18 @@ from sklearn.metrics import f1_score, normalized_mutual_info_score
 from sklearn.svm import SVC
 
 import dpcore as dp
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.methods import Microaggregation
+from dpcore.anonymize.models import KAnonymity
+from dpcore.anonymize.plan import Plan
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 TABLES = ("diabetes", "breast-cancer", "australian")
 EPSILONS = ("0.1", "0.5", "1")
+KS = (25, 50, 75, 100)
 SPLITS, TEST_SHARE, TUNED_ROWS, DRAWN_ROWS = 5, 0.2, 300, 2_000
 COSTS, GAMMAS = (0.25, 1, 4, 16, 64), [4.0**power for power in range(-5, 0)]  # of dpcore.evaluation.learners
+NAMES = ("svm_2", "svm_1", "mse_2", "mse_1", "nmi")
 BARS = {  # accuracy in scenario 2 at each epsilon
     "diabetes": (0.66, 0.70, 0.745),
     "breast-cancer": (0.94, 0.962, 0.962),
@@ -161,32 +173,46 @@ def lines(frame: pd.DataFrame) -> dict[str, dict[str, float]]:
     return {name: _mean(each) for name, each in found.items()}
 
 
+def _summary(runs: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Means, and deviations over the runs."""
+    spread = {f"{name}_sd": round(statistics.pstdev(run[name] for run in runs), 4) for name in runs[0]}
+    return _mean(runs) | spread
+
+
 def _mean(runs: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: round(statistics.fmean(run[name] for run in runs), 4) for name in runs[0]}
 
 
-def book(table: str, epsilon: str) -> dict[str, float]:
-    """The best of the book's figures over its k, at the nearest epsilon; its code keeps no epsilon."""
+def microaggregated(frame: pd.DataFrame, k: int) -> pd.DataFrame:
+    """The features as means of clusters of at least k rows, the labels as they are; no epsilon."""
+    features = [name for name in frame.columns if name != "label"]
+    roles = dict.fromkeys(features, "quasi-identifier") | {"label": "insensitive"}
+    plan = Plan(roles=roles, hierarchies={}, models=(KAnonymity(k=k),), method=Microaggregation())
+    return apply(frame, plan)[list(frame.columns)]
+
+
+def book(table: str) -> pd.DataFrame:
+    """The book's figures by name, k and epsilon, with mean and sd; its code keeps no epsilon."""
     path = SHARED / "reference" / "privsyn_reference.csv"
     if not path.exists():
-        return {}
-    rows = pd.read_csv(path)
-    rows = rows[(rows["dataset"] == table) & (rows["eps"].astype(str) == str(float(epsilon)))]
-    picked = {
-        "svm_1": ("svm", "1", "accuracy", max),
-        "svm_2": ("svm", "2", "accuracy", max),
-        "mse_1": ("linreg", "1", "mse", min),
-        "mse_2": ("linreg", "2", "mse", min),
-        "nmi": ("kmeans", "all", "nmi_model_on_original", max),
+        return pd.DataFrame(columns=["name", "k", "eps", "mean", "sd"])
+    rows = pd.read_csv(path, dtype={"scenario": str})
+    names = {
+        ("svm", "1", "accuracy"): "svm_1",
+        ("svm", "2", "accuracy"): "svm_2",
+        ("linreg", "1", "mse"): "mse_1",
+        ("linreg", "2", "mse"): "mse_2",
+        ("kmeans", "all", "nmi_model_on_original"): "nmi",
     }
-    found = {}
-    for name, (task, scenario, metric, best) in picked.items():
-        chosen = rows[
-            (rows["task"] == task) & (rows["scenario"].astype(str) == scenario) & (rows["metric"] == metric)
-        ]
-        if len(chosen):
-            found[name] = round(float(best(chosen["mean"])), 4)
-    return found
+    keys = rows[["task", "scenario", "metric"]].itertuples(index=False, name=None)
+    rows["name"] = [names.get(key) for key in keys]
+    return rows[(rows["dataset"] == table) & rows["name"].notna() & (rows["k"] != "none")]
+
+
+def best_of_book(rows: pd.DataFrame, epsilon: str) -> dict[str, float]:
+    """The best over k of each figure."""
+    groups = rows[rows["eps"] == float(epsilon)].groupby("name")["mean"]
+    return {name: round(float(each.min() if "mse" in name else each.max()), 4) for name, each in groups}
 
 
 def report(path: Path, epsilons: Sequence[str], runs: int) -> dict[str, Any]:
@@ -195,18 +221,24 @@ def report(path: Path, epsilons: Sequence[str], runs: int) -> dict[str, Any]:
     schema, columns = schema_of(frame), list(frame.columns)
     began = time.process_time()
     prepared = [(training, parts(test), classifier(parts(training))) for training, test in splits(frame)]
-    settings = []
+    settings, of_book = [], book(table)
     for epsilon in epsilons:
         found: list[dict[str, float]] = []
         for training, held, trained in prepared:
             for _ in range(runs):
                 drawn = draw(training, schema, epsilon, columns)
                 found.append(scores(parts(drawn), parts(training), held, trained))
-        spread = {f"{name}_sd": round(statistics.pstdev(run[name] for run in found), 4) for name in found[0]}
-        setting = {"epsilon": epsilon, **_mean(found), **spread, "book_best": book(table, epsilon)}
+        setting = {"epsilon": epsilon, **_summary(found), "book_best": best_of_book(of_book, epsilon)}
         if table in BARS and epsilon in EPSILONS:
             setting["bar"] = BARS[table][EPSILONS.index(epsilon)]
         settings.append(setting)
+    grouped = []
+    for k in KS:
+        runs_of_k = [
+            scores(parts(microaggregated(training, k)), parts(training), held, trained)
+            for training, held, trained in prepared
+        ]
+        grouped.append({"k": k, **_summary(runs_of_k)})
     seconds = time.process_time() - began
     return {
         "table": table,
@@ -214,6 +246,42 @@ def report(path: Path, epsilons: Sequence[str], runs: int) -> dict[str, Any]:
         "cpu_s": round(seconds, 1),
         "lines": lines(frame),
         "settings": settings,
+        "mdav": grouped,
+    }
+
+
+def figures(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line per table, method, k, score and epsilon, with mean and spread; k is 0 where there is none."""
+    lines = []
+    for each in found:
+        levels = [(0, line["epsilon"], line, "gaussian") for line in each["settings"]]
+        levels += [(line["k"], e["epsilon"], line, "mdav") for line in each["mdav"] for e in each["settings"]]
+        for k, epsilon, line, method in levels:
+            lines += [
+                _point(each, method, k, epsilon, name, line[name], line[f"{name}_sd"]) for name in NAMES
+            ]
+        wanted = {float(line["epsilon"]) for line in each["settings"]}
+        for row in book(each["table"]).itertuples():
+            if row.eps in wanted:
+                lines.append(_point(each, "book", row.k, row.eps, row.name, row.mean, row.sd))
+        original = each["lines"]["no privacy"]
+        for line in each["settings"]:
+            for name in ("svm_2", "mse_2"):
+                lines.append(_point(each, "original", 0, line["epsilon"], name, original[name], 0.0))
+    return lines
+
+
+def _point(
+    table: dict[str, Any], method: str, k: Any, epsilon: Any, name: str, mean: float, spread: float
+) -> dict[str, Any]:
+    return {
+        "table": table["table"],
+        "method": method,
+        "k": int(k),
+        "epsilon": float(epsilon),
+        "score": name,
+        "mean": round(float(mean), 4),
+        "spread": round(float(spread), 4),
     }
 
 
@@ -227,8 +295,12 @@ def main() -> None:
     parser.add_argument("--epsilon", nargs="*", default=list(EPSILONS))
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--figures", type=Path, help="where to write the lines of the book's figures")
     args = parser.parse_args()
     found = [report(path, args.epsilon, args.runs) for path in args.data if path.exists()]
+    if args.figures:
+        lines_ = ",\n".join(json.dumps(line) for line in figures(found))
+        args.figures.write_text(f"[\n{lines_}\n]\n", encoding="utf-8")
     if args.json:
         print(json.dumps(found, indent=1))
         return
@@ -236,15 +308,19 @@ def main() -> None:
         print(f"\n{each['table']}: {each['rows']} rows, {each['cpu_s']} CPU s")
         for name, line in each["lines"].items():
             print(f"  {name:16}", "  ".join(f"{key} {value:.3f}" for key, value in line.items()))
+        for line in each["mdav"]:
+            print(f"  {'MDAV, k ' + str(line['k']):16}", _written(line))
         for setting in each["settings"]:
-            named = ("svm_2", "svm_1", "mse_2", "mse_1", "nmi")
-            figures = "  ".join(f"{key} {setting[key]:.3f} ±{setting[f'{key}_sd']:.3f}" for key in named)
-            print(f"  epsilon {setting['epsilon']:8}", figures, f" bar {setting.get('bar', '-')}")
+            print(f"  epsilon {setting['epsilon']:8}", _written(setting), f" bar {setting.get('bar', '-')}")
             if setting["book_best"]:
                 print(
                     f"    {'book (no dp)':14}",
                     "  ".join(f"{k} {v:.3f}" for k, v in setting["book_best"].items()),
                 )
+
+
+def _written(line: dict[str, Any]) -> str:
+    return "  ".join(f"{name} {line[name]:.3f} ±{line[f'{name}_sd']:.3f}" for name in NAMES)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ class Curator:
         return self.account.rule
 
     def balance(self) -> Balance:
-        """Spent, held and left, from the ledger as it stands now."""
+        """Spent, held and left, from the ledger as it is now."""
         return self._ledger.standing(self.account.dataset).balance
 
     def lines(self) -> tuple[Line, ...]:
@@ -159,7 +159,7 @@ class Curator:
             recipe: what to learn.
             loss: what to spend, all of it.
             part: {column: category} to read, and charge, one publicly declared part only.
-            request_id: minted before the deed, so that a repeated click is the same deed.
+            request_id: minted before the click, so that a repeated click is the same request.
         Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
         """
         if not isinstance(request_id, str | None):

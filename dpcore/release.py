@@ -144,9 +144,9 @@ class Release:
         for marginal in self.marginals.values():
             if not isinstance(marginal, Marginal):
                 raise DisclosureError(
-                    "a release takes noisy marginals only, not {name__}",
+                    "a release takes noisy marginals only, not {kind}",
                     remedy="measure the counts first",
-                    name__=type(marginal).__name__,
+                    kind=type(marginal).__name__,
                 )
         described = {
             clique: dataclasses.replace(marginal, columns=tuple(map(self.schema.column, clique)))

@@ -1,4 +1,4 @@
-"""Audit: how re-identifiable the table is as it stands. Internal: it reads the rows."""
+"""Audit: how re-identifiable the table is as it is. Internal: it reads the rows."""
 
 import streamlit as st
 
@@ -52,7 +52,7 @@ def figures(found: AuditReport) -> None:
     unique.metric(_("Unique people"), percent(found.risk.uniques))
     worst = found.sets[0]
     riskiest.metric(
-        _("Unique by three columns at most"),
+        _("Unique by at most three columns"),
         percent(worst.uniques),
     )
     riskiest.caption(plain(", ".join(worst.columns)))

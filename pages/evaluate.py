@@ -1,10 +1,10 @@
-"""Evaluate: a release held against the original. Internal: it reads the rows."""
+"""Evaluate: a release compared with the original. Internal: it reads the rows."""
 
 import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.evaluate import asked_view, comparing, document, form, view
+from workbench.evaluate import asked_view, book, comparing, document, form, view
 from workbench.evaluate.candidates import Candidate
 from workbench.ui import widgets
 from workbench.ui.language import _
@@ -12,7 +12,7 @@ from workbench.ui.language import _
 st.title(_("How good is it?"))
 curator = widgets.need_curator(
     _(
-        "Here a release is held against the original: each column, each pair of columns, questions "
+        "Here a release is compared with the original: each column, each pair of columns, questions "
         "such as how many people are between 20 and 30, what can be learned from it, and what it gives away."
     )
 )
@@ -62,3 +62,6 @@ with st.expander(_("Compare methods before you spend")):
         asked_view.compare_methods()
     except DpcoreError as error:
         widgets.error_box(error)
+with st.expander(_("The figures of the book, measured anew")):
+    if st.toggle(_("Show them"), key="book-figures"):
+        book.show()

@@ -41,7 +41,9 @@ def preview(recipe: Recipe, loss: AnyLoss) -> None:
     )
     worst = max((each.half_width() for each in quote.expected), default=None)
     if worst is not None:
-        error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
+        error.metric(
+            _("Off by, rows"), f"± {number(worst)}", help=_("Each cell, at most, in 95 of 100 cases.")
+        )
     buy(recipe, loss, quote)
     if quote.expected:
         expectation(recipe, quote)

@@ -154,9 +154,8 @@ def answer_page(question: Question) -> str:
         f'<label><input type="radio" name="answer" value="{code}"> {html.escape(label)}</label>'
         for code, label in enumerate(question.categories)
     )
-    return _filled(
+    main = _filled(
         "answer.html",
-        title=_("One question"),
         question=question.text,
         promise=_(
             "Your answer is changed at random here, in your own browser, before anything leaves it. The "
@@ -180,29 +179,31 @@ def answer_page(question: Question) -> str:
             "asked": json.dumps(asked).replace("<", "\\u003c"),
         },
     )
+    return _filled("page.html", title=_("One question"), trusted={"main": main})
 
 
 def gone_page() -> str:
     """The page of every link that does not work, whatever the reason."""
-    return _filled(
-        "notice.html",
-        title=_("This link does not work"),
-        why=_(
+    return _notice(
+        _("This link does not work"),
+        _(
             "It was answered already, has expired, was closed, or never existed. Ask whoever sent it for a "
             "new one."
         ),
-        trusted={},
     )
 
 
 def busy_page() -> str:
     """The page of a link that cannot be looked up just now."""
-    return _filled(
-        "notice.html",
-        title=_("Try again in a minute"),
-        why=_("The server is too busy, or too many people in your network ask it. The link stays as it is."),
-        trusted={},
+    return _notice(
+        _("Try again in a minute"),
+        _("The server is too busy, or too many people in your network ask it. The link stays as it is."),
     )
+
+
+def _notice(title: str, why: str) -> str:
+    main = f"<h1>{html.escape(title)}</h1>\n<p>{html.escape(why)}</p>"
+    return _filled("page.html", title=title, trusted={"main": main})
 
 
 def _words() -> dict[str, str]:
@@ -219,6 +220,7 @@ def _words() -> dict[str, str]:
 
 
 def _filled(name: str, *, trusted: dict[str, str], **texts: str) -> str:
+    """A template with these texts, escaped, and markup of ours as it is."""
     template = Template((STATIC / name).read_text(encoding="utf-8"))
     return template.substitute({key: html.escape(text) for key, text in texts.items()}, **trusted)
 

@@ -1,6 +1,6 @@
-"""The list of parts: every package of requirements.lock with version and licence, as CycloneDX 1.5 JSON.
+"""The list of parts: every package of requirements.lock with version and license, as CycloneDX 1.5 JSON.
 
-`make parts` writes parts.json; `--licences` prints a table for people instead.
+`make parts` writes parts.json; `--licenses` prints a table for people instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def parts(lock: str) -> list[dict[str, object]]:
             "name": each[1],
             "version": each[2],
             "purl": f"pkg:pypi/{each[1].lower()}@{each[2]}",
-            "licenses": [{"license": {"name": licence(each[1])}}],
+            "licenses": [{"license": {"name": license_of(each[1])}}],
             "properties": [
                 {"name": "sha256", "value": digest} for digest in _HASH.findall(lock[each.end() : end])
             ],
@@ -35,8 +35,8 @@ def parts(lock: str) -> list[dict[str, object]]:
     ]
 
 
-def licence(name: str) -> str:
-    """What an installed package says of its licence, in a few words."""
+def license_of(name: str) -> str:
+    """What an installed package says of its license, in a few words."""
     try:
         told = metadata.metadata(name)
     except metadata.PackageNotFoundError:
@@ -49,9 +49,9 @@ def licence(name: str) -> str:
 
 def main() -> None:
     listed = parts(LOCK.read_text(encoding="utf-8"))
-    if "--licences" in sys.argv:
+    if "--licenses" in sys.argv:
         for part in listed:
-            print(f"{part['name']!s:28} {part['version']!s:14} {licence(str(part['name']))}")
+            print(f"{part['name']!s:28} {part['version']!s:14} {license_of(str(part['name']))}")
         return
     bill = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "components": listed}
     Path("parts.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")

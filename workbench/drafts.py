@@ -38,7 +38,7 @@ class Draft:
         frame: the private rows.
         schema: as it was suggested.
         grid: what the schema editor starts from.
-        edited: the same as it stands now; it outlasts a visit to another page.
+        edited: the same as it is now; it outlasts a visit to another page.
         notes: what reading it brought up.
         dataset: its keyed fingerprint.
         opener: whose key that is; see `PersonalLedger.under`.

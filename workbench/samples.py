@@ -1,6 +1,6 @@
 """Two invented tables to try everything on, and the public list that an attacker could hold.
 
-No person in them exists and no file stands behind them: a seeded generator makes the same rows every time.
+No person in them exists and no file is behind them: a seeded generator makes the same rows every time.
 Each column is drawn with chances that depend on columns before it, so that there is something to find.
 """
 

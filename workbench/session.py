@@ -212,7 +212,7 @@ def _through_app() -> None:
 
 
 def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
-    """An internal report, computed once a session; it leaves a line in the ledger, outside the total."""
+    """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""
     reports = session().reports
     if key not in reports:
         reports[key] = curator.evaluate(asking.Apart(evaluation(), unwanted()))

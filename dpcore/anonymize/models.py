@@ -1,8 +1,8 @@
-"""Privacy models: what every published equivalence class must fulfill.
+"""Privacy models: what every published equivalence class must meet.
 
 A model looks at classes (their people, the histogram of a sensitive column) and says which of them violate
 it; a violating class is suppressed. It counts people: five rows of one person are one. Where each row is a
-person, every model here is monotone under generalization: joining two classes that fulfill it gives one that
+person, every model here is monotone under generalization: joining two classes that meet it gives one that
 does. `monotone` says that this also holds for the number of suppressed people, and for people of several
 rows, who may be in both classes; where it does not, `relaxation` names a weaker model with that property, by
 which a search may prune.
@@ -36,7 +36,7 @@ class PrivacyModel(Protocol):
 
     @property
     def relaxation(self) -> PrivacyModel | None:
-        """A monotone model that every class fulfilling this one fulfills too; itself if it is monotone."""
+        """A monotone model that every class that meets this one meets too; itself if it is monotone."""
 
 
 @dataclass(frozen=True, kw_only=True)

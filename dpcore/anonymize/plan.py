@@ -177,7 +177,9 @@ class Plan:
             metric = _made(METRICS, "metric", fields.pop("metric"))
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, json.JSONDecodeError) as error:
-            raise ParameterError("the file is not a plan", remedy="take one that was written here") from error
+            raise ParameterError(
+                "the file is not a plan", remedy="take a plan that this program saved"
+            ) from error
 
 
 def _known(what: str, known: Mapping[str, Any], name: str) -> Any:

@@ -105,7 +105,7 @@ def recode(
         levels: (classes, columns); one level above the hierarchy's last prints `*`, whatever its top label
             is.
 
-    A label that stands at several levels for different leaves may stand for all of them, and `*` for any:
+    A label that is at several levels for different leaves may stand for all of them, and `*` for any:
     that is what a reader knows. Its NCP is (observed leaves it may stand for - 1) / (observed leaves - 1).
     """
     _, first, sizes = np.unique(classes, return_index=True, return_counts=True)

@@ -1,4 +1,4 @@
-"""How re-identifiable a table is as it stands: one report for one screen. Internal."""
+"""How re-identifiable a table is as it is: one report for one screen. Internal."""
 
 from __future__ import annotations
 

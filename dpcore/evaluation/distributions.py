@@ -23,7 +23,7 @@ class Distribution:
 
     Attributes:
         labels: one text per cell, from the schema.
-        original, other: shares of the rows, one a cell; each adds up to 1.
+        original, other: shares of the rows, one per cell; each adds up to 1.
     """
 
     column: str

@@ -50,7 +50,7 @@ class Score:
         task: of `TASKS`.
         measure: accuracy, f1 (macro), mse and r2 (of a target in [-1, 1]) or nmi.
         scenario: 1 or 2.
-        of: "release"; or what stands beside it: "original", "majority" (one answer for all), "shuffled".
+        of: "release"; or what is beside it: "original", "majority" (one answer for all), "shuffled".
         mean, spread: over the splits; the spread is their standard deviation, 0 for one.
         runs: splits.
     """

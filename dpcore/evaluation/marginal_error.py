@@ -46,7 +46,7 @@ class MarginalError:
 
     Attributes:
         columns: those that both tables have, in the schema's order.
-        ways: one entry a number of columns.
+        ways: one entry per number of columns.
         floor: the same for a bootstrap of the original against the original: what sampling alone does.
         independent: the same for the original with each column shuffled: what losing all relations does.
         pairs: distances of the two-way marginals, (columns, columns), of one column on the diagonal; NaN
@@ -85,9 +85,9 @@ def marginal_error(
         )
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
         raise ParameterError(
-            "ways ({tuple}) must be from 1 to {count}, the columns of both tables",
+            "ways ({ways}) must be from 1 to {count}, the columns of both tables",
             remedy="ask for fewer columns at once",
-            tuple=tuple(ways),
+            ways=tuple(ways),
             count=len(columns),
         )
     rng = np.random.default_rng(_SEED)

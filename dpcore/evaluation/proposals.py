@@ -55,7 +55,7 @@ class HierarchiesOf(Evaluation[dict[str, Hierarchy]]):
         return self.columns
 
     def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
-        """One hierarchy a column, with its reason."""
+        """One hierarchy per column, with its reason."""
         return suggest_together(original.frame, self.columns)
 
 

@@ -1,9 +1,9 @@
 """How wrong range queries are: random ranges of growing width, and named ones.
 
 Answers from a noisy histogram add up one draw per cell, so the absolute error grows with the square root
-of the width, while the true count grows faster. Beside them stands what each range would have cost in
-error when asked directly, one Laplace draw a range at the same loss; then every further range is a
-further charge, while ranges from a release are free.
+of the width, while the true count grows faster. Beside them is the error of each range asked directly, with
+one Laplace draw per range at the same loss; then every further range is a further charge, while ranges from
+a release are free.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class SimilarityReport:
         correlation: Pearson's correlation likewise; NaN for columns without an order.
         impossible: (first column, its value, second column, its value, share of the released rows), the
             pairs of values that no row of the original has although some should by chance; worst first.
-        scores: one entry a measure that applies.
+        scores: one entry per measure that applies.
     """
 
     columns: tuple[ColumnSimilarity, ...]

@@ -57,9 +57,9 @@ def to_json_bytes(content: Mapping[str, Any]) -> bytes:
 def _public(table: PublicTable) -> pd.DataFrame:
     if not isinstance(table, PublicTable):
         raise DisclosureError(
-            "a {name__} is not a public table and cannot be exported",
+            "a {kind} is not a public table and cannot be exported",
             remedy="release or anonymize it first, and export what comes out",
-            name__=type(table).__name__,
+            kind=type(table).__name__,
         )
     return table.frame
 

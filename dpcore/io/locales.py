@@ -1,7 +1,7 @@
 """Texts of many countries as plain numbers and ISO dates: 3.461,21 €, 1'000.5, 06.04.2002, 2002年4月6日.
 
 All of it looks at texts one by one, in linear time, and at a column as a whole only to decide what is meant:
-which sign stands before the decimals, and whether 06/04 is in April.
+which sign is before the decimals, and whether 06/04 is in April.
 """
 
 from __future__ import annotations

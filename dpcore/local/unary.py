@@ -5,6 +5,7 @@ Source: Wang, Blocki, Li, Jha (USENIX Security 2017), section 4; Erlingsson, Pih
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -22,14 +23,14 @@ class UnaryEncoding(Protocol):
     """One bit per category: the own bit is 1 with chance p, every other bit with chance q."""
 
     @property
+    @abstractmethod
     def yes(self) -> int:
         """Threshold of the own bit."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def no(self) -> int:
         """Threshold of every other bit."""
-        raise NotImplementedError
 
     @property
     def p(self) -> Fraction:

@@ -1,7 +1,7 @@
 """Columns: public facts about their values, and the code of each value.
 
 A column turns values into cell numbers (`encode`) and cell numbers back into values (`decode`).
-Here stand categories and booleans; columns of numbers and dates stand in `interval`.
+Here are categories and booleans; columns of numbers and dates are in `interval`.
 The cells are, in order: the declared ones, then one for "other" where declared, then one for missing
 where declared.
 """
@@ -82,7 +82,7 @@ class Column(ABC):
         return self._value_labels() + ((MISSING,) if self.missing else ())
 
     def encode(self, values: pd.Series) -> Codes:
-        """Cell numbers of a whole column, int64, one a row.
+        """Cell numbers of a whole column, int64, one per row.
 
         Raises: SchemaError when a value has no cell to go to.
         """

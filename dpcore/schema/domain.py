@@ -39,9 +39,9 @@ class Domain:
         except ValueError:
             raise ParameterError(
                 "column {column!r} is not in the schema",
-                remedy="choose among {map}",
+                remedy="choose among {columns}",
                 column=name,
-                map=", ".join(map(repr, self.names)),
+                columns=", ".join(map(repr, self.names)),
             ) from None
 
     def shape(self, clique: Clique) -> tuple[int, ...]:

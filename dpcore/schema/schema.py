@@ -92,7 +92,7 @@ class Schema:
         return {column.name: column.from_data for column in columns if column.from_data}
 
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
-        """Cell numbers of every declared column, int64, one a row.
+        """Cell numbers of every declared column, int64, one per row.
 
         Raises: SchemaError for a column that the table lacks, or a value without a cell.
         """

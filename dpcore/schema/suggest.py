@@ -187,7 +187,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
         high=f"{high[:4]}-12-31",
         step=step,
         from_data=("low", "high", "step"),
-        reason=Text("every value is a date; bounds at whole years, one cell a {step}", step=step),
+        reason=Text("every value is a date; bounds at whole years, one cell per {step}", step=step),
     )
 
 

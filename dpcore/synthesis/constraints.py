@@ -37,7 +37,7 @@ class Impossible:
         if not self.columns or len(self.cells) != len(self.columns) or not all(self.cells):
             raise ParameterError(
                 "an impossible combination names columns and, for each, at least one cell",
-                remedy="give one list of cells a column",
+                remedy="give one list of cells per column",
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class Constraints:
         return np.unique(np.stack(marks), axis=1, return_inverse=True)[1].astype(np.int64).ravel()
 
     def factors(self, domain: Domain, groups: Mapping[str, Integers]) -> list[tuple[Clique, Values]]:
-        """0 where no row may be and 1 elsewhere, one table a rule, over groups of cells of one kind."""
+        """0 where no row may be and 1 elsewhere, one table per rule, over groups of cells of one kind."""
         tables = []
         for rule in self.impossible:
             table = np.ones([int(groups[name].max()) + 1 for name in rule.columns])

@@ -102,7 +102,7 @@ class Learner:
         self.joint += self._view.measure([(name,) for name in names], loss)
 
     def refit(self, *, quick: bool) -> Fit:
-        """Fit the model to all that was measured, from where it stands."""
+        """Fit the model to all that was measured, from where it is."""
         warm = self.fitted.potentials if self.fitted else None
         self.fitted = None  # lets go of its large tables
         self.fitted = fit(

@@ -84,7 +84,7 @@ class Marginals(FixedCliques):
 
     Attributes:
         cliques: tuples of column names; the empty tuple is the number of rows.
-        weights: one number above 0 a clique; its share of the loss is its weight over their sum.
+        weights: one number above 0 per clique; its share of the loss is its weight over their sum.
     """
 
     kind: ClassVar[str] = "marginals"

@@ -65,7 +65,7 @@ class Pooled:
         """What a person loses to all releases together, texts of exact numbers by name.
 
         The largest for different people, the sum for the same; None where nobody says which, or where the
-        guarantees are of different kinds and stand side by side only.
+        guarantees are of different kinds and are listed side by side only.
         """
         losses = [guarantee.loss for guarantee in self.guarantees]
         if self.people == "unknown" or any(set(each) != set(losses[0]) for each in losses):

@@ -21,7 +21,7 @@ class Quote:
         charge: what the total would grow by, in units of 1e-12 of the account's rule.
         own_charge: the same where nothing is shared with charges on other parts; never less.
         balance: before the charge.
-        expected: the error to expect, one entry a marginal that is known in advance.
+        expected: the error to expect, one entry per marginal that is known in advance.
     """
 
     charge: int

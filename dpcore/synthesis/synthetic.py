@@ -103,7 +103,7 @@ class SyntheticModel:
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
         """The marginal over a clique with an interval, each cell's with chance `level`, without records.
 
-        Around a measurement lies the interval of its noise; the model may stand off the measurement, and
+        Around a measurement lies the interval of its noise; the model may be off the measurement, and
         the interval is widened by how far. Inside a merged group the measurement tells the group's rows
         only, so that a cell may hold none or all of them. A model of chosen rows has no measurements of
         its own: its intervals are infinite.

@@ -117,7 +117,7 @@ def tree_pairs(
     Args:
         estimates: pairs -> what they would be if columns were independent. Without any, all goes to the
             columns alone.
-        room: the junction tree as it stands, which takes in the edges; only constraints can fill it.
+        room: the junction tree as it is, which takes in the edges; only constraints can fill it.
     """
     domain = room.domain
     if not estimates:

@@ -40,9 +40,9 @@ def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float])
         if len(set(clique)) not in (2, 3) or len(set(clique)) != len(clique) or not set(clique) <= set(place):
             raise ParameterError(
                 "({clique}) must be a pair or triple of columns that are measured",
-                remedy="choose among {map}",
+                remedy="choose among {columns}",
                 clique=", ".join(clique),
-                map=", ".join(map(repr, names)),
+                columns=", ".join(map(repr, names)),
             )
         if not (math.isfinite(weight) and weight > 0):
             raise ParameterError(

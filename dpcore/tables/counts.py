@@ -67,7 +67,7 @@ class Marginal:
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
     def interval(self, level: float = 0.95) -> tuple[Values, Values]:
-        """Lower and upper bounds, one a cell, each cell's with chance `level` of holding its true count."""
+        """Lower and upper bounds, one per cell, each cell's with chance `level` of holding its true count."""
         half = self.half_width(level)
         return self.values - half, self.values + half
 

@@ -40,7 +40,7 @@ NAMES = {name_of(path) for path, _ in OURS}
 
 def module_of(imported: str) -> str:
     """The module that an imported dotted name is or lies in: `a.b.Name` lies in `a.b`."""
-    return imported if imported in NAMES else imported.rpartition(".")[0]
+    return imported if imported in NAMES or "." not in imported else imported.rpartition(".")[0]
 
 
 ARROWS = sorted({(name_of(path), module_of(each)) for path, tree in OURS for each in imports(tree)})

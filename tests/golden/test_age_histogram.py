@@ -170,7 +170,7 @@ def test_noisy_range(
     releases: list[dp.Release], true: np.ndarray, low: int, high: int, seeds_low: float, seeds_high: float,
     quoted: tuple[float, ...],
 ) -> None:  # fmt: skip
-    """SEEDS A6, B17: answers from the noisy histogram must follow the law of a sum of draws, one a cell."""
+    """SEEDS A6, B17: answers from the noisy histogram must follow the law of a sum of draws, one per cell."""
     rows = true[low:high].sum()
     law = laws.sum_pmf(UNIT_LAPLACE, high - low)
     errors = answers(releases, low, high) - rows

@@ -42,7 +42,7 @@ def test_the_verdict_needs_no_click(app: Tab) -> None:
     assert "of the people in this table are unique by age, sex and zip." in app.text.replace("\\", "")
     assert [each.label for each in app.at.metric] == [
         "Unique people",
-        "Unique by three columns at most",
+        "Unique by at most three columns",
         "Columns that name people",
     ]
     assert app.curator.balance().spent == 0

@@ -20,7 +20,7 @@ def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
 
 
 def frontier(frame: pd.DataFrame) -> Chart:
-    """Information loss against k, one line a suppression limit; a click on a point selects it."""
+    """Information loss against k, one line per suppression limit; a click on a point selects it."""
     altair, chart = drawing(frame)
     chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
     title = _("suppressed, at most")

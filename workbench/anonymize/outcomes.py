@@ -112,7 +112,7 @@ def make(curator: Curator, current: Work, plan: Plan) -> None:
 
 
 def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
-    """k against information loss, one line a suppression limit; a click chooses a point, a ring marks it."""
+    """k against information loss, one line per suppression limit; a click chooses the point with the ring."""
     frame = pd.DataFrame(
         [
             {
@@ -226,8 +226,8 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
     if report.after.with_others > 0.001:
         found.append(
             _(
-                "For somebody who also knows the columns left as they are, {share} of the {whom} become "
-                "unique again."
+                "{share} of the {whom} are unique again for somebody who also knows the columns left as "
+                "they are."
             ).format(share=percent(report.after.with_others), whom=whom(report.plan))
         )
     made = {line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content}

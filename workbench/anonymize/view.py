@@ -126,7 +126,7 @@ def _figures(report: TrialReport) -> None:
     st.caption(
         _(
             "The smallest group has {k} {whom}, the average group {average} rows. Information loss: {loss}. "
-            "Of the {whom}, {share} have a suppressed row."
+            "{share} of the {whom} have a suppressed row."
         ).format(
             k=report.quality.k,
             whom=work.whom(report.plan),
@@ -176,7 +176,7 @@ def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
             "application/json",
             on_click="ignore",
             icon=":material/description:",
-            help=_("Makes the same table again. It lists values of the original: do not publish it."),
+            help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
 
 

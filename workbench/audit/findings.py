@@ -32,7 +32,7 @@ def report(
     attacker: pd.DataFrame | None,
     population: int | None,
 ) -> AuditReport:
-    """The audit for these columns, computed once a session."""
+    """The audit for these columns, computed once per session."""
     known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
     others = tuple(
         each.column
@@ -113,7 +113,7 @@ def _label(name: str, columns: list[str]) -> str:
 
 
 def attackers(found: AuditReport) -> list[str]:
-    """What three attackers can expect, a sentence each, and how many are exposed."""
+    """What three attackers can expect, one sentence per attacker, and how many are exposed."""
     risk = found.risk
     sentences = [
         _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
@@ -132,13 +132,13 @@ def attackers(found: AuditReport) -> list[str]:
     if found.population is not None:
         pitman, zayatz = map(percent, found.population)
         sentences.append(
-            _("Of the whole population, {pitman} (Pitman) or {zayatz} (Zayatz) are estimated unique.").format(
-                pitman=pitman, zayatz=zayatz
-            )
+            _(
+                "An estimated {pitman} (Pitman) or {zayatz} (Zayatz) of the whole population are unique."
+            ).format(pitman=pitman, zayatz=zayatz)
         )
     if found.suppressed:
         sentences.append(
-            _("{share} of the rows are suppressed already (*), and counted nowhere.").format(
+            _("{share} of the rows are suppressed already (*), and are not counted.").format(
                 share=percent(found.suppressed)
             )
         )
@@ -146,7 +146,7 @@ def attackers(found: AuditReport) -> list[str]:
 
 
 def identifier_words(found: AuditReport) -> str:
-    """The columns that look like identifiers, and why, a line each."""
+    """The columns that look like identifiers, and why, one line per column."""
     return "\n".join(
         f"- **{plain(each.column)}**: {plain(said(each.kind))}. {plain(said(each.reason), at_most=200)}"
         for each in found.identifiers
@@ -185,6 +185,6 @@ def linkage_words(found: AuditReport) -> str:
     if link is None:
         return ""
     return _(
-        "Of {people:,} people on the list, {matched:,} agree with at least one person of the table, and "
+        "{matched:,} of {people:,} people on the list agree with at least one person of the table, and "
         "{unique:,} are found with certainty: one person here, one person there."
     ).format(people=link.people, matched=link.matched, unique=link.unique)

@@ -17,7 +17,7 @@ from workbench.evaluate.charts import against_epsilon, attacks, scores
 from workbench.evaluate.view import progress
 from workbench.ui import widgets
 from workbench.ui.language import _
-from workbench.ui.wording import SAMPLE_TITLES, percent, plain
+from workbench.ui.wording import percent, plain
 
 
 def learning(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
@@ -187,7 +187,7 @@ def compare_methods() -> None:
         _("Tables"),
         list(tables),
         list(tables)[:1],
-        format_func=lambda key: SAMPLE_TITLES[key],
+        format_func=tables.__getitem__,
         key="sweep-tables",
     )
     known = sweep.methods()
@@ -208,7 +208,7 @@ def compare_methods() -> None:
         if not (chosen or rows) or not names or not epsilons or not st.button(_("Compare"), type="primary"):
             return
         tell, done = progress(_("Comparing"))
-        invented = [tables[name]() for name in chosen]
+        invented = [sweep.table(name) for name in chosen]
         if own is not None:
             invented.append(sweep.invented(_("public table"), own))
         with widgets.in_line():

@@ -36,7 +36,7 @@ def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) ->
 
 
 def scales(figures: pd.DataFrame) -> Chart:
-    """One line a measure: the release and another sample, between perfect (0) and independent columns (1)."""
+    """One line per measure: the release and another sample, from perfect (0) to independent columns (1)."""
     names = {"release": SYNTHETIC, "another sample": ORIGINAL}
     long = figures.melt("figure", value_vars=list(names), var_name="of", value_name="place").dropna()
     long["shown"] = long["place"].clip(upper=1.5)
@@ -67,7 +67,7 @@ def scales(figures: pd.DataFrame) -> Chart:
 
 
 def scores(frame: pd.DataFrame, *, title: str) -> Chart:
-    """Scores of learners with their spread: one line a learner and scenario, four marks on it."""
+    """Scores of learners with their spread: one line per learner and scenario, four marks on it."""
     names = list(frame["of"].unique())
     altair, chart = drawing(frame)
     y = altair.Y("task:N", sort=None, title=None, axis=altair.Axis(labelLimit=180))

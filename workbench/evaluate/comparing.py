@@ -1,4 +1,4 @@
-"""A release held against the original: the quick report, and what is drawn from it. All of it is internal."""
+"""A release compared with the original: the quick report, and what is drawn from it. All is internal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.ui.wording import number, percent
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
-    """The quick comparison, computed once a session."""
+    """The quick comparison, computed once per session."""
     return session.once(curator, ("similarity", candidate.key), lambda: Similarity(release=candidate.table))
 
 

@@ -80,7 +80,7 @@ def measure_titles() -> dict[str, str]:
 
 
 def scores_table(found: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
-    """One line a learner and what it is compared with."""
+    """One line per learner and what it is compared with."""
     of = {
         "release": _("release"),
         "original": _("original, no privacy"),
@@ -151,7 +151,7 @@ def attack_titles() -> dict[str, str]:
 
 
 def attacks_table(found: Disclosure) -> pd.DataFrame:
-    """One line an attack and group of people, with the interval of its rate."""
+    """One line per attack and group of people, with the interval of its rate."""
     lines = []
     for each in found.attacks:
         for name, rate in (

@@ -23,6 +23,7 @@ from workbench.apart import process
 from workbench.apart.asking import call
 from workbench.evaluate import again
 from workbench.ui.language import _
+from workbench.ui.wording import SAMPLE_TITLES
 
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
@@ -30,6 +31,8 @@ KS = (25, 50, 100)
 ROWS = 3_000
 """Of a table that take part, so that a sweep takes minutes at most."""
 SPLITS = 2
+SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
+"""Rows, features and share of the class 1 of the three tables of the book."""
 OnProgress = Callable[[str, float], None]
 
 
@@ -64,12 +67,30 @@ def methods() -> dict[str, Method]:
     return found
 
 
-def tables() -> dict[str, Callable[[], Invented]]:
-    """The invented samples, with what can be learned from them."""
-    return {
-        sample.key: (lambda sample=sample: invented(sample.title, sample.build()))  # type: ignore[misc]
-        for sample in samples.SAMPLES
+def tables() -> dict[str, str]:
+    """Titles of the tables at hand: the invented samples, and tables of the shape of the book's three."""
+    numeric = {
+        key: _("{rows} rows, {features} numbers and a label").format(rows=rows, features=features)
+        for key, (rows, features, _share) in SHAPES.items()
     }
+    return dict(SAMPLE_TITLES) | numeric
+
+
+def table(key: str) -> Invented:
+    """One of them."""
+    title = tables()[key]
+    if key in SHAPES:
+        return invented(title, shaped(*SHAPES[key]))
+    return invented(title, next(sample for sample in samples.SAMPLES if sample.key == key).build())
+
+
+def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
+    """Numbers in [-1, 1] that tell a label of 1 and -1, the first of them best."""
+    rng = np.random.default_rng(features)
+    label = np.where(rng.random(rows) < share, 1, -1)
+    centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
+    found = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
+    return pd.DataFrame({f"x{i + 1}": each for i, each in enumerate(found.T)} | {"label": label})
 
 
 def invented(title: str, frame: pd.DataFrame, target: str | None = None) -> Invented:

@@ -87,9 +87,9 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
     if kept >= KEPT:
         sentence = _("Fit for counting and for how columns go together: {kept} of that is kept.")
     elif kept >= LOST:
-        sentence = _("Fit for single columns. Of how columns go together, {kept} is kept: take care.")
+        sentence = _("Fit for single columns. {kept} of how columns go together is kept: take care.")
     else:
-        sentence = _("Fit for single columns only: of how columns go together, {kept} is kept.")
+        sentence = _("Fit for single columns only: {kept} of how columns go together is kept.")
     if kept < KEPT and ours:
         actions.append(more)
     level: Level = "poor" if kept < LOST else "mixed" if actions else "good"

@@ -61,7 +61,9 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
     cells[1].metric(
         _("Relations kept"),
         "–" if kept is None else percent(kept),
-        help=_("Of what pairs of columns tell beyond single ones. Independent columns keep 0 %."),
+        help=_(
+            "The part that is kept, of what pairs tell beyond single columns. Independent columns keep 0 %."
+        ),
     )
     cells[2].metric(
         _("Questions off by"),
@@ -103,7 +105,7 @@ def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> 
         )
     )
     st.dataframe(comparing.columns_table(curator, found), hide_index=True, key="columns-table")
-    st.caption(_("Pairs of figures are of the original → of the release."))
+    st.caption(_("Pairs of figures: the original → the release."))
     names = [each.column for each in found.columns]
     name = st.selectbox(_("Column"), names, key=f"evaluate-column-{candidate.key[:8]}")
     chart = comparing.column_chart(comparing.distribution(curator, candidate, name))

@@ -87,8 +87,8 @@ def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFra
 
 
 def parts(groups: int, epsilon: float) -> tuple[float, float]:
-    """Epsilon of one count in each of `groups` groups: where nobody is in two of them, and "
-    "where all may be."""
+    """Epsilon of one count in each of `groups` groups: where nobody is in two of them, and where
+    all may be."""
     units = round(epsilon * UNIT)
     apart = total((units, ("group", str(group))) for group in range(groups))
     overlapping = total((units, None) for _group in range(groups))
@@ -98,7 +98,7 @@ def parts(groups: int, epsilon: float) -> tuple[float, float]:
 def afterwards(epsilon: float, count: int = 3) -> pd.DataFrame:
     """The privacy loss of an answer as it is, and after everything that somebody may compute from it."""
     law, neighbor = (laplace_law(each, noise_scale=1 / epsilon) for each in (count, count + 1))
-    deeds = {
+    steps = {
         _("as it is"): lambda answers: answers,
         _("negative answers set to 0"): lambda answers: np.maximum(answers, 0),
         _("rounded to tens"): lambda answers: np.round(answers / 10),
@@ -107,8 +107,8 @@ def afterwards(epsilon: float, count: int = 3) -> pd.DataFrame:
     }
     return pd.DataFrame(
         {
-            "computed": list(deeds),
-            "epsilon": [largest_loss(law.mapped(deed), neighbor.mapped(deed)) for deed in deeds.values()],
+            "computed": list(steps),
+            "epsilon": [largest_loss(law.mapped(step), neighbor.mapped(step)) for step in steps.values()],
         }
     )
 

@@ -1,4 +1,4 @@
-"""Deeds of whoever runs the server: backup, restore, check, accept. See docs/threat-model.md."""
+"""What whoever runs the server can do: backup, restore, check, accept. See docs/threat-model.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.store.settings import Settings, read_settings
 
 
 def backup(settings: Settings, target: Path) -> None:
-    """Copy the database as it stands, and the key, into a new folder; the server may go on."""
+    """Copy the database as it is, and the key, into a new folder; the server may go on."""
     make_folder(target)
     if any(target.iterdir()):
         raise ParameterError("the folder of the backup is not empty", remedy="name a new one")
@@ -104,26 +104,26 @@ def _postgres(settings: Settings, program: str, *arguments: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     """The command line; 0 when all is in order."""
     parser = argparse.ArgumentParser(prog="python -m workbench.store", description=__doc__)
-    parser.add_argument("deed", choices=["backup", "restore", "check", "accept"])
+    parser.add_argument("task", choices=["backup", "restore", "check", "accept"])
     parser.add_argument("folder", nargs="?", type=Path)
     given = parser.parse_args(arguments)
-    if given.deed in ("backup", "restore") and given.folder is None:
+    if given.task in ("backup", "restore") and given.folder is None:
         parser.error("name a folder")
     broken: list[str] = []
     try:
         settings = read_settings()
-        if given.deed == "backup":
+        if given.task == "backup":
             backup(settings, given.folder)
-        elif given.deed == "restore":
+        elif given.task == "restore":
             broken = restore(settings, given.folder)
-        elif given.deed == "check":
+        elif given.task == "check":
             broken = check(settings)
         else:
             accept(settings)
     except DpcoreError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{given.deed}: done" + (f"; {len(broken)} accounts are not in order" if broken else ""))
+    print(f"{given.task}: done" + (f"; {len(broken)} accounts are not in order" if broken else ""))
     return 1 if broken else 0
 
 

@@ -15,7 +15,7 @@ _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 class Witness:
-    """A folder with one file a data set."""
+    """A folder with one file per data set."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

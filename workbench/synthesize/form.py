@@ -155,13 +155,13 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
                 [name for name in columns if name != first],
                 key=f"{key}-second",
             )
-            fact = (_impossible if kind == "impossible" else _determines)(curator, first, second, key)
+            added = (_impossible if kind == "impossible" else _determines)(curator, first, second, key)
             st.button(
                 _("Add this fact"),
-                disabled=fact is None,
+                disabled=added is None,
                 key=f"{key}-add",
                 on_click=keep,
-                args=((*facts, fact),),
+                args=((*facts, added),),
             )
     used = [fact for fact in facts if recipes.fact_columns(fact) <= set(columns)]
     constraints = Constraints(

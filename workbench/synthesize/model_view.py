@@ -72,25 +72,19 @@ def _noise(release: Release, model: SyntheticModel) -> None:
 
 
 def choose_rows(release: Release, model: Model) -> Model:
-    """The model of all rows, or of those with one value of a column."""
+    """The model of all rows, or of those with chosen values of some columns."""
+    cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
-    name = left.selectbox(
-        _("Only rows with"),
-        [None, *model.columns],
-        format_func=lambda value: _("any value") if value is None else value,
-        key=f"given-{release.request_id}",
-    )
-    if name is None:
+    key = f"given-{release.request_id}"
+    for name in left.multiselect(_("Only rows with"), list(model.columns), key=key):
+        labels = release.schema.column(name).labels
+        cells[name] = right.multiselect(
+            plain(name), range(len(labels)), [0], format_func=labels.__getitem__, key=f"{key}-{name}"
+        )
+    if not cells or not all(cells.values()):
         return model
-    labels = release.schema.column(name).labels
-    cell = right.selectbox(
-        plain(name),
-        range(len(labels)),
-        format_func=labels.__getitem__,
-        key=f"given-{release.request_id}-{name}",
-    )
     try:
-        return model.given({name: cell})
+        return model.given(cells)
     except DpcoreError as error:
         widgets.error_box(error)
         return model

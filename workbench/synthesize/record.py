@@ -9,7 +9,9 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation import ThinRowsOf
 from dpcore.release import Release
+from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Step, closeness_step, model_steps, sample_steps
 from dpcore.synthesis.pipeline import MAX_ATTEMPTS
 from dpcore.tables.rows import PublicTable
@@ -17,6 +19,7 @@ from dpcore.text import Text
 from workbench import session
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _, said
+from workbench.ui.wording import percent, plain
 
 STEPS = Words(
     {
@@ -48,13 +51,38 @@ def show(curator: Curator, release: Release, table: PublicTable) -> None:
     with st.expander(_("All steps as one record")):
         steps = [*model_steps(release), *sample_steps(table.frame), *tests]
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
-        st.caption(
-            _(
-                "The model keeps its promise whatever a test says. Removing rows that lie apart before "
-                "learning would leak; here the public bounds hold them in."
-            )
-        )
+        st.caption(_("The model keeps its promise whatever a test says."))
+        _apart(curator, release)
         _test(curator, release, table, tests, key)
+
+
+def _apart(curator: Curator, release: Release) -> None:
+    """How many rows of the original lie apart: for its owner, and no step of the release."""
+    names = tuple(
+        name for name in release.model_columns if isinstance(release.schema.column(name), IntervalColumn)
+    )
+    if not names or not st.toggle(
+        _("Rows of the original that lie apart"), key=f"apart-{release.request_id}"
+    ):
+        return
+    widgets.internal_badge()
+    try:
+        found = session.once(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    st.markdown(
+        _(
+            "**{share} of the rows lie apart over {columns}:** their fifth neighbor is more than three times "
+            "as far away as that of a middle row."
+        ).format(share=percent(found.share), columns=plain(", ".join(names), at_most=200))
+    )
+    st.caption(
+        _(
+            "They took part. Whether a row lies apart depends on the others, so removing such rows before "
+            "learning would leak; the public bounds, to which values are clipped, hold them in instead."
+        )
+    )
 
 
 def _test(curator: Curator, release: Release, table: PublicTable, tests: Sequence[Step], key: str) -> None:

@@ -21,7 +21,7 @@ from workbench import session
 from workbench.drafts import Job
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
-from workbench.synthesize import learning, model_view, recipes, record
+from workbench.synthesize import learning, model_view, pooling, recipes, record
 from workbench.ui import charts, releases, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, guarantee_words, number, plain
@@ -159,6 +159,7 @@ def show(curator: Curator, request_id: str) -> None:
         table = _rows(release)
         if table is not None:
             record.show(curator, release, table)
+            pooling.show(release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")

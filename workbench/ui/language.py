@@ -31,7 +31,7 @@ def _(message: str) -> str:
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know
-    """Mark a message for the catalogues where it stands, to be translated where it is shown."""
+    """Mark a message for the catalogues where it is written, to be translated where it is shown."""
     return message
 
 
@@ -52,7 +52,7 @@ def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
 
 
 class Words(Mapping[str, str]):
-    """Messages by key, marked where they stand and translated when they are read."""
+    """Messages by key, marked where they are written and translated when they are read."""
 
     def __init__(self, messages: Mapping[str, str]) -> None:
         self._messages = messages

@@ -27,7 +27,7 @@ _log = logging.getLogger("workbench.unexpected")
 
 
 def install() -> None:
-    """Take the place of Streamlit's own handling. Once a process is enough; more do no harm."""
+    """Take the place of Streamlit's own handling. Once per process is enough; more do no harm."""
     for module in (exec_code, fragment):
         module.handle_user_script_exception = _handle  # type: ignore[attr-defined]
 

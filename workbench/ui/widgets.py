@@ -194,7 +194,7 @@ def internal_badge() -> None:
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """A second table from a file, read once; None while there is none. Errors stand beside the field."""
+    """A second table from a file, read once; None while there is none. Errors are shown beside the field."""
     read = session.table_in(key)
     if read is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")

@@ -118,7 +118,7 @@ def confirm_all(draft: Draft) -> None:
 
 
 def check_table(draft: Draft, schema: Schema) -> TableCheck:
-    """Rows outside each column's declaration; computed once a declaration. Private."""
+    """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
         if column not in draft.checks:
@@ -145,7 +145,7 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     try:
         ledger = session.ledger().under(draft.opener)
         curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
-        answer = {"alike": draft.alike.dataset, "people": ALIKE.value()} if draft.alike else {}
+        answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
         likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error

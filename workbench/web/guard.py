@@ -1,6 +1,6 @@
 """The door of the server: which hosts and pages may knock, and whose session is whose.
 
-Streamlit takes the id of a session for its key, and that id stands in every upload address. Here each browser
+Streamlit takes the id of a session for its key, and that id is in every upload address. Here each browser
 gets a secret cookie. A digest of it is handed to Streamlit as the user of a websocket, so that nobody resumes
 a session without the cookie; uploads and downloads are held to the same cookie.
 """

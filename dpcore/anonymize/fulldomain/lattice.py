@@ -43,7 +43,7 @@ class Lattice:
 
     @cached_property
     def strides(self) -> Node:
-        """What one level more adds to the index of a node, one a column."""
+        """What one level more adds to the index of a node, one per column."""
         return tuple(math.prod(self.shape[column + 1 :]) for column in range(len(self.shape)))
 
     @cached_property

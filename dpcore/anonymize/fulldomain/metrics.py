@@ -43,7 +43,7 @@ class InformationLoss:
         return self._joined(table.lattice.outer_sum(terms))
 
     def bounds_given(self, table: Tuples, nodes: IntArray, suppressed: IntArray) -> FloatArray:
-        """A lower bound of the score of nodes (by index) that suppress so many rows (one number a node)."""
+        """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
         total = np.zeros(len(nodes))
         for j, levels in enumerate(table.lattice.levels(nodes)):
             for level, covered in enumerate(table.covered[j]):
@@ -94,7 +94,7 @@ class NonUniformEntropy:
         return table.lattice.outer_sum([self._lost(table, j) for j in range(len(table.names))])
 
     def bounds_given(self, table: Tuples, nodes: IntArray, suppressed: IntArray) -> FloatArray:
-        """A lower bound of the score of nodes (by index) that suppress so many rows (one number a node)."""
+        """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
         total = np.zeros(len(nodes))
         for j, levels in enumerate(table.lattice.levels(nodes)):
             for level, lost in enumerate(self._lost(table, j)):

@@ -198,7 +198,7 @@ def _infeasible(table: Tuples, models: Sequence[PrivacyModel], limit: float) -> 
             least = min(least, classes.people_in(suppressed))
     if least > table.people:
         return InfeasibleError(
-            "no generalization fulfills delta-presence, whatever is suppressed", remedy="widen its bounds"
+            "no generalization meets delta-presence, whatever is suppressed", remedy="widen its bounds"
         )
     nearest = math.ceil(least / table.people * 1000) / 1000
     return InfeasibleError(

@@ -281,7 +281,7 @@ def _bits(values: int) -> int:
 
 
 def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
-    """From one number per leaf to one a label: the number of the label's leaves, which all share it."""
+    """From one number per leaf to one per label: the number of the label's leaves, which all share it."""
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result

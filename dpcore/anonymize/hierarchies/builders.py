@@ -50,10 +50,9 @@ def intervals(
     nests = all(b > a and b % a == 0 for a, b in pairwise(steps))
     if not ratios or not nests or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True)):
         raise ParameterError(
-            "widths ({map}) must be above 0, each a multiple of the one before",
+            "widths ({widths}) must be above 0, each a multiple of the one before",
             remedy="take widths such as 5, 10, 20",
-            widths=tuple(widths),
-            map=", ".join(map(_number, widths)),
+            widths=", ".join(map(_number, widths)),
         )
     found = _leaves(values)
     parsed = pd.to_numeric(pd.Series(found, dtype=object), errors="coerce")

@@ -51,7 +51,7 @@ class Hierarchy:
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
-        """For every leaf the position of its label in `labels(level)`; int64, one a leaf."""
+        """For every leaf the position of its label in `labels(level)`; int64, one per leaf."""
         return pd.factorize(np.array(self.levels[level], dtype=object))[0].astype(np.int64)
 
     def leaf_counts(self, level: int) -> NDArray[np.int64]:

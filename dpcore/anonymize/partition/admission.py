@@ -51,7 +51,7 @@ class Admission:
             )
         if violations(self.models, whole).any():
             raise InfeasibleError(
-                "even the whole table as one class does not satisfy the model", remedy="weaken the model"
+                "even the whole table as one class does not meet the model", remedy="weaken the model"
             )
         return Gate(admission=self, rows=rows)
 

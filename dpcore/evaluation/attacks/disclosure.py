@@ -35,7 +35,7 @@ class Disclosure:
     """What the attacks did.
 
     Attributes:
-        attacks: one entry an attack.
+        attacks: one entry per attack.
         columns: those that took part.
         people, control: rows of the original and of the control; 0 without one.
     """

@@ -84,7 +84,7 @@ def fit(
     `max_sweeps`, or when they have touched WORK cells: only noisy measurements and public sizes steer it.
 
     Args:
-        measurements: noisy tables with independent noise, one or more; a clique may stand twice, and the
+        measurements: noisy tables with independent noise, one or more; a clique may be there twice, and the
             empty clique is the number of rows.
         start: column -> expected counts or shares of its cells, at least 0: the independent model that
             the fit departs from; above 0 wherever rows may be.
@@ -156,7 +156,7 @@ class _Block:
 def _blocks(
     tree: JunctionTree, measurements: Sequence[Marginal], warm: Mapping[Clique, Values]
 ) -> list[list[_Block]]:
-    """The measured cliques of each node, small ones first; each stands in the smallest node that holds it."""
+    """The measured cliques of each node, small ones first; each is in the smallest node that holds it."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
     blocks: list[list[_Block]] = [[] for _ in tree.nodes]
     for marginal in sorted(measurements, key=lambda each: len(each.clique)):

@@ -1,6 +1,6 @@
 """Junction trees: how a set of cliques is covered by a tree of larger tables.
 
-Two columns that stand in one clique must meet in one node of the tree, and the nodes that hold a column
+Two columns that are in one clique must meet in one node of the tree, and the nodes that hold a column
 must hang together. Then exact answers need no table larger than a node. Finding the smallest tree is
 NP-hard; columns are eliminated greedily, the one whose node has the fewest cells first.
 
@@ -21,7 +21,7 @@ class JunctionTree:
     """Nodes of a tree in depth-first order.
 
     Attributes:
-        domain: of all columns; each stands in at least one node.
+        domain: of all columns; each is in at least one node.
         nodes: cliques with their columns in ascending size, so that the longest axis is the last.
         parents: position of each node's parent, -1 for the first node.
         separators: the columns a node shares with its parent, () for the first node and wherever two
@@ -66,7 +66,7 @@ class Room:
     """A growing set of cliques whose junction tree may not have more than `limit` cells.
 
     Attributes:
-        nodes: bit masks of the nodes of the tree as it stands.
+        nodes: bit masks of the nodes of the tree as it is.
     """
 
     def __init__(self, domain: Domain, limit: int, nodes: Iterable[Clique] = ()) -> None:

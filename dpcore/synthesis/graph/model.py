@@ -22,7 +22,7 @@ from dpcore.tables.counts import Values, aligned, pack, project, unpack
 class GraphicalModel:
     """Expected counts of every combination of values: total times the normalized product of the factors.
 
-    Columns that stand in no common node depend on each other only through the separators between.
+    Columns that are in no common node depend on each other only through the separators between.
 
     Attributes:
         tree: its nodes hold every factor.
@@ -41,7 +41,7 @@ class GraphicalModel:
 
     @property
     def tables(self) -> tuple[Values, ...]:
-        """Calibrated expected counts, one array a node, in rows; neighbors agree on separators."""
+        """Calibrated expected counts, one array per node, in rows; neighbors agree on separators."""
         return self._calibrated[1]
 
     def marginal(self, clique: Clique) -> Values:

@@ -1,6 +1,6 @@
 """Message passing on a junction tree, in plain probabilities.
 
-A state holds one table a node. It is calibrated when neighbors agree on their separator; then each table
+A state holds one table per node. It is calibrated when neighbors agree on their separator; then each table
 is the exact marginal of the product of all potentials. A change of one table is carried to a neighbor by
 multiplying the neighbor by (new separator) / (old separator). No logarithms are taken of the large tables,
 which is what makes numpy fast enough.
@@ -24,13 +24,13 @@ class State:
     """Tables of the nodes of a tree, in the order of the tree, and of their separators.
 
     Attributes:
-        tables: one array a node with the node's shape, changed in place; not normalized.
-        separators: one array a node, over the columns it shares with its parent.
+        tables: one array per node with the node's shape, changed in place; not normalized.
+        separators: one array per node, over the columns it shares with its parent.
         log_mass: logarithm of the sum of the product of all potentials, minus infinity when it is 0.
     """
 
     def __init__(self, tree: JunctionTree, potentials: Sequence[Values]) -> None:
-        """Calibrate the product of `potentials`, one array a node, which are taken over and changed."""
+        """Calibrate the product of `potentials`, one array per node, which are taken over and changed."""
         self.tree = tree
         self.tables = list(potentials)
         domain = tree.domain
@@ -72,7 +72,7 @@ class State:
 
 
 def product_potentials(tree: JunctionTree, factors: Iterable[tuple[Clique, Values]]) -> list[Values]:
-    """One potential a node: the product of the factors it holds, each put into the smallest fitting node.
+    """One potential per node: the product of the factors it holds, each put into the smallest fitting node.
 
     Args:
         factors: (clique, table) with axes in the clique's order; each clique fits into a node.

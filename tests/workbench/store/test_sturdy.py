@@ -24,7 +24,7 @@ from tests.contracts.ledger_kinds import (
     run_process,
     sqlite_kind,
 )
-from workbench.store import __main__ as deeds
+from workbench.store import __main__ as tasks
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 
@@ -178,27 +178,27 @@ def test_a_file_replaced_under_a_running_server_is_noticed(tmp_path: Path) -> No
         file = kind.settings.data_dir / "workbench.sqlite"
         shutil.copy(file, file.with_suffix(".copy"))
         file.with_suffix(".copy").replace(file)
-        for deed in (lambda: _spend(ledger, "more"), lambda: ledger.lines(DATASET)):
+        for step in (lambda: _spend(ledger, "more"), lambda: ledger.lines(DATASET)):
             with pytest.raises(LedgerError, match="replaced or removed"):
-                deed()
+                step()
 
 
 def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path: Path) -> None:
     """Putting back yesterday's copy would give back what was spent since; a backup would be empty."""
     ledger = _spent(kind)
     try:
-        deeds.backup(kind.settings, tmp_path / "kept")  # while the server runs
+        tasks.backup(kind.settings, tmp_path / "kept")  # while the server runs
     except LedgerError as error:
         pytest.skip(f"no client of PostgreSQL of this version: {error}")
     _spend(ledger, "after")
-    assert deeds.restore(kind.settings, tmp_path / "kept") == [DATASET]
+    assert tasks.restore(kind.settings, tmp_path / "kept") == [DATASET]
     for each in (ledger, kind.open()):  # the running server notices too
         with pytest.raises(LedgerCorrupt, match="older than what was seen"):
             _spend(each, "again", 1)
         with pytest.raises(LedgerCorrupt, match="older than what was seen"):
             each.open(account())
-    deeds.accept(kind.settings)
-    assert deeds.check(kind.settings) == []
+    tasks.accept(kind.settings)
+    assert tasks.check(kind.settings) == []
     assert ledger.lines(DATASET)[-1].content == {"kind": "older copy accepted", "forgotten": 2}
     _spend(ledger, "again")
     assert ledger.standing(DATASET).balance.left == 600_000
@@ -208,10 +208,10 @@ def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
     """A backup that lost nothing would need to be accepted."""
     ledger = _spent(kind)
     try:
-        deeds.backup(kind.settings, tmp_path / "kept")
+        tasks.backup(kind.settings, tmp_path / "kept")
     except LedgerError as error:
         pytest.skip(f"no client of PostgreSQL of this version: {error}")
-    assert deeds.restore(kind.settings, tmp_path / "kept") == []
+    assert tasks.restore(kind.settings, tmp_path / "kept") == []
     _spend(ledger, "more")
     assert ledger.release(DATASET, "r0") == "release"
 

@@ -1,0 +1,157 @@
+"""One text per value: only `schema/values.py` turns what a table holds into text.
+
+Two spellings of one value were the root of attacks: an id "1" and an id 1.0 were two people, and a person
+could change how the rows of others were counted. So every conversion in the library is found with `ast`, and
+listed here with what it converts: a name, a declared fact, an argument, something of ours. Never a value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.house import CORE, name_of
+
+HOLDER = "dpcore.schema.values"
+TYPES = {"str", "string", "U"}
+ALLOWED: dict[str, dict[str, set[str]]] = {
+    "names of columns": {
+        "anonymize.hierarchies.hierarchy": {"str(series.name)"},
+        "anonymize.hierarchies.suggest": {"str(series.name)"},
+        "io.read": {"pd.Series(names, dtype='str')"},
+        "io.checks": {"repr(name if len(name) <= 60 else name[:59] + '…')"},
+        "risk.roles": {"map(str, frame.columns)"},
+        "schema.detector": {"str(name)"},
+        "schema.domain": {"map(repr, self.names)"},
+        "schema.suggest": {"str(name)", "str(duplicated[0])", "str(base['name'])"},
+        "synthesis.base": {"str(name)"},
+        "synthesis.conditional": {"map(repr, model.columns)"},
+        "synthesis.workload": {"map(repr, names)"},
+        "tables.digests": {"str(name)", "str(column.name)", "map(str, frame.columns)"},
+        "tables.sketch": {"str(name)"},
+    },
+    "public facts of a declaration": {
+        "schema.column": {
+            *("str(each)", "map(str, self.categories)", "str(value)"),
+            *("pd.array([str(value) for value in values], dtype='str')",),
+            *("pd.array([self.false_label, self.true_label], dtype='str')",),
+        },
+        "schema.date": {
+            "str(getattr(self, label))",
+            "day.isoformat()",
+            "str(np.datetime64(int(bound), 'D'))",
+        },
+        "schema.interval": {"str(a)"},
+        "schema.suggest": {"str(days.min())", "str(days.max())"},  # to whole years, named as from the data
+        "synthesis.suggested": {"str(_YEARS.index(label) + 1)"},
+    },
+    "arguments, and errors of libraries": {
+        "accounting.loss": {"str(value)"},
+        "evaluation.private": {"str(self.way)"},
+        "evaluation.marginal_error": {"map(str, self.ways)"},
+        "evaluation.range_queries": {"datetime.date.fromisoformat(bound).isoformat()"},
+        "io.lines": {"str(error)"},
+        "io.options": {"map(repr, allowed)"},
+        "local.question": {"str(protocol)"},
+        "mechanisms.measurer": {"str(order)"},
+    },
+    "losses, models, guarantees, sizes, dates of lines": {
+        "accounting.events": {"str(self.delta)"},
+        "accounting.ledger": {"datetime.now(UTC).isoformat(timespec='seconds')"},
+        "accounting.loss": {"str(getattr(loss, name))"},
+        "anonymize.methods": {"str(model)"},
+        "curator": {
+            *("str(spend.amount)", "map(str, plan.models)"),
+            *("datetime.now(UTC).isoformat(timespec='seconds')",),
+        },
+        "evaluation.attacks.singling_out": {"str(rng.choice(hows))"},
+        "evaluation.trial": {"map(str, self.plan.models)"},
+        "io.lines": {"str(place)"},
+        "local.question": {"str(self.epsilon)"},
+        "mechanisms.selection": {"str(i)"},
+        "release": {"str(delta)", "str(schema.unit)"},
+        "synthesis.base": {"str(value)"},  # a fraction
+        "synthesis.pipeline": {"str(loss)"},
+        "synthesis.pooling": {"str(together((Fraction(each[name]) for each in losses)))"},
+        "synthesis.stored": {"str(fields['kind'])"},
+        "synthesis.synthetic": {"str(loss.amount)"},
+        "tables.counts": {"map(str, domain.shape(clique))"},
+    },
+    "texts of `values` already, given their Python type": {
+        "anonymize.hierarchies.builders": {"pd.Series(found, dtype='str')"},
+        "anonymize.partition.mondrian": {"str(labels[0])", "str(labels[low])"},
+        "engines.frame": {"str(text)"},
+        "evaluation.records": {"texts[unread].astype('str')"},
+    },
+    "numbers of digits": {"risk.identifiers": {"str(low)", "str(high)"}},
+    "the order of published rows, in which equal texts of unlike values must not be equal": {
+        "anonymize.apply": {"column.astype('str')"},
+    },
+    "a moment in a file, on its way to being a value": {
+        "io.locales": {"str(moment)", "str(moment.date())"},
+    },
+}
+
+
+def conversions(tree: ast.AST) -> Iterator[str]:
+    """The source of every call that makes text of something else."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        function, given = node.func, [*node.args, *(keyword.value for keyword in node.keywords)]
+        named = {
+            ast.unparse(argument).strip("'\"").removeprefix("np.").removesuffix("_") for argument in given
+        }
+        name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+        if (
+            (name in ("str", "repr", "ascii", "format") and isinstance(function, ast.Name) and given)
+            or (name in ("map", "apply", "astype", "array", "asarray", "Series") and named & {*TYPES, "repr"})
+            or name in ("isoformat", "strftime", "datetime_as_string", "to_string")
+        ):
+            yield ast.unparse(node)
+
+
+def test_values_become_text_in_one_place() -> None:
+    """A second spelling of a value would be a second person, category or hash."""
+    found = {
+        (name_of(path).removeprefix("dpcore."), source)
+        for path, tree in CORE
+        if name_of(path) != HOLDER
+        for source in conversions(tree)
+    }
+    allowed = {
+        (module, source)
+        for modules in ALLOWED.values()
+        for module, sources in modules.items()
+        for source in sources
+    }
+    assert found - allowed == set(), "convert with dpcore.schema.values, or say here what this is"
+    assert allowed - found == set(), "no longer there"
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "ids = frame['id'].astype(str)",
+        "ids = frame['id'].astype('string')",
+        "ids = frame['id'].map(str)",
+        "ids = frame['id'].apply(repr)",
+        "ids = list(map(str, frame['id']))",
+        "ids = [str(each) for each in frame['id']]",
+        "ids = np.asarray(frame['id'], dtype='U')",
+        "ids = np.array(frame['id'], dtype=np.str_)",
+        "days = [day.isoformat() for day in frame['day']]",
+        "days = frame['day'].dt.strftime('%Y')",
+    ],
+)
+def test_a_planted_conversion_is_seen(planted: str) -> None:
+    """A search that finds nothing would forbid nothing."""
+    assert list(conversions(ast.parse(planted)))
+
+
+def test_what_converts_nothing_is_left_alone() -> None:
+    """A search that finds everything would be turned off."""
+    plain = "texts(column)\nframe.astype('int64')\nisinstance(name, str)\nnp.array([1], dtype='int64')\nstr()"
+    assert list(conversions(ast.parse(plain))) == []
