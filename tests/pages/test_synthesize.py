@@ -249,7 +249,7 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
         opened.press("Stop it")
         assert opened.session.job.done.wait(20)
         opened.at.run()
-    assert "this was stopped before its end" in opened.errors
+    assert "was stopped before its end" in opened.errors
     assert "Nothing was charged." in opened.text
     assert spent(opened) == 0
     opened.press("Back").release()
