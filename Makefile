@@ -14,7 +14,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app lock parts licenses backup restore accept test lint check bench messages wheel chromium
+.PHONY: app lock parts licenses backup restore accept test lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
 	$(BIN)/streamlit run server.py
@@ -68,6 +68,10 @@ $(VENV)/app: requirements.lock | $(BIN)/python
 $(VENV)/dev: requirements-dev.lock | $(BIN)/python
 	$(INSTALL) --require-hashes -r requirements-dev.lock
 	touch $@
+
+# DuckDB and PySpark, which only connected sources need; Spark wants Java besides.
+engines: $(VENV)/dev
+	$(INSTALL) -r requirements-duckdb.txt -r requirements-spark.txt
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed."; exit 1; }

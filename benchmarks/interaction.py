@@ -44,10 +44,10 @@ st.altair_chart(altair.Chart(frame).mark_bar().encode(x=altair.X(column + ":N"),
 """
 
 
-def seconds(deed: Callable[[], object]) -> float:
-    """Wall time of one deed."""
+def seconds(step: Callable[[], object]) -> float:
+    """Wall time of one step."""
     began = time.perf_counter()
-    deed()
+    step()
     return time.perf_counter() - began
 
 

@@ -1,7 +1,7 @@
 """A link that many people open: how long does its page take, an answer to a question, a file?
 
 A server with two links: a histogram, and a whole table (13 columns, Adaptive). One client asks again and
-again; then 50 connections ask at once. Beside each stands /healthz, an answer of three bytes by the same
+again; then 50 connections ask at once. Beside each is /healthz, an answer of three bytes by the same
 server. Prints tables, or JSON with --json. CPU is that of the server for one answer; times are those of the
 client, on the same cores.
 """
@@ -27,7 +27,7 @@ from tests.workbench.web.client import Server, serving
 from workbench.samples import census
 from workbench.store.database import Store
 from workbench.store.settings import Settings
-from workbench.store.shares import Shares, in_days
+from workbench.store.shares import Draft, Shares, in_days
 
 ALONE, TOGETHER, CONNECTIONS = 200, 2_000, 50
 CONTENTS = ("counts", "rows", "model", "questions")
@@ -102,9 +102,8 @@ def main() -> None:
         shares = Shares(Store.open(Settings(data_dir=server.folder / "var")))
         paths = {"healthz": "/healthz"}
         for name, release in made.items():
-            token = shares.make(
-                release, dataset="benchmark", title=name, expires=in_days(1), contents=CONTENTS
-            )
+            draft = Draft(title=name, expires=in_days(1), contents=frozenset(CONTENTS))
+            token = shares.make(release, draft, dataset="benchmark")
             paths[f"page, {name}"] = f"/share/{token}"
             paths[f"question, {name}"] = f"/share/{token}?from-0=20&below-0=40"
         paths["question, three columns apart"] = (

@@ -18,11 +18,11 @@ import pandas as pd
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
-from dpcore.accounting.loss import AnyLoss, ApproxDP, Loss, loss_fields, units_down
+from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, ApproxDP, Loss, loss_fields, units_down
 from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.base import Engine
-from dpcore.engines.frame import FrameEngine
+from dpcore.engines.connect import engine_of, look
 from dpcore.engines.work import Part
 from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
@@ -30,6 +30,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
 from dpcore.synthesis import load_model
 from dpcore.synthesis.base import OnProgress, Recipe, silent
 from dpcore.synthesis.quote import Quote, smallest_loss
@@ -60,7 +61,7 @@ class Curator:
     @classmethod
     def open(
         cls,
-        table: pd.DataFrame | Engine,
+        table: pd.DataFrame | Engine | Source,
         schema: Schema,
         *,
         budget: AnyLoss,
@@ -70,27 +71,27 @@ class Curator:
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
-        The account is filed under a keyed fingerprint of the content, so that the same table finds what
-        was spent on it before; that of a connected source, whose rows change, under its declared identity.
-        A budget of PureDP opens a ledger of pure epsilon, any other one of rho.
+        The account is filed under a keyed fingerprint of the content, so that the same table finds what was
+        spent on it before; that of a connected source under its name. PureDP opens a ledger of pure epsilon.
 
         Args:
-            table: the private rows; or an engine that holds them behind this schema under the ledger's key.
+            table: the private rows, a connected source, or an engine under this schema and the ledger's key.
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
-            identity: the name of a connected source, one for all its days; None for a table of its own.
+            identity: the name of the source that an engine is connected to.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file.
         """
-        engine = FrameEngine(table, schema, key=ledger.key) if isinstance(table, pd.DataFrame) else table
+        engine = engine_of(table, schema, key=ledger.key)
+        identity = table.name if isinstance(table, Source) else identity
         if engine.domain != schema.domain or not schema.columns:
-            raise SchemaError(
-                "the table was declared with other columns than the schema, or none",
-                remedy="declare the same columns for both",
-            )
+            problem = "the table was declared with other columns than the schema, or none"
+            raise SchemaError(problem, remedy="declare the same columns for both")
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(account_for(dataset, schema, budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
+
+    look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
 
     @staticmethod
     def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
@@ -176,7 +177,7 @@ class Curator:
         recipe.fit(self._rehearsal(spend, cell, delta), silent)
         charge = Charge(
             units=self.rule.units(spend),
-            threshold_units=math.ceil(delta * 10**18),
+            threshold_units=math.ceil(delta * DELTA_UNIT),
             part=self._charged(cell),
         )
         asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
@@ -239,7 +240,7 @@ class Curator:
             uuid.uuid4().hex,
             {"evaluation": evaluation.kind, "about": list(evaluation.about)},
         )
-        content = evaluation.compute(self._engine.rows(), self.schema)
+        content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(
@@ -388,7 +389,7 @@ def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
         dataset=dataset,
         rule=Rule.of(budget),
         units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
-        threshold_units=int(budget.threshold_delta * 10**18) if isinstance(budget, ApproxDP) else 0,
+        threshold_units=int(budget.threshold_delta * DELTA_UNIT) if isinstance(budget, ApproxDP) else 0,
         promise=loss_fields(budget),
         unit=schema.unit.to_dict(),
     )

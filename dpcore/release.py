@@ -247,17 +247,7 @@ class Release:
     @classmethod
     def from_dict(cls, fields: dict[str, Any], *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
         """The release of the fields of such a text. Raises: ParameterError, as `from_json`."""
-        if fields["version"] != RELEASE_VERSION:
-            raise ParameterError(
-                "the release has version {field}, this program reads {release_version}",
-                remedy="open it with the program that made it",
-                field=fields["version"],
-                release_version=RELEASE_VERSION,
-            )
-        if "digest" in fields and fields["digest"] != _digest(fields):
-            raise ParameterError(
-                "the release was altered after it was made", remedy="ask for it again where it was made"
-            )
+        check_whole(fields)
         marginals = [Marginal.from_dict(each) for each in fields["marginals"]]
         return cls(
             request_id=fields["request_id"],
@@ -268,6 +258,21 @@ class Release:
             model=load_model(fields["model"]),
             created=fields["created"],
             part=tuple(fields["part"]) if fields["part"] else None,
+        )
+
+
+def check_whole(fields: Mapping[str, Any]) -> None:
+    """Refuse the fields of a release of another version, or that were altered. Raises: ParameterError."""
+    if fields["version"] != RELEASE_VERSION:
+        raise ParameterError(
+            "the release has version {field}, this program reads {release_version}",
+            remedy="open it with the program that made it",
+            field=fields["version"],
+            release_version=RELEASE_VERSION,
+        )
+    if "digest" in fields and fields["digest"] != _digest(fields):
+        raise ParameterError(
+            "the release was altered after it was made", remedy="ask for it again where it was made"
         )
 
 

@@ -7,12 +7,13 @@ from dpcore.evaluation.audit import AuditReport
 from workbench import session
 from workbench.audit import document, findings, view
 from workbench.ui import widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
 st.title(_("Is this anonymous?"))
-curator = widgets.need_curator(
+curator = widgets.need_rows(
     _(
         "Here you learn how re-identifiable a table is: how many people are unique, which columns name "
         "people, and what somebody with a voter list would find."
@@ -63,6 +64,11 @@ def figures(found: AuditReport) -> None:
 
 widgets.internal_badge()
 columns, sensitive = ask()
+naming = [each.column for each in roles.values() if each.role == "identifier"]
+if naming:
+    st.caption(
+        _("Columns that name people: {columns}.").format(columns=plain(", ".join(naming), at_most=400))
+    )
 if not columns:
     st.info(_("Choose at least one column that others may know."))
     st.stop()
@@ -95,13 +101,15 @@ except DpcoreError as error:
 st.markdown(f"### {plain(findings.verdict(found, columns), at_most=400)}")
 figures(found)
 with st.container(horizontal=True):
-    if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
+    if session.session().draft is not None:
+        st.page_link("pages/upload.py", label=_("Open it, to make it safer"), icon=":material/arrow_forward:")
+    elif st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Print: one HTML file"),
         lambda: document.to_html(curator, found, columns),
-        "audit.html",
+        file_name(curator.name, "audit internal", "html"),
         "text/html",
         on_click="ignore",
         icon=":material/print:",

@@ -3,51 +3,67 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench.ledger import lines, opened_view
+from workbench.ledger import lines, opened_view, people_view
 from workbench.ui import widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon
+from workbench.ui.wording import amount, budget_words, number, plain, spent_epsilon, unit_words
 
 st.title(_("Ledger"))
 opened_view.show()
-curator = widgets.need_curator(
+data_set = widgets.need_data_set(
     _(
         "Here is every charge on a data set: what was asked, what it cost, and what is left. "
         "Nothing is read before its line is written."
     )
 )
-balance = curator.balance()
+balance = data_set.balance()
 
 spent, held, left = st.columns(3)
-spent.metric(_("Spent"), amount(balance.spent, curator.account), help=GLOSSARY["charge"])
+spent.metric(_("Spent"), amount(balance.spent, data_set.account), help=GLOSSARY["charge"])
 held.metric(
     _("Held"),
-    amount(balance.held, curator.account),
+    amount(balance.held, data_set.account),
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
-left.metric(_("Left"), amount(balance.left, curator.account), help=GLOSSARY["budget"])
-widgets.budget_bar(balance, curator.account)
+left.metric(_("Left"), amount(balance.left, data_set.account), help=GLOSSARY["budget"])
+if data_set.account.source is None:
+    st.caption(
+        _("This account belongs to the content of the table: a table with other rows has another one.")
+    )
+else:
+    st.caption(
+        _("This account belongs to the connected source {name}, whatever rows it has today.").format(
+            name=plain(data_set.account.source)
+        )
+    )
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
-        budget=budget_words(curator.account),
-        unit=plain(curator.schema.unit, at_most=200),
-        rule=_("basic, epsilons add up") if curator.rule.pure else _("zCDP, rhos add up"),
+        budget=budget_words(data_set.account),
+        unit=plain(unit_words(data_set.unit), at_most=200),
+        rule=_("basic, epsilons add up") if data_set.rule.pure else _("zCDP, rhos add up"),
     )
 )
-if not curator.rule.pure:
+if not data_set.rule.pure:
     st.caption(
         _("What is spent amounts to epsilon {epsilon} at the delta of this budget.").format(
-            epsilon=number(spent_epsilon(balance.spent + balance.held, curator.account))
+            epsilon=number(spent_epsilon(balance.spent + balance.held, data_set.account))
         )
     )
 
 st.header(_("Charges"))
-charges = lines.charges(curator)
+charges, notes = lines.charges(data_set), lines.notes(data_set)
+words = ""
+if len(charges) + len(notes) > 3:
+    words = st.text_input(_("Show only lines with"), key="ledger-words", placeholder=_("such as a column"))
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
-    st.dataframe(charges, hide_index=True)
+    st.dataframe(lines.matching(charges, words), hide_index=True)
+if not notes.empty:
+    with st.expander(_("Work outside the total, free: {number}").format(number=len(notes))):
+        st.dataframe(lines.matching(notes, words), hide_index=True)
 
 covers, not_covered = st.columns(2)
 with covers.container(border=True):
@@ -60,7 +76,7 @@ with covers.container(border=True):
     )
 with not_covered.container(border=True):
     st.subheader(_("What it does not cover"))
-    for sentence in lines.not_covered(curator):
+    for sentence in lines.not_covered(data_set):
         st.markdown(f"- {sentence}")
 
 st.header(_("The same spends under other rules"))
@@ -70,7 +86,7 @@ st.caption(
         "depend on earlier answers."
     )
 )
-comparison = lines.comparison(curator)
+comparison = lines.comparison(data_set)
 if comparison is None:
     st.write(_("There is nothing to compare yet."))
 else:
@@ -81,15 +97,16 @@ with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     st.download_button(
         _("Export the ledger (JSON)"),
-        lines.export(curator),
-        "ledger.json",
+        lines.export(data_set),
+        file_name(data_set.name, "ledger", "json"),
         "application/json",
         on_click="ignore",
         icon=":material/download:",
     )
+people_view.show(data_set.id)
 if verify:
     try:
-        curator.verify()
-        st.success(_("All {lines} lines are as they were written.").format(lines=len(curator.lines())))
+        data_set.verify()
+        st.success(_("All {lines} lines are as they were written.").format(lines=len(data_set.lines())))
     except DpcoreError as error:
         widgets.error_box(error)

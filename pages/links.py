@@ -24,14 +24,14 @@ if notice := held.notices.pop("links", None):
 if held.link is not None:
     view.made(*held.link)
 try:
-    release = form.choose(curator)
-    if release is not None:
+    chosen = form.choose(curator)
+    if chosen is not None:
         left, right = st.columns([2, 3], gap="large")
         with left:
-            draft = form.ask(release)
-            form.make(curator, release, draft)
+            draft = form.ask(chosen)
+            form.make(curator, chosen, draft)
         with right:
-            view.preview(release, draft)
+            view.preview(chosen, draft)
     view.listed(curator)
 except DpcoreError as error:
     widgets.error_box(error)

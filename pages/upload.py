@@ -2,45 +2,53 @@
 
 import streamlit as st
 
-from dpcore.curator import Curator
-from workbench import session
+from workbench import person, session
 from workbench.drafts import Draft
-from workbench.ui import file_view, widgets
+from workbench.ui import data_sets_view, file_view, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening, reading
+from workbench.upload import form, opening, reading, source_view, ways_view
 
 held = session.session()
 
 
 def choose_table() -> None:
-    if held.curator is not None:
+    if held.data_set is not None:
         st.button(
-            _("Back to {name}").format(name=plain(held.curator.name)),
+            _("Back to {name}").format(name=plain(held.data_set.name)),
             icon=":material/arrow_back:",
             on_click=opening.stay,
         )
-    st.title(_("Share something from a table of personal data"))
-    st.write(
-        _(
-            "Open a table, say what is public about it, and release counts or a synthetic table "
-            "whose privacy loss is on file. Start with an invented sample, or with your own table."
+    if held.declaring is not None and held.data_set is not None:
+        st.title(_("Declare {name} anew").format(name=plain(held.data_set.name)))
+        st.write(_("Bring its file: what was declared is filled in, and can be changed."))
+    else:
+        st.title(_("Share something from a table of personal data"))
+        st.write(
+            _(
+                "Open a table, say what is public about it, and release counts or a synthetic table "
+                "whose privacy loss is on file. Start with an invented sample, or with your own table."
+            )
         )
-    )
     file_view.demo_notice()
-    for column, sample in zip(st.columns(len(opening.SAMPLES)), opening.SAMPLES.values(), strict=True):
+    for column, sample in zip(st.columns(len(reopening.SAMPLES)), reopening.SAMPLES.values(), strict=True):
+        title = SAMPLE_TITLES[sample.key]
         with column.container(border=True, height="stretch"):
-            st.subheader(SAMPLE_TITLES[sample.key])
+            st.subheader(title)
             st.write(SAMPLE_LINES[sample.key])
             st.button(
-                _("Open this sample"),
+                _("Open this sample: {title}").format(title=title),
                 key=f"sample-{sample.key}",
                 on_click=opening.take_sample,
                 args=(sample.key,),
             )
+    source_view.show_cards()
     file_view.file_uploader(
-        _("Or drop your own table here: CSV, TSV or Parquet, at most 50 MB, 2,000,000 rows, 1,000 columns"),
-        type=["csv", "tsv", "txt", "data", "parquet"],
+        _(
+            "Or drop your own table here: CSV, TSV, Parquet, Excel, SPSS, Stata or SAS, "
+            "at most 50 MB, 2,000,000 rows, 1,000 columns"
+        ),
+        type=data_sets_view.ENDINGS,
         key=session.uploader().key,
         on_change=opening.take_upload,
     )
@@ -50,6 +58,8 @@ def choose_table() -> None:
             "while after. This program does not write it to disk."
         )
     )
+    if held.declaring is None:
+        data_sets_view.my_data_sets()
 
 
 def describe(draft: Draft) -> None:
@@ -59,44 +69,29 @@ def describe(draft: Draft) -> None:
             rows=len(draft.frame), columns=len(draft.frame.columns)
         )
     )
+    source_view.say_which_rows(draft)
     for note in draft.notes:
         st.caption(plain(said(note), at_most=300))
     reading.show_reading(draft)
+    with st.container(horizontal=True):
+        if st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
+            st.switch_page("pages/audit.py")
+        st.button(_("Choose another table"), on_click=opening.drop_draft)
     with st.expander(_("Look at the first rows (private)")):
         widgets.internal_badge()
         st.dataframe(draft.frame.head(20), hide_index=True)
-    st.button(_("Choose another table"), on_click=opening.drop_draft)
-
-
-def next_steps(curator: Curator) -> None:
-    st.title(_("What you can do now"))
-    st.success(
-        _("The data set is open. What is computed from its rows now goes through the ledger."),
-        icon=":material/lock:",
-    )
-    for column, (kind, label, text) in zip(st.columns(3), opening.steps(curator), strict=True):
-        with column.container(border=True, height="stretch"):
-            if st.button(
-                label,
-                key=f"step-{kind}",
-                icon=":material/arrow_forward:",
-                on_click=opening.plan,
-                args=(kind,),
-            ):
-                st.switch_page("pages/synthesize.py")
-            st.write(text)
-    with st.container(horizontal=True):
-        st.button(_("Open another table"), on_click=opening.another)
-        st.download_button(
-            _("Save what is publicly known, as JSON"),
-            curator.schema.to_json(),
-            "schema.json",
-            on_click="ignore",
-            icon=":material/download:",
+    with st.expander(_("Declare it by a codebook that was saved earlier")):
+        file_view.file_uploader(
+            _("A codebook, as JSON"),
+            type=["json"],
+            key=session.codebook_field().key,
+            on_change=opening.take_codebook,
         )
 
 
-opening.take_wanted_sample()
+steward = person.is_steward()
+if steward:
+    opening.take_wanted_sample()
 notice = held.notices.get("upload")
 if notice is not None:
     widgets.error_box(notice)
@@ -115,7 +110,9 @@ if held.draft is not None:
     )
     if not ready:
         st.caption(_("It can be opened once the points above are settled."))
-elif held.curator is not None and not held.choosing and notice is None:
-    next_steps(held.curator)
-else:
+elif held.data_set is not None and not held.choosing and notice is None:
+    ways_view.next_steps(held.data_set, steward=steward)
+elif steward:
     choose_table()
+else:
+    ways_view.shown_to_me()

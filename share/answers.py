@@ -175,7 +175,7 @@ def answer_page(question: Question) -> str:
         sent=_("Sent. Thank you. This link has done its work and opens no more."),
         trusted={
             "choices": choices,
-            # so that no label can end the element that it stands in
+            # so that no label can end the element that it is in
             "asked": json.dumps(asked).replace("<", "\\u003c"),
         },
     )

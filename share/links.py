@@ -10,7 +10,8 @@ import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -21,7 +22,7 @@ from dpcore.errors import LedgerError
 from dpcore.release import Release
 from dpcore.synthesis import load_model
 from share.answers import HEADERS, Limiter
-from workbench.report import asking, downloads, of_release
+from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
 from workbench.store.shares import Shares, Shown
 from workbench.store.surveys import links_work
@@ -80,32 +81,25 @@ class Links:
         share = self._shares.open(token, address)
         if share is None:
             return HTMLResponse(gone_page(), 404)
-        release, document, made, shown = self._pages.get(
-            (share,), lambda: self._opened(share), lambda opened: 2 * len(opened[3].text)
-        )
+        opened = self._pages.get((share,), lambda: self._opened(share), lambda opened: opened.size)
         if query.startswith(_FILE):
-            return self._file(release, document, shown, query.removeprefix(_FILE))
+            return self._file(share, opened, query.removeprefix(_FILE))
         self._shares.count(share)
-        return HTMLResponse(made.html(asking.section(release, query) if document.asks else ""))
+        return HTMLResponse(opened.page.html(opened.questions(query)))
 
-    def _opened(self, share: str) -> tuple[Release, Document, Page, Shown]:
+    def _opened(self, share: str) -> Opened:
         with self._heavy:
-            shown = self._shares.shown(share)
-            release = Release.from_json(shown.text, load_model=load_model)
-            document = of_release.document(
-                release, title=shown.title, note=shown.note, contents=shown.contents
-            )
-            return release, document, page(document), shown
+            return opened(self._shares.shown(share))
 
-    def _file(self, release: Release, document: Document, shown: Shown, name: str) -> Response:
-        if name not in {each.name for each in document.downloads}:
+    def _file(self, share: str, opened: Opened, name: str) -> Response:
+        if name not in {each.name for each in opened.document.downloads}:
             return HTMLResponse(gone_page(), 404)
 
         def make() -> bytes:
             with self._heavy:
-                return downloads.content(release, name)
+                return opened.content(name)
 
-        data = self._files.get((shown.id, name), make, len)
+        data = self._files.get((share, name), make, len)
         if len(data) > MAX_ANSWER:
             return HTMLResponse(large_page(), 413)
         return Response(
@@ -113,6 +107,43 @@ class Links:
             media_type=downloads.TYPES[name.rpartition(".")[2]],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """What stands behind a link, ready to answer.
+
+    Attributes:
+        questions: from the end of an address to the form with its answer.
+        content: from the name of a file to its bytes.
+        size: about how many bytes it holds.
+    """
+
+    document: Document
+    page: Page
+    questions: Callable[[str], str]
+    content: Callable[[str], bytes]
+    size: int
+
+
+def opened(shown: Shown) -> Opened:
+    """Read what was shared, and make its page."""
+    seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
+    table = shown.syntactic()
+    if table is not None:
+        document = of_table.document(*table, **seen)
+        content = functools.partial(of_table.content, *table[:2])
+    else:
+        release = Release.from_json(shown.text, load_model=load_model)
+        document = of_release.document(release, **seen)
+        content = functools.partial(downloads.content, release)
+    return Opened(
+        document=document,
+        page=page(document),
+        questions=functools.partial(asking.section, release) if document.asks else lambda _: "",
+        content=content,
+        size=2 * len(shown.text),
+    )
 
 
 def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:

@@ -55,7 +55,7 @@ def opened(frame: pd.DataFrame | None = None, schema: dp.Schema = SCHEMA, **kind
 class Does(Recipe):
     """A recipe that does as it is told with its measurer."""
 
-    deed: Callable[[Measurer], Any]
+    step: Callable[[Measurer], Any]
     kind = "does"
 
     def check(self, domain: Domain) -> None:
@@ -65,7 +65,7 @@ class Does(Recipe):
         return ()
 
     def fit(self, measurer: Measurer, on_progress: Any) -> Any:
-        self.deed(measurer)
+        self.step(measurer)
         return HISTOGRAM.fit(measurer, on_progress)
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Looks(Does):
     """A recipe that does as it is told, and no more."""
 
     def fit(self, measurer: Measurer, on_progress: Any) -> Any:
-        self.deed(measurer)
+        self.step(measurer)
         return {}, FoundCategories(column="", counts={})
 
 
@@ -210,13 +210,13 @@ def test_a_recipe_cannot_spend_more() -> None:
 
 
 def fails(error: BaseException) -> Callable[[Measurer], Any]:
-    def deed(measurer: Measurer) -> None:
+    def step(measurer: Measurer) -> None:
         if isinstance(measurer, Rehearsal):
             return  # a failure that no public fact foretells
         measurer.measure([("sex",)], measurer.loss.share(Fraction(1, 2)))
         raise error
 
-    return deed
+    return step
 
 
 @pytest.mark.parametrize("error", [ValueError("a cell value: 42"), KeyboardInterrupt(), MemoryError()])
@@ -277,7 +277,7 @@ def test_the_same_request_is_the_same_release() -> None:
 
 
 def test_another_plan_under_the_same_request_is_refused() -> None:
-    """A request id stands for one deed: another recipe, loss or part under it is a mistake."""
+    """A request id stands for one step: another recipe, loss or part under it is a mistake."""
     curator = opened()
     curator.run(HISTOGRAM, ONE, request_id="click")
     for recipe, loss, where in (
@@ -635,7 +635,7 @@ def canary_table() -> tuple[pd.DataFrame, dp.Schema]:
 
 
 def test_no_cell_value_is_kept_or_said() -> None:
-    """Values of the table must not stand in ledger lines, errors, reprs, reports' reprs or JSON."""
+    """Values of the table must not be in ledger lines, errors, reprs, reports' reprs or JSON."""
     frame, schema = canary_table()
     curator = opened(frame, schema)
     said: list[Any] = []
@@ -660,7 +660,7 @@ def test_no_cell_value_is_kept_or_said() -> None:
 
 
 def test_refused_tables_are_not_quoted() -> None:
-    """An error about the table names columns and declared facts, never what stands in a cell."""
+    """An error about the table names columns and declared facts, never what is in a cell."""
     frame, _ = canary_table()
     unit = dp.PrivacyUnit(max_rows=1)
     for columns in (

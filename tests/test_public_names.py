@@ -99,7 +99,7 @@ def test_all_of_a_kind_are_public(package: str, method: str) -> None:
 
 
 def test_nothing_else_is_gathered() -> None:
-    """What the package imports to show it must stand in the list of what it shows."""
+    """What the package imports to show it must be in the list of what it shows."""
     gathered = {
         name
         for name, value in vars(dpcore).items()
@@ -109,7 +109,7 @@ def test_nothing_else_is_gathered() -> None:
 
 
 def test_usage_of_the_guide() -> None:
-    """The lines that the documentation shows must run as they stand."""
+    """The lines that the documentation shows must run as they are."""
     import pandas as pd
 
     import dpcore as dp

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
+from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
+from dpcore.schema.source import Source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,12 @@ class Draft:
         read: how a file was read; None for a sample.
         data: the bytes of a file of text, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
+        sample: key of the sample that it is.
+        unconfirmed: the grid before all of it was taken as known from outside.
+        auditor: its rows behind a door without a budget, once an audit was asked for.
+        reports: what that audit computed.
         size: of the rows, in bytes.
+        source: where the rows are, of which these are the first ones; None for a table of its own.
     """
 
     name: str
@@ -63,7 +71,12 @@ class Draft:
     version: int = 0
     checks: dict[Column, Outside] = field(default_factory=dict)
     alike: Alike | None = None
+    sample: str = ""
+    unconfirmed: pd.DataFrame | None = None
+    auditor: Curator | None = None
+    reports: dict[Any, Any] = field(default_factory=dict)
     size: int = 0
+    source: Source | None = None
 
 
 @dataclass(kw_only=True)

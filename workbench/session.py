@@ -17,18 +17,17 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LedgerError
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
-from dpcore.release import Release
+from dpcore.release import AnonymizedTable, Release
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
 from workbench.drafts import Draft, Job
-from workbench.store import roles, start
-from workbench.store.personal import PersonalLedger
-from workbench.store.roles import Person
-from workbench.store.settings import read_settings
+from workbench.person import ledger as ledger
+from workbench.store import datasets, start
+from workbench.store.datasets import DataSet, Declaration
 from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import holders, tabs
@@ -66,6 +65,18 @@ class ShowRelease:
     request_id: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """An anonymized table that may be shared, once what it does not promise was read.
+
+    Attributes:
+        not_promised: sentences for the box, as Markdown.
+    """
+
+    made: AnonymizedTable
+    not_promised: tuple[str, ...]
+
+
 Value = TypeVar("Value")
 Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
@@ -75,7 +86,8 @@ class Session:
     """What one tab holds.
 
     Attributes:
-        curators: open data sets, by fingerprint.
+        data_sets: data sets that this tab works with, by fingerprint, with or without their rows.
+        curators: those of them whose rows are here.
         current: fingerprint of the one that the pages work on.
         draft: a table on its way to being opened.
         job: the run that is going on or has just ended.
@@ -87,6 +99,7 @@ class Session:
         reports: internal reports that were computed, by what they were about.
         notices: an error to show, by the page that it happened on.
         choosing: whether another table is being chosen although one is open.
+        declaring: fingerprint of the data set that is to be declared anew, once its file is brought.
         anonymization: choices of the Anonymize page for the current data set.
         tables: second tables, such as an attacker's list, by the field that read them.
         failed: why such a field has none.
@@ -95,7 +108,10 @@ class Session:
         survey_keys: the question of each survey made in this tab, by its owner's key.
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
+        address: what this tab last wrote into the address.
+        about_rows: one digit of the rows of each table that this tab brought; internal.
         link: title and token of the last link that was made, shown once.
+        offered: what the Anonymize page handed to the Links page, of the current data set.
         tab: id of the tab; empty outside of any.
         bytes: how large each open table is, by fingerprint.
         used: when somebody last did something here, on the monotonic clock.
@@ -103,6 +119,7 @@ class Session:
         is_another: whether the browser asked for an earlier session, which is no more.
     """
 
+    data_sets: dict[str, DataSet] = field(default_factory=dict)
     curators: dict[str, Curator] = field(default_factory=dict)
     current: str | None = None
     draft: Draft | None = None
@@ -115,6 +132,7 @@ class Session:
     reports: dict[Any, Any] = field(default_factory=dict)
     notices: dict[str, Exception] = field(default_factory=dict)
     choosing: bool = False
+    declaring: str | None = None
     tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
     failed: dict[str, DpcoreError] = field(default_factory=dict)
     anonymization: Any = None
@@ -123,7 +141,10 @@ class Session:
     survey_keys: dict[str, str] = field(default_factory=dict)
     invitations: tuple[str | DpcoreError, list[str]] | None = None
     note: OpenSample | PlanRelease | TakeColumns | ShowRelease | None = None
+    address: dict[str, str] = field(default_factory=dict)
+    about_rows: dict[str, int] = field(default_factory=dict)
     link: tuple[str, str] | None = None
+    offered: Offered | None = None
     tab: str = ""
     bytes: dict[str, int] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
@@ -131,22 +152,44 @@ class Session:
     is_another: bool = False
 
     @property
+    def data_set(self) -> DataSet | None:
+        """The data set that the pages work on, if there is one."""
+        return self.data_sets.get(self.current or "")
+
+    @property
     def curator(self) -> Curator | None:
-        """The open data set, if there is one."""
+        """The same with its rows, where they are here."""
         return self.curators.get(self.current or "")
 
-    def add(self, curator: Curator) -> None:
-        """Make an opened data set the current one, and forget its draft."""
-        self.curators[curator.account.dataset] = curator
-        self.bytes[curator.account.dataset] = self.draft.size if self.draft else 0
-        self.choose(curator.account.dataset)
-        self.draft, self.choosing = None, False
-        self.notices.pop("upload", None)
+    def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
+        """Keep what was declared of a data set that was opened, and make it the current one.
+
+        Args: size: of its rows, in bytes.
+        """
+        dataset = curator.account.dataset
+        datasets.keep(declaration, dataset, ledger())
+        self.curators[dataset] = curator
+        self.bytes[dataset] = size
+        self.enter(DataSet(account=curator.account, declaration=declaration, ledger=ledger()))
+
+    def enter(self, data_set: DataSet) -> None:
+        """Work with a data set from now on, and forget what was on its way to being opened."""
+        self.data_sets[data_set.id] = data_set
+        self.choose(data_set.id)
+        self.draft, self.choosing, self.declaring = None, False, None
+        self.notices.clear()
+
+    def leave(self, dataset: str) -> None:
+        """Forget a data set that is no longer this person's."""
+        self.curators.pop(dataset, None)
+        self.bytes.pop(dataset, None)
+        self.data_sets.pop(dataset, None)
+        self.choose("")
 
     def choose(self, dataset: str) -> None:
-        """Work on another open data set."""
+        """Work on another data set of this tab; what was shown of the one before goes."""
         self.current, self.shown, self.job = dataset, None, None
-        self.anonymization = None
+        self.anonymization, self.offered = None, None
         self.reports.clear()
 
     def start(self, title: str, run: Callable[[Job], Release]) -> None:
@@ -181,7 +224,7 @@ class Session:
         self.dropped = tuple(curator.name for curator in self.curators.values())
         if self.draft is not None:
             self.dropped += (self.draft.name,)
-        self.draft = self.current = self.job = self.shown = self.anonymization = None
+        self.draft = self.job = self.shown = self.anonymization = self.offered = None
         for each in (self.curators, self.bytes, self.reports, self.tables):
             each.clear()
 
@@ -213,7 +256,8 @@ def _through_app() -> None:
 
 def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
     """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""
-    reports = session().reports
+    draft = session().draft
+    reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
         reports[key] = curator.evaluate(asking.Apart(evaluation(), unwanted()))
     result: Result = reports[key].content
@@ -261,6 +305,26 @@ def uploader() -> Widget[UploadedFile]:
     return Widget(f"upload-{session().uploads}")
 
 
+def rows_field() -> Widget[UploadedFile]:
+    """The field that asks for the rows of a data set on file; another one with every file that was read."""
+    return Widget(f"bring-{session().uploads}")
+
+
+def codebook_field() -> Widget[UploadedFile]:
+    """The field for the codebook of a table that is being declared."""
+    return Widget(f"codebook-{session().uploads}")
+
+
+def address() -> dict[str, str]:
+    """The parameters in the browser's address."""
+    return st.query_params.to_dict()
+
+
+def set_address(parameters: dict[str, str]) -> None:
+    """Write parameters into the browser's address, and take others out of it."""
+    st.query_params.from_dict(parameters)
+
+
 def take(kind: type[Note]) -> Note | None:
     """The note of this kind that another page left, once."""
     held = session()
@@ -304,48 +368,6 @@ def drop_uploads() -> None:
     context = get_script_run_ctx()
     if context is not None:
         tabs.forget_uploads(context.session_id)
-
-
-def person() -> Person | None:
-    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
-    return roles.person_of(st.user.to_dict())
-
-
-def ledger() -> PersonalLedger:
-    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
-    context = get_script_run_ctx()
-    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
-    who = roles.person_of(claims)
-    if who is None:
-        raise LedgerError("you are not signed in any more", remedy="sign in again")
-    visitor = claims.get("visitor")
-    return PersonalLedger(
-        start.ledger(),
-        start.owners(),
-        person=who,
-        still=lambda: roles.person_of(claims),
-        visitor=f"visitor {visitor}" if visitor and not who.address else "",
-    )
-
-
-def is_demo() -> bool:
-    """Whether this server shows samples only."""
-    return read_settings().demo
-
-
-def signed_in_as() -> str | None:
-    """The address of whoever signed in with this browser, with or without a role."""
-    return roles.address_of(st.user.to_dict())
-
-
-def is_signed_in() -> bool:
-    """Whether somebody signed in with this browser, however long ago."""
-    return bool(st.user.get("is_logged_in"))
-
-
-def sign_in_failed() -> bool:
-    """Whether the provider sent this browser back without a person."""
-    return st.query_params.get("sign-in") == "failed"
 
 
 def forget_person() -> None:

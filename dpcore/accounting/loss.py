@@ -22,6 +22,9 @@ from dpcore.roots import crossing
 Number = str | int | float | Decimal | Fraction
 
 UNIT = 10**12
+"""Units of epsilon and rho in one, in a ledger."""
+DELTA_UNIT = 10**18
+"""The same of delta."""
 LARGEST = 10**6
 
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from dpcore.anonymize.groups import ClassStatistics, Histogram, Secret
+from dpcore.anonymize.closeness import TCloseness
+from dpcore.anonymize.groups import ClassStatistics, Secret
 from dpcore.errors import ParameterError
-from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.classes import BoolArray
 
 
 class PrivacyModel(Protocol):
@@ -132,6 +133,10 @@ class DistinctL:
         distinct = classes.histogram(self.column).distinct
         return np.asarray((distinct < self.l) & (distinct > 0))
 
+    def fewest(self, secret: Secret) -> int:
+        """Where each row is a person: people that a class needs at least."""
+        return self.l
+
     @property
     def relaxation(self) -> PrivacyModel:
         return self
@@ -163,6 +168,10 @@ class EntropyL:
         spread = found.total * (logs[found.total] - math.log(self.l))
         too_few = found.distinct < math.ceil(self.l)
         return np.asarray(((weighted > spread) | too_few) & (found.distinct > 0))
+
+    def fewest(self, secret: Secret) -> int:
+        """Where each row is a person: people that a class needs at least."""
+        return math.ceil(self.l)
 
     @property
     def relaxation(self) -> PrivacyModel:
@@ -197,50 +206,13 @@ class RecursiveCL:
         largest = found.summed(np.where(rank == 0, falling, 0))
         return np.asarray((largest >= self.c * tail) & (largest > 0))
 
+    def fewest(self, secret: Secret) -> int:
+        """Where each row is a person: people that a class needs at least."""
+        return self.l
+
     @property
     def relaxation(self) -> PrivacyModel:
         return DistinctL(column=self.column, l=self.l)
-
-
-Distance = Literal["equal", "hierarchical", "ordered"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TCloseness:
-    """The sensitive values of every class are within t of those of the whole table, in earth mover's
-    distance.
-
-    `equal`: all values are equally far apart (total variation). `hierarchical`: two values are as far apart
-    as the level at which they meet, over the height. `ordered`: as far as their ranks, over the number of
-    values - 1.
-    Source: Li, Li, Venkatasubramanian (2007), section 3.
-    """
-
-    column: str
-    t: float
-    distance: Distance = "equal"
-    monotone: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.t <= 1:
-            raise ParameterError("t ({t:g}) must be between 0 and 1", remedy="take t from 0 to 1", t=self.t)
-
-    def __str__(self) -> str:
-        return f"{self.t:g}-closeness of {self.column} ({self.distance} distance)"
-
-    def violations(self, classes: ClassStatistics) -> BoolArray:
-        found, secret = classes.histogram(self.column), classes.secrets[self.column]
-        if self.distance == "equal":
-            moved, whole = _apart(found, secret.counts), 2
-        elif self.distance == "ordered":
-            moved, whole = _moved_in_order(found, secret.counts), max(len(secret.values) - 1, 1)
-        else:
-            moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
-        return np.asarray(moved > self.t * whole * found.total * secret.counts.sum())
-
-    @property
-    def relaxation(self) -> None:
-        return None
 
 
 SensitiveModel = DistinctL | EntropyL | RecursiveCL | TCloseness
@@ -255,62 +227,6 @@ def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> Bool
     result = np.zeros(len(classes.people), dtype=bool)
     for model in models:
         result |= model.violations(classes)
-    return result
-
-
-# The distances of a class of n from a table of N, times n N, so that they are whole numbers: classes exactly
-# at the threshold are common, and rounding must not decide them.
-
-
-def _apart(found: Histogram, table: IntArray) -> IntArray:
-    """(classes,) sum over the values of |N count in the class - n count in the table|."""
-    whole, size = table.sum(), found.total
-    expected = size[found.group] * table[found.value]
-    # a value that the class lacks adds n times its count in the table: all of them, less those it has
-    present = np.abs(found.count * whole - expected) - expected
-    return np.asarray(_summed(found, present) + size * whole)
-
-
-def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
-    """(classes,) sum over the values of the same for all values up to it.
-
-    What a class holds so far is constant between the values it has, so each stretch [x, y) is summed at once.
-    """
-    whole, size = table.sum(), found.total[found.group]
-    reached = np.cumsum(table)
-    summed = np.concatenate(([0], np.cumsum(reached)))
-    first = np.zeros(len(found.group), dtype=bool)
-    first[found.starts] = True
-    held = np.cumsum(found.count)
-    held = held - (held - found.count)[found.starts][np.cumsum(first) - 1]
-    end = np.full(len(found.group), len(table))
-    end[:-1] = np.where(first[1:], len(table), found.value[1:])
-    level = held * whole
-    turn = np.clip(np.searchsorted(reached, level // np.maximum(size, 1), side="right"), found.value, end)
-    stretch = level * (2 * turn - found.value - end)
-    stretch += size * (summed[found.value] + summed[end] - 2 * summed[turn])
-    stretch[first] += size[first] * summed[found.value[first]]
-    return _summed(found, stretch)
-
-
-def _moved_in_tree(found: Histogram, secret: Secret) -> IntArray:
-    """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2 height)."""
-    flow, table = _apart(found, secret.counts), secret.counts
-    group, code, count = found.group, found.value, found.count
-    for parent in secret.parents[:-1]:
-        code, table = parent[code], np.bincount(parent, table).astype(np.int64)
-        cells, place = np.unique(group * len(table) + code, return_inverse=True)
-        count = np.bincount(place, count).astype(np.int64)
-        group, code = cells // len(table), cells % len(table)
-        flow = flow + _apart(Histogram(group=group, value=code, count=count, classes=found.classes), table)
-    return flow
-
-
-def _summed(found: Histogram, figures: IntArray) -> IntArray:
-    """(classes,) the sums of whole numbers, exactly."""
-    result = np.zeros(found.classes, dtype=np.int64)
-    if len(found.starts):
-        result[found.group[found.starts]] = np.add.reduceat(figures, found.starts)
     return result
 
 

@@ -110,10 +110,9 @@ class DuckDBEngine(Scanner):
 
     def rows(self) -> Microdata:
         """All rows, where they fit."""
-        read = self.sample(MOST_ROWS + 1)
-        if len(read.frame) > MOST_ROWS:
+        if sum(rows * people for rows, people in self._people.items()) > MOST_ROWS:
             raise too_many("rows", MOST_ROWS)
-        return read
+        return self.sample(MOST_ROWS)
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that DuckDB comes by."""
@@ -129,12 +128,14 @@ class DuckDBEngine(Scanner):
         query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
         total: list[Result] = []
         rows = 0
-        for frame in self._frames(self._connection, query):
-            result = work.of(Batch(frame, self._schema))
-            total = [work.add(total[0], result) if total else result]
-            rows += len(frame)
-            self._on_rows(rows)
-        self._check_same()
+        try:
+            for frame in self._frames(self._connection, query):
+                result = work.of(Batch(frame, self._schema))
+                total = [work.add(total[0], result) if total else result]
+                rows += len(frame)
+                self._on_rows(rows)
+        finally:
+            self._check_same()
         if counted and self._length is not None and rows != self._length:
             raise changed()
         return total[0] if total else work.of(Batch(self._none(names), self._schema))
@@ -227,6 +228,19 @@ class DuckDBEngine(Scanner):
     def _check_same(self) -> None:
         if self._state != state_of(self._source.files):
             raise changed()
+
+
+def look(source: DuckDBSource, rows: int) -> Microdata:
+    """The first so many rows of a source, before anything is declared. Raises: as the engine does."""
+    with _readable():
+        reader = source.connect().sql(f"SELECT * FROM {source.table} LIMIT {int(rows)}").to_arrow_reader()
+        check_types(zip(reader.schema.names, reader.schema.types, strict=True))
+        frame = uncoded(frame_of(reader.read_all().combine_chunks()))
+    for name in frame.columns if source.kind == "csv" else ():
+        if all(number_in(text) is not None for text in frame[name].dropna().unique()):
+            frame[name] = pd.to_numeric(frame[name])
+    frame.attrs[READ_AS_TEXT] = source.kind == "csv"
+    return Microdata(frame)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import uuid
 from dataclasses import dataclass, field
@@ -31,7 +32,12 @@ class DuckDBSource:
     memory: int = 500
 
     def __post_init__(self) -> None:
-        import duckdb
+        try:
+            import duckdb
+        except ImportError:
+            raise ParameterError(
+                "DuckDB is not installed", remedy="pip install -r requirements-duckdb.txt"
+            ) from None
 
         try:
             found = duckdb.connect().extract_statements(self.query)
@@ -51,7 +57,7 @@ class DuckDBSource:
 
     @property
     def table(self) -> str:
-        """What stands after FROM."""
+        """What is after FROM."""
         return f"({self.query}) AS asked"
 
     def connect(self) -> Any:
@@ -65,12 +71,12 @@ class DuckDBSource:
             config={
                 "threads": "2",
                 "memory_limit": f"{self.memory}MB",
-                "temp_directory": str(Path(tempfile.gettempdir()) / f"duckdb-{uuid.uuid4().hex}"),
+                "temp_directory": os.path.join(tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"),
                 "allow_community_extensions": "false",
             }
         )
         if self.kind in ("csv", "parquet"):
-            paths = [_text(str(path)) for path in self.files]
+            paths = [_text(os.fspath(path)) for path in self.files]
             how = ", all_varchar = true, header = true" if self.kind == "csv" else ""
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
             connection.execute(

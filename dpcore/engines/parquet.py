@@ -113,13 +113,7 @@ class ParquetEngine(Scanner):
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows."""
-        frames: list[pd.DataFrame] = []
-        with _readable():
-            for frame in (frame for piece in self._pieces for frame in self._read(piece, None)):
-                frames.append(uncoded(frame).iloc[: rows - sum(map(len, frames))])
-                if sum(map(len, frames)) >= rows:
-                    break
-        return Microdata(pd.concat(frames, ignore_index=True))
+        return _first(self._pieces, self._texts, self._columns, rows)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         self._check_same()
@@ -137,7 +131,9 @@ class ParquetEngine(Scanner):
                     if piece is None:
                         return total
                     start = piece.start
-                    for frame in self._read(piece, work.reads):
+                    for frame in _read(
+                        piece, self._texts, self._columns if work.reads is None else work.reads
+                    ):
                         if ended.is_set():
                             return total
                         result = work.of(self._batch(frame, start, counted=counted))
@@ -150,34 +146,52 @@ class ParquetEngine(Scanner):
                 ended.set()
                 raise
 
-        with _readable(), ThreadPoolExecutor(_THREADS - 1) as pool:
-            others = [pool.submit(share, unheeded) for _ in range(_THREADS - 1)]
-            results = share(self._on_rows)
-            results += [result for other in others for result in other.result()]
-        self._check_same()
+        try:
+            with _readable(), ThreadPoolExecutor(_THREADS - 1) as pool:
+                others = [pool.submit(share, unheeded) for _ in range(_THREADS - 1)]
+                results = share(self._on_rows)
+                results += [result for other in others for result in other.result()]
+        finally:
+            self._check_same()
         return functools.reduce(work.add, results)
 
     def _batch(self, frame: pd.DataFrame, start: int, *, counted: bool) -> Batch:
         kept = places_kept(self._kept, start, len(frame)) if counted and self._kept is not None else None
         return Batch(frame, self._schema, kept=kept, start=start)
 
-    def _read(self, piece: _Piece, names: Sequence[str] | None) -> Iterator[pd.DataFrame]:
-        import pyarrow.parquet as pq
-
-        names = self._columns if names is None else names
-        if not names:
-            yield pd.DataFrame(index=range(piece.rows))
-            return
-        texts = [name for name in names if name in self._texts]
-        with pq.ParquetFile(piece.path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER) as file:
-            for batch in file.iter_batches(
-                batch_size=_ROWS_AT_ONCE, row_groups=[piece.group], columns=list(names), use_threads=False
-            ):
-                yield frame_of(batch)
-
     def _check_same(self) -> None:
         if self._state != state_of(self._paths):
             raise changed()
+
+
+def look(path: Path, rows: int) -> Microdata:
+    """The first so many rows of a file or folder, before anything is declared. Raises: as the engine does."""
+    return _first(*_footers(files_at(path, ".parquet")), rows)
+
+
+def _first(pieces: Sequence[_Piece], texts: frozenset[str], names: Sequence[str], rows: int) -> Microdata:
+    frames: list[pd.DataFrame] = []
+    with _readable():
+        for frame in (frame for piece in pieces for frame in _read(piece, texts, names)):
+            frames.append(uncoded(frame).iloc[: rows - sum(map(len, frames))])
+            if sum(map(len, frames)) >= rows:
+                break
+    return Microdata(pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(names)))
+
+
+def _read(piece: _Piece, texts: frozenset[str], names: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """The rows of a piece, some at a time; texts as categories."""
+    import pyarrow.parquet as pq
+
+    if not names:
+        yield pd.DataFrame(index=range(piece.rows))
+        return
+    coded = [name for name in names if name in texts]
+    with pq.ParquetFile(piece.path, read_dictionary=coded, pre_buffer=False, buffer_size=_BUFFER) as file:
+        for batch in file.iter_batches(
+            batch_size=_ROWS_AT_ONCE, row_groups=[piece.group], columns=list(names), use_threads=False
+        ):
+            yield frame_of(batch)
 
 
 def _footers(paths: Sequence[Path]) -> tuple[list[_Piece], frozenset[str], list[str]]:

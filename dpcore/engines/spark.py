@@ -7,6 +7,7 @@ is drawn later, on the driver, once.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import tempfile
 import weakref
@@ -72,6 +73,14 @@ class SparkEngine(Scanner):
         self._length = self._checked(self._scan(self._checking()))
         self._people = self._people or {1: self._length}
 
+    @classmethod
+    def look(cls, frame: Any, rows: int) -> Microdata:
+        """The first so many rows, before anything is declared. Raises: as the engine does."""
+        with _readable():
+            found = frame.limit(rows).toArrow()
+        check_types(zip(found.column_names, found.schema.types, strict=True))
+        return Microdata(_frame(found.columns, found.column_names))
+
     @property
     def fingerprint(self) -> str:
         """A digest of the whole table under the ledger's key; a pass over all columns, once."""
@@ -109,10 +118,9 @@ class SparkEngine(Scanner):
 
     def rows(self) -> Microdata:
         """All rows, where they fit."""
-        read = self.sample(MOST_ROWS + 1)
-        if len(read.frame) > MOST_ROWS:
+        if sum(rows * people for rows, people in self._people.items()) > MOST_ROWS:
             raise too_many("rows", MOST_ROWS)
-        return read
+        return self.sample(MOST_ROWS)
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that Spark comes by: the only ones that ever leave it."""
@@ -280,7 +288,7 @@ def _ship(session: Any) -> None:
     with zipfile.ZipFile(archive, "w") as packed:
         for module in sorted(root.rglob("*.py")):
             packed.write(module, module.relative_to(root.parent))
-    session.addArtifacts(str(archive), pyfile=True)
+    session.addArtifacts(os.fspath(archive), pyfile=True)
     _SENT.add(session)
 
 

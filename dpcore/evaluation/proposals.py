@@ -14,7 +14,7 @@ from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
 from dpcore.anonymize.fulldomain.search import search
-from dpcore.anonymize.fulldomain.size import Prediction, predict
+from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_together
@@ -26,7 +26,6 @@ from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.question import Evaluation
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
-from dpcore.tables.classes import equivalence_classes
 from dpcore.tables.people import once_each, person_of
 from dpcore.tables.rows import Microdata
 
@@ -74,15 +73,12 @@ class SizeOf(Evaluation[Prediction]):
     def compute(self, original: Microdata, schema: Schema) -> Prediction:
         """The size; infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
-        prediction = predict(
-            (self.plan.hierarchies[name] for name in names),
-            int(equivalence_classes(original.frame, names).max()) + 1,
-        )
         try:
-            tuples(original.frame, self.plan.counting(schema.unit.id_column))
+            table = tuples(original.frame, self.plan.counting(schema.unit.id_column))
+            return tried(table, self.plan.models)
         except LimitError:
-            return dataclasses.replace(prediction, seconds=math.inf)
-        return prediction
+            hierarchies = (self.plan.hierarchies[name] for name in names)
+            return dataclasses.replace(predict(hierarchies, len(original.frame)), seconds=math.inf)
 
 
 @dataclass(frozen=True, kw_only=True)

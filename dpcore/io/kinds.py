@@ -11,8 +11,9 @@ import pandas as pd
 
 from dpcore.io.locales import Reading, as_dates, as_numbers
 from dpcore.io.options import DECIMALS, ReadOptions, Understood
+from dpcore.schema.detector import may_be_id
 from dpcore.schema.suggest import MISSING_TOKENS
-from dpcore.schema.values import READ_AS_TEXT
+from dpcore.schema.values import MERGED, READ_AS_TEXT
 
 _INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _LONG = r"-?[0-9]{16,}"
@@ -43,6 +44,7 @@ class _Texts:
         self.indices = pc.if_else(pc.equal(self.arrow, "").take(coded.indices), None, coded.indices)
         self.plain = self._all_match(NUMBER)
         self._distinct: list[str] | None = None
+        self.merges = False  # whether two texts became one number
 
     @property
     def distinct(self) -> list[str]:
@@ -72,7 +74,7 @@ class _Texts:
         self.arrow = pa.array([now.get(text, text) for text in self.arrow.to_pylist()], pa.string())
         self.plain = self._all_match(NUMBER)
 
-    def values(self) -> Any:
+    def values(self, *, may_be_id: bool) -> Any:
         """An Arrow column: whole numbers, numbers or texts."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -90,12 +92,16 @@ class _Texts:
             numbers = present.cast(pa.float64())
         finite = pc.all(pc.is_finite(numbers)).as_py()
         # 12.1 and 12.10, or 0 and -0, may be two ids, and long ones lose digits: such columns stay texts.
+        # Of other columns they are one number, as the prices 1.50 and 1.5 are.
         apart = pc.count_distinct(pc.add(numbers, 0)).as_py() == pc.count_distinct(present).as_py()
         long = (
             numbers.type == pa.float64()
             and pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
         )
-        return (numbers if finite and apart and not long else self.arrow).take(self.indices)
+        if not finite or long or (may_be_id and not apart):
+            return self.arrow.take(self.indices)
+        self.merges = not apart
+        return numbers.take(self.indices)
 
 
 def type_columns(
@@ -130,9 +136,10 @@ def type_columns(
             column.replaced(reading)
         elif reading is not None:
             undecided.append(name)
-    table = pa.table([column.values() for column in texts.values()], names=list(names))
-    frame = table.to_pandas()
+    values = [column.values(may_be_id=may_be_id(name)) for name, column in texts.items()]
+    frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
+    frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
     return Typed(
         frame=frame,
         understood=tuple(understood),

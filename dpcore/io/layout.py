@@ -87,6 +87,10 @@ def _titles(text: str, separators: tuple[str, ...]) -> int:
     """
     head = text[:_CHARACTERS]
     for separator in separators:
+        rows = [row for row in _rows(head, separator) if row]
+        if rows and len(rows[0]) > 1 and all(rows[0]) and len(set(map(len, rows))) == 1:
+            return 0  # header and rows share it: a comma in each row is one of a number
+    for separator in separators:
         for lines in range(MOST_TITLES):
             row = _rows_of_line(_after(head, lines), separator)
             if sum(bool(cell.strip()) for cell in row) > 1:

@@ -60,6 +60,14 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
     return None
 
 
+def may_be_id(name: str) -> bool:
+    """Whether the name of a column says that it may name people, or number them."""
+    words = name_words(name)
+    return re.search(rf"\b({_ID_WORDS})\b", words) is not None or any(
+        _fits(kind, words) for kind in _KINDS if kind.name in ("name of a person", "personal number")
+    )
+
+
 def name_words(name: str) -> str:
     """A column's name as lower-case words: `PatientName`, `patient_name` and `patient.name` read alike."""
     apart = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", str(name)[:LONGEST_NAME])
@@ -126,6 +134,8 @@ _MISTAKABLE = (
     r"job|(produkt|artikel|datei|firmen|orts|stra(ss|ß)en|haus|zimmer|seiten|kurs|schul)\w*|"
     r"\w*(产品|公司|学校|城市|国家)\w*"
 )
+
+_ID_WORDS = r"user|subject|household|haushalt|no|nr|num|number|nummer|key|code|ref|\w*id"
 
 _KINDS = (
     Kind("e-mail", _shape(r"[^\s@]+@[^\s@]+\.[a-z]{2,}")),

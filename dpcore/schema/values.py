@@ -24,6 +24,8 @@ OTHER_LABEL = "(other)"
 SUPPRESSED = "*"
 READ_AS_TEXT = "read as text"
 """Key of `frame.attrs`: the file knew texts only, so that 7 and "7" differ by the rest of their column."""
+MERGED = "texts that became one number"
+"""Key of `frame.attrs`: columns in which reading a file made one number of two texts; they are no ids."""
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcore.release import FILE_READERS, Model, Release
+from dpcore.release import FILE_READERS, Model
 from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.categories import Categories, FoundCategories
@@ -31,12 +31,7 @@ from dpcore.synthesis.stored import describe, load_model, load_recipe
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.synthesis.tree import Tree
 
-
-def _read_file(data: bytes) -> Release:
-    return read_release(data, load_model=load_model)
-
-
-FILE_READERS.append(_read_file)
+FILE_READERS.append(read_release)
 
 __all__ = [
     "Adaptive",

@@ -5,7 +5,8 @@ the cells of the label, and the feature groups, unless a paid first stage finds 
 sums of its own class only, and to each of them a number in [-1, 1]: 1, x, later 2 x^2 - 1 and x_i x_j inside
 feature groups, and 0 or 1 for a category. (3) So a person's m rows move all sums together by at most m in the
 max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that. (4) Classes are
-disjoint, and what is measured next depends on noisy sizes only. (5) The rest is computed from these sums.
+disjoint, and so are two cells inside each; what is measured next depends on noisy numbers only. (5) The rest
+is computed from these sums.
 
 Source: the K-norm mechanism of Hardt and Talwar (2010). The plan "sums by class, then normal laws" is what a
 textbook chapter on feature-level microaggregation meant; its published code is private for no epsilon.
@@ -16,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -24,7 +25,7 @@ import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
-from dpcore.mechanisms.max_norm import check_entries
+from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation
 from dpcore.release import Model
@@ -32,25 +33,31 @@ from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.class_means import Density
 from dpcore.synthesis.gaussian_model import GaussianModel, positions
 from dpcore.synthesis.groups import find_groups
+from dpcore.synthesis.halves import Halves, halves, split_of
 from dpcore.synthesis.moments import moments
 from dpcore.tables.counts import Marginal, Noise
 from dpcore.tables.sums import Entry, NoisySums, levels
 from dpcore.text import Text
 
-Detail = Literal["means", "variances", "products"]
+Detail = Literal["means", "variances", "products", "cells"]
 
 COUNT_SHARE = Fraction(1, 50)
 """Part of the loss that tells how much detail the table carries."""
 GROUP_SHARE = Fraction(1, 5)
-MEAN_SHARE: dict[Detail, Fraction] = {
-    "means": Fraction(1),
-    "variances": Fraction(4, 5),
-    "products": Fraction(1, 2),
+SHARES: dict[Detail, tuple[Fraction, ...]] = {
+    "means": (Fraction(1),),
+    "variances": (Fraction(4, 5), Fraction(1, 5)),
+    "products": (Fraction(1, 2), Fraction(1, 2)),
+    "cells": (Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)),
 }
-VARIANCE_NOISE, COVARIANCE_NOISE = 0.05, 0.02
+"""Parts of the loss left that buy the means, the second moments, and the means of cells inside classes."""
+VARIANCE_NOISE, COVARIANCE_NOISE = 0.04, 0.02
 """Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
+CELL_NOISE = 0.03
+"""Cells are where the noise of the mean of a cell of usual size stays below."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +70,9 @@ class Gaussian(Recipe):
         one_hot: columns without an order; each of their cells is counted per class.
         groups: sets of features whose products are measured where the noise allows it; None to find them in
             a first stage, for a fifth of the loss.
-        detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss.
+        detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss:
+            means, then variances too, and then products where groups have any, or else the means in two cells
+            of each class.
     """
 
     kind: ClassVar[str] = "gaussian"
@@ -81,9 +90,9 @@ class Gaussian(Recipe):
             raise ParameterError(
                 "there must be at least one feature", remedy="name a column besides the label"
             )
-        if self.detail not in (None, "means", "variances", "products"):
+        if self.detail not in (None, *SHARES):
             raise ParameterError(
-                "detail ({detail}) must be means, variances or products",
+                "detail ({detail}) must be means, variances, products or cells",
                 remedy="choose one, or leave it open",
                 detail=self.detail,
             )
@@ -169,8 +178,8 @@ class Gaussian(Recipe):
         A class of n rows has means with a signal-to-noise ratio of about 0.3 n over this, where 0.3 is a
         usual distance of values from their mean on the scale of [-1, 1]. Public.
         """
-        most: Detail = "variances" if self.groups is not None and not _pairs(self.groups) else "products"
-        share = self._left() * self._mean_share(self.detail or most)
+        groups = (self.features,) if self.groups is None else self.groups
+        share = self._left() * self._shares(self.detail or self._most(_pairs(groups)))[0]
         return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
@@ -189,14 +198,18 @@ class Gaussian(Recipe):
             total = max(float(count.values[0, 0]), 1.0)
             detail = self._carried(total, domain.size(self.label), len(pairs), left, measurer.rows)
         on_progress("measure classes", 0.3)
-        mean_share = self._mean_share(detail)
-        first = measurer.sums(by, self._first(domain), left.share(mean_share))
+        parts = self._shares(detail)
+        wanted = pairs if detail == "products" else []
+        first = measurer.sums(by, self._first(domain), left.share(parts[0]))
         second = None
-        if mean_share < 1:
-            wanted = pairs if detail == "products" else []
-            second = measurer.sums(by, self._second(domain, wanted), left.share(1 - mean_share))
-        on_progress("fit", 0.8)
-        return self._published(domain, first, second, pairs if detail == "products" else [], loss)
+        if len(parts) > 1:
+            second = measurer.sums(by, self._second(domain, wanted), left.share(parts[1]))
+        on_progress("fit", 0.6)
+        marginals, model = self._published(domain, first, second, wanted, loss)
+        if len(parts) > 2:
+            on_progress("measure cells", 0.8)
+            model = replace(model, halves=self._halves(measurer, model, left.share(parts[2])))
+        return marginals, model
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
@@ -228,21 +241,43 @@ class Gaussian(Recipe):
         used = Fraction(0) if self.detail else COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 
-    def _mean_share(self, detail: Detail) -> Fraction:
-        """Part of the loss left that buys the first sums; all of it where no feature has a variance."""
-        return MEAN_SHARE[detail] if self.features else Fraction(1)
+    def _shares(self, detail: Detail) -> tuple[Fraction, ...]:
+        """Parts of the loss left; all of it for the means where no feature has a variance."""
+        return SHARES[detail] if self.features else SHARES["means"]
+
+    def _most(self, pairs: Sequence[Any]) -> Detail:
+        """The richest detail that is open to this recipe."""
+        if pairs:
+            return "products"
+        return "cells" if len(self.features) > 1 else "variances"
 
     def _carried(self, total: float, classes: int, pairs: int, loss: Loss, rows: int) -> Detail:
         """How much detail a noisy number of rows carries under this loss; no row is looked at."""
         features = max(len(self.features), 1)
+        most = self._most(range(pairs))
 
-        def noise(entries: int, detail: Detail) -> float:
-            part = loss.share(1 - MEAN_SHARE[detail])
-            return sums_deviation(rows=rows, entries=entries, loss=part) * math.sqrt(classes) / total
+        def noise(entries: int, detail: Detail, lines: float) -> float:
+            part = loss.share(SHARES[detail][-1])
+            return sums_deviation(rows=rows, entries=entries, loss=part) * lines / total
 
-        if pairs and noise(features + pairs, "products") <= COVARIANCE_NOISE:
-            return "products"
-        return "variances" if noise(features, "variances") / 2 <= VARIANCE_NOISE else "means"
+        together = math.sqrt(classes)
+        if most == "products" and noise(features + pairs, most, together) <= COVARIANCE_NOISE:
+            return most
+        if most == "cells" and noise(features, most, 2 * classes) <= CELL_NOISE:
+            return most
+        return "variances" if noise(features, "variances", together) / 2 <= VARIANCE_NOISE else "means"
+
+    def _halves(self, measurer: Measurer, model: GaussianModel, loss: Loss) -> Halves:
+        """Means of the other features where one of them is low, and where it is high, in each class."""
+        number, edge = split_of(model.moments, model.counts)
+        split = self.features[number]
+        high = positions(measurer.domain.size(split)) > edge
+        high[-1:] = True  # both halves have cells, wherever the noise put the edge
+        high[:1] = len(high) == 1
+        entries = self._first(measurer.domain)[: 1 + len(self.features)]
+        del entries[1 + number]
+        view = measurer.coarsen({split: high.astype(np.int64)})
+        return halves(view.sums((self.label, split), entries, loss), model.moments, number, edge)
 
     def _first(self, domain: Domain) -> list[Entry]:
         """Rows, features, categories."""
@@ -259,7 +294,7 @@ class Gaussian(Recipe):
 
     def _published(
         self, domain: Domain, first: NoisySums, second: NoisySums | None, pairs: Sequence[Any], loss: Loss
-    ) -> tuple[dict[Clique, Marginal], Model]:
+    ) -> tuple[dict[Clique, Marginal], GaussianModel]:
         """The noisy class sizes, and the model."""
         end = 1 + len(self.features)
         index = {name: number for number, name in enumerate(self.features)}
@@ -274,7 +309,12 @@ class Gaussian(Recipe):
             label=self.label,
             counts=np.maximum(first.values[:, 0], 0.0),
             features=self.features,
-            moments=moments(numeric, second, [(index[a], index[b]) for a, b in pairs]),
+            moments=moments(
+                numeric,
+                second,
+                _density(first.values.shape[1], first.deviation, loss),
+                [(index[a], index[b]) for a, b in pairs],
+            ),
             shares=shares,
         )
         sizes = Marginal(
@@ -289,3 +329,11 @@ class Gaussian(Recipe):
 def _pairs(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
     """Pairs of features inside groups."""
     return [pair for group in groups for pair in itertools.combinations(group, 2)]
+
+
+def _density(entries: int, deviation: float, loss: Loss) -> Density:
+    """Of the noise of one of so many sums that were measured together, in rows."""
+    if isinstance(loss, PureDP):
+        scale = deviation / math.sqrt(max_norm_variance(entries, 1.0))
+        return lambda rows: max_norm_density(rows, entries, scale)
+    return lambda rows: np.exp(-((rows / deviation) ** 2) / 2)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
 
+from dpcore.errors import ParameterError
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.halves import Halves
 from dpcore.synthesis.moments import Moments
 from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack, unpack
@@ -31,6 +32,7 @@ class GaussianModel:
         counts: (classes,), noisy rows of each class, at least 0.
         features: columns with positions, in the order of the moments.
         moments: of the features.
+        halves: of the features in two cells of each class; None where the noise did not allow them.
         shares: column -> (classes, cells), noisy counts of categories, at least 0.
     """
 
@@ -42,6 +44,19 @@ class GaussianModel:
     features: tuple[str, ...]
     moments: Moments
     shares: Mapping[str, Values]
+    halves: Halves | None = None
+
+    def __post_init__(self) -> None:
+        shape = len(self.counts), len(self.features)
+        covariances = self.moments.covariances
+        fits = self.moments.centers.shape == shape and covariances.shape == (*shape, shape[1])
+        if self.halves is not None:
+            fits = fits and self.halves.centers.shape == (2, *shape) and self.halves.scales.shape == shape
+        if not (fits and np.linalg.eigvalsh(covariances).min(initial=1.0) > 0):
+            raise ParameterError(
+                "the model has other classes or features than its numbers",
+                remedy="ask for it again where it was made",
+            )
 
     @property
     def total(self) -> float:
@@ -77,10 +92,10 @@ class GaussianModel:
             "label": self.label,
             "counts": pack(self.counts),
             "features": list(self.features),
-            "means": pack(self.moments.means),
+            "centers": pack(self.moments.centers),
             "covariances": pack(self.moments.covariances),
-            "two_valued": self.moments.two_valued.tolist(),
             "shares": {name: pack(table) for name, table in self.shares.items()},
+            "halves": None if self.halves is None else self.halves.to_dict(),
         }
 
     @classmethod
@@ -91,25 +106,22 @@ class GaussianModel:
             label=fields["label"],
             counts=unpack(fields["counts"]),
             features=tuple(fields["features"]),
-            moments=Moments(
-                means=unpack(fields["means"]),
-                covariances=unpack(fields["covariances"]),
-                two_valued=np.array(fields["two_valued"], dtype=np.bool_),
-            ),
+            moments=Moments(centers=unpack(fields["centers"]), covariances=unpack(fields["covariances"])),
             shares={name: unpack(table) for name, table in fields["shares"].items()},
+            halves=None if fields["halves"] is None else Halves.from_dict(fields["halves"]),
         )
 
     def _places(self, classes: Integers, rng: np.random.Generator) -> Values:
         """Positions in [-1, 1] of the features of each row."""
-        moments = self.moments
-        places = rng.standard_normal(size=(len(classes), len(self.features)))
-        for number, (mean, covariance) in enumerate(zip(moments.means, moments.covariances, strict=True)):
+        noise = rng.standard_normal(size=(len(classes), len(self.features)))
+        places = np.empty_like(noise)
+        laws = zip(self.moments.centers, self.moments.covariances, strict=True)
+        for number, (center, covariance) in enumerate(laws):
             rows = classes == number
-            spread = places[rows] @ np.linalg.cholesky(covariance).T
-            drawn = np.clip(mean + spread, -1.0, 1.0)
-            for j in np.flatnonzero(moments.two_valued):
-                share = min(max((1 + mean[j]) / 2, 1e-6), 1 - 1e-6)
-                above = NormalDist(0.0, float(covariance[j, j]) ** 0.5).inv_cdf(1 - share)
-                drawn[:, j] = np.where(spread[:, j] > above, 1.0, -1.0)
-            places[rows] = drawn
-        return places
+            places[rows] = center + noise[rows] @ np.linalg.cholesky(covariance).T
+        if self.halves is not None:
+            split = places[:, self.halves.feature].copy()
+            high = (split > self.halves.edge).astype(np.int64)
+            places = self.halves.centers[high, classes] + self.halves.scales[classes] * noise
+            places[:, self.halves.feature] = split
+        return np.clip(places, -1.0, 1.0)

@@ -1,18 +1,19 @@
-"""From noisy sums to class moments: all of it post-processing of noisy numbers, with public constants.
+"""From noisy sums to the laws of classes: all of it post-processing of noisy numbers, with public constants.
 
 Positions of values lie in [-1, 1]. The noise of a class mean is sigma / n_c, with sigma the deviation of
 the noise of a sum and n_c the noisy size of the class, so small classes are uncertain and large ones are not.
 Three steps follow from that, none of which looks at a row:
 
-1. Means. The distance of a class mean from the mean of all classes (weighted by precision) is drawn in by
-   `SOFT` deviations of its noise, and no further than to 0: a class that noise alone set apart is not.
-2. Variances. What all classes have inside them together is shrunk to the public prior, and each class to
-   that, by the weights of normal laws: typical deviation squared against noise squared. Covariances
-   likewise, to 0. Part of the uncertainty of a mean is added to its variance.
-3. A column whose variance is nearly the largest that its mean allows, 1 - mean^2, has its values at its two
-   bounds, and is drawn so.
+1. Means. `class_means` gives what is to be believed of them, by the law of the noise: a class that noise
+   alone could have set apart is not.
+2. Scales. Rows are drawn from normal laws that are clipped to [-1, 1] (`clipped`), and classes that differ in
+   their variance mostly do so because some lie nearer to a bound. So all classes have one scale before
+   clipping, by the variance that they have inside them together, shrunk to that of the public prior scale.
+   A class gets a variance of its own as far as classes differ from that beyond their noise.
+3. Correlations. Covariances of all classes together are shrunk to 0, and each class to them, likewise.
 
-The constants were chosen while looking at three small public tables; curves are flat around them.
+The weights are those of normal laws: typical deviation squared against noise squared. The constants were
+chosen while looking at three small public tables; curves are flat around them.
 """
 
 from __future__ import annotations
@@ -22,122 +23,129 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from dpcore.synthesis.class_means import Density, class_means
+from dpcore.synthesis.clipped import centers_for, clipped_moments, scales_for
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import NoisySums
 
 SMALLEST_CLASS = 5.0
 """Rows that a class is taken to have at least when sums are divided."""
-SOFT = 0.4
-CARRIED = 0.1
-"""Part of the variance of a mean's noise that drawn rows carry."""
-PRIOR_VARIANCE = 0.08
+PRIOR_SCALE = 0.28
 PRIOR_SPREAD = 0.06
-"""Typical deviation of a variance from the prior, and of a covariance from 0."""
+"""Typical deviation of a variance from the prior's, and of a covariance from 0."""
+SURELY = 3.0
+"""Times the variance of the noise by which classes must differ: entries of one draw are large together."""
 LEAST_VARIANCE, FLATTEST = 0.02, 1e-4
-"""Of drawn rows, along any direction: the noise of the variances, from `FLATTEST` to `LEAST_VARIANCE`."""
-AT_THE_BOUNDS = 0.7
-"""Part of the largest possible variance from which a column is taken to have two values."""
+"""Before clipping, of any feature: the noise of the variances, from `FLATTEST` to `LEAST_VARIANCE`."""
+LEAST_SHARE = 0.02
+"""Eigenvalues of correlations, at least."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Moments:
-    """Means and covariances of numeric features, class by class.
+    """Normal laws of numeric features, class by class, before they are clipped to [-1, 1].
 
     Attributes:
-        means: (classes, features), in [-1, 1].
-        covariances: (classes, features, features), eigenvalues from `FLATTEST` to 1.
-        two_valued: (features,), whether a column's values lie at its two bounds.
+        centers: (classes, features).
+        covariances: (classes, features, features), positive definite.
     """
 
-    means: Values
+    centers: Values
     covariances: Values
-    two_valued: npt.NDArray[np.bool_]
+
+    @property
+    def clipped(self) -> tuple[Values, Values]:
+        """(classes, features): means and variances of drawn values, in [-1, 1]."""
+        return clipped_moments(self.centers, np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2)))
 
 
-def moments(first: NoisySums, second: NoisySums | None, pairs: Sequence[tuple[int, int]] = ()) -> Moments:
-    """Moments of features from their noisy sums.
+def moments(
+    first: NoisySums, second: NoisySums | None, density: Density, pairs: Sequence[tuple[int, int]] = ()
+) -> Moments:
+    """Laws of features from their noisy sums.
 
     Args:
         first: per class the number of rows, then the sum of each feature.
         second: per class the sum of 2 x^2 - 1 of each feature, then the sum of x_i x_j of each pair.
+        density: of the noise of a first sum.
         pairs: features i, j whose products were summed.
     """
     sizes = np.maximum(first.values[:, 0], SMALLEST_CLASS)
-    noise = (first.deviation / sizes) ** 2
-    means = drawn_in(np.clip(first.values[:, 1:] / sizes[:, None], -1.0, 1.0), noise)
+    shares = sizes / sizes.sum()
+    means = class_means(first.values[:, 1:], sizes, first.deviation, density)
     features = means.shape[1]
-    covariances = np.tile(np.eye(features) * PRIOR_VARIANCE, (len(sizes), 1, 1))
-    two_valued = np.zeros(features, dtype=np.bool_)
-    least = LEAST_VARIANCE
+    scales = np.full(means.shape, PRIOR_SCALE)
+    correlations = np.tile(np.eye(features), (len(sizes), 1, 1))
     if second is not None:
-        least = float(np.clip(second.deviation / sizes.sum(), FLATTEST, LEAST_VARIANCE))
-        variances, two_valued = _variances(second, sizes, means)
-        covariances[:, range(features), range(features)] = variances
+        squares = (second.values[:, :features] / sizes[:, None] + 1) / 2
+        scales = _scales(means, squares - means**2, shares, second.deviation / 2 / sizes)
         if pairs:
             i, j = np.array(pairs).T
-            products = second.values[:, features:] / sizes[:, None] - means[:, i] * means[:, j]
-            drawn = _shrunk(products, sizes, second.deviation, prior=0.0)
-            covariances[:, i, j] = covariances[:, j, i] = drawn
-    covariances += np.eye(features) * (CARRIED * noise)[:, None, None]
-    return Moments(means=means, covariances=clipped(covariances, least), two_valued=two_valued)
+            found = second.values[:, features:] / sizes[:, None] - means[:, i] * means[:, j]
+            deviation = second.deviation / sizes
+            weight = _weight(float(((shares * deviation) ** 2).sum()))
+            shared = np.broadcast_to(weight * (shares @ found), found.shape)
+            own = beyond_noise(found, shared, deviation)
+            variances = _variances(means, scales)
+            sizes_of = np.sqrt(variances[:, i] * variances[:, j] + FLATTEST)
+            drawn = (shared if own is None else own) / sizes_of
+            correlations[:, i, j] = correlations[:, j, i] = np.clip(drawn, -1.0, 1.0)
+    covariances = scales[:, :, None] * possible(correlations) * scales[:, None, :]
+    return Moments(centers=centers_for(means, scales), covariances=covariances)
 
 
-def drawn_in(means: Values, noise: Values) -> Values:
-    """Class means with what noise alone would explain taken off their distance from the overall mean.
-
-    Args:
-        means: (classes, features).
-        noise: (classes,), variance of the noise of each mean, at least 0.
-    """
-    precision = 1 / np.maximum(noise, 1e-12)
-    center: Values = precision @ means / precision.sum()
-    width = SOFT * np.sqrt(np.maximum(noise - 1 / precision.sum(), 0.0))[:, None]
-    distance = means - center
-    drawn: Values = center + np.sign(distance) * np.maximum(np.abs(distance) - width, 0.0)
-    return drawn
+def possible(correlations: Values) -> Values:
+    """Correlations that numbers can have: eigenvalues from `LEAST_SHARE`, ones on the diagonal."""
+    values, vectors = np.linalg.eigh(correlations)
+    rebuilt = (vectors * np.maximum(values, LEAST_SHARE)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    size = np.sqrt(np.diagonal(rebuilt, axis1=1, axis2=2))
+    scaled: Values = rebuilt / size[:, :, None] / size[:, None, :]
+    return scaled
 
 
-def clipped(covariances: Values, least: float) -> Values:
-    """The nearest covariances whose eigenvalues lie from `least` to 1."""
-    values, vectors = np.linalg.eigh(covariances)
-    kept = np.clip(values, least, 1.0)
-    rebuilt: Values = (vectors * kept[:, None, :]) @ np.swapaxes(vectors, 1, 2)
-    return rebuilt
-
-
-def _variances(second: NoisySums, sizes: Values, means: Values) -> tuple[Values, npt.NDArray[np.bool_]]:
-    """Variances (classes, features), and which features have their values at the bounds."""
-    features = means.shape[1]
-    squares = (second.values[:, :features] / sizes[:, None] + 1) / 2
-    room = 1 - _pooled(means, sizes) ** 2
-    noise = math.sqrt(len(sizes)) * second.deviation / sizes.sum()
-    two_valued = (_pooled(squares, sizes) - 1 + room > AT_THE_BOUNDS * room) & (room > 3 * noise)
-    own = _shrunk(squares - means**2, sizes, second.deviation / 2, prior=PRIOR_VARIANCE)
-    return np.clip(np.where(two_valued, 1 - means**2, own), FLATTEST, 1.0), two_valued
-
-
-def _shrunk(found: Values, sizes: Values, deviation: float, *, prior: float) -> Values:
-    """Class numbers (classes, ...) drawn to what the classes share, and that to its prior.
-
-    The weights are those of normal laws. How far classes lie from each other beyond their noise is found from
-    them all; where that is not at all, they get the shared number.
+def _scales(means: Values, found: Values, shares: Values, deviation: Values) -> Values:
+    """Scales before clipping (classes, features), from noisy variances.
 
     Args:
-        deviation: of the noise of the sums that `found` was divided from, in rows.
+        found: (classes, features), variances.
+        shares: (classes,), of the rows.
+        deviation: (classes,), of the noise of `found`.
     """
-    together = len(sizes) * (deviation / sizes.sum()) ** 2
-    weight = PRIOR_SPREAD**2 / (PRIOR_SPREAD**2 + together)
-    shared = weight * _pooled(found, sizes) + (1 - weight) * prior
-    noise = np.broadcast_to(((deviation / sizes) ** 2)[:, None], found.shape)
+    pooled_noise = float(((shares * deviation) ** 2).sum())
+    weight = _weight(pooled_noise)
+    pooled = weight * (shares @ found) + (1 - weight) * (shares @ _variances(means, PRIOR_SCALE))
+    shared = np.broadcast_to(scales_for(means, pooled, shares), means.shape)
+    own = beyond_noise(found, _variances(means, shared), deviation)
+    if own is not None:
+        shared = scales_for(means.reshape(1, -1), own.ravel(), np.ones(1)).reshape(means.shape)
+    least = np.clip(2 * math.sqrt(pooled_noise / len(shares)), FLATTEST, LEAST_VARIANCE)
+    return np.maximum(shared, math.sqrt(least))
+
+
+def _variances(means: Values, scale: Values | float) -> Values:
+    """Variances of clipped numbers of these means and this scale before clipping."""
+    scales = np.broadcast_to(scale, means.shape)
+    return clipped_moments(centers_for(means, scales), scales)[1]
+
+
+def _weight(noise: float) -> float:
+    """How far a shared number is believed, against its prior, by the variance of its noise."""
+    return PRIOR_SPREAD**2 / (PRIOR_SPREAD**2 + noise)
+
+
+def beyond_noise(found: Values, shared: Values, deviation: Values) -> Values | None:
+    """Class numbers (classes, ...) drawn to what follows from the classes together.
+
+    How far classes lie from that beyond their noise is found from them all; None where that is not at all.
+
+    Args:
+        deviation: (classes,), of the noise of `found`.
+    """
+    noise = np.broadcast_to((deviation**2)[:, None], found.shape)
     precision = 1 / np.maximum(noise, 1e-12) ** 2
-    between = max(float(np.average((found - shared) ** 2 - noise, weights=precision)), 0.0)
+    between = float(np.average((found - shared) ** 2 - SURELY * noise, weights=precision))
+    if between <= 0:
+        return None
     drawn: Values = shared + between / np.maximum(between + noise, 1e-12) * (found - shared)
     return drawn
-
-
-def _pooled(values: Values, sizes: Values) -> Values:
-    """The mean over classes, by size."""
-    mean: Values = sizes @ values / sizes.sum()
-    return mean

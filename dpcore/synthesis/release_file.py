@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NoReturn, get_args
 
 from dpcore.errors import DpcoreError, ParameterError, ReadError
-from dpcore.release import Model, Release, check_file_size
+from dpcore.release import Release, check_file_size, check_whole
 from dpcore.schema.domain import Domain
+from dpcore.synthesis.categories import FoundCategories
 from dpcore.synthesis.counting import askable, count_rows
+from dpcore.synthesis.statistics import Figures
+from dpcore.synthesis.stored import describe, load_model
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.tables.counts import MAX_CELLS_TOGETHER, Marginal, Noise
 
@@ -26,7 +29,7 @@ MOST = 1e12
 """Rows, beyond any table that is read."""
 
 
-def read_release(data: bytes, *, load_model: Callable[[dict[str, Any]], Model]) -> Release:
+def read_release(data: bytes) -> Release:
     """The release of a file. Raises: ReadError, which says nothing of what the file holds."""
     check_file_size(len(data))
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
@@ -35,20 +38,51 @@ def read_release(data: bytes, *, load_model: Callable[[dict[str, Any]], Model]) 
         )
     try:
         fields = json.loads(data, parse_constant=_refuse, parse_float=_finite)
-        if not isinstance(fields, dict) or "digest" not in fields:
+        if not isinstance(fields, dict) or "digest" not in fields or not isinstance(fields["version"], int):
             raise _not_one()
+        _check_whole(fields)
         release = Release.from_dict(fields, load_model=load_model)
         _check(release)
+        _check_words(release)
         release.sample(2, seed=0)
         if askable(release):
             count_rows(release, {})
     except ReadError:
         raise
-    except ParameterError as error:
-        raise ReadError(error.problem_template, remedy=error.remedy_template, **error.details) from None
     except (DpcoreError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise _not_one() from None
     return release
+
+
+def _check_whole(fields: dict[str, Any]) -> None:
+    try:
+        check_whole(fields)
+    except ParameterError as error:
+        raise ReadError(error.problem_template, remedy=error.remedy_template, **error.details) from None
+
+
+def _check_words(release: Release) -> None:
+    """Refuse texts that are none, and a promise without its numbers: pages put them into sentences."""
+    guarantee = release.guarantee
+    texts = (release.request_id, release.created, guarantee.kind, guarantee.unit, *(release.part or ("", "")))
+    if len(texts) != 6 or not all(isinstance(each, str) for each in texts):
+        raise _not_one()
+    for loss in (guarantee.loss, *guarantee.stands_on):
+        if not loss.keys() & {"epsilon", "rho"} or any(
+            not 0 <= Fraction(each) < MOST for each in loss.values()
+        ):
+            raise _not_one()
+    str(describe(release.recipe))
+    if isinstance(release.model, Figures):
+        release.schema.column(release.model.column)
+        for figure in release.model.figures:
+            found = (figure.value, figure.half_width or 0.0, figure.rank_error or 0.0)
+            if not isinstance(figure.name, str) or not all(map(math.isfinite, found)):
+                raise _not_one()
+    if isinstance(release.model, FoundCategories):
+        release.schema.column(release.model.column)
+        if any(not abs(count) < MOST for count in release.model.counts.values()):
+            raise _not_one()
 
 
 def _check(release: Release) -> None:

@@ -17,10 +17,12 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import READ_AS_TEXT, Canonical, canonical, from_text
+from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
+
+_ROWS_AT_ONCE = 65_536
 
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
@@ -69,12 +71,14 @@ def digests_sum(digests: Digests, key: bytes) -> int:
     rows adds up to 0.) The digests of two rows agree with a chance of 2^-128 too, see `row_digests`.
     """
     start = blake2b(b"row", digest_size=16, key=key).copy
-    data, drawn = digests.tobytes(), []
-    for place in range(0, len(data), 16):
-        row = start()
-        row.update(data[place : place + 16])
-        drawn.append(row.digest())
-    words = np.frombuffer(b"".join(drawn), dtype="<u4").reshape(-1, 4).sum(axis=0, dtype=np.uint64)
+    words = np.zeros(4, dtype=np.uint64)
+    for begin in range(0, len(digests), _ROWS_AT_ONCE):
+        data, drawn = digests[begin : begin + _ROWS_AT_ONCE].tobytes(), []
+        for place in range(0, len(data), 16):
+            row = start()
+            row.update(data[place : place + 16])
+            drawn.append(row.digest())
+        words += np.frombuffer(b"".join(drawn), dtype="<u4").reshape(-1, 4).sum(axis=0, dtype=np.uint64)
     return sum(int(word) << 32 * place for place, word in enumerate(words))
 
 
@@ -133,6 +137,12 @@ def rows_per_person(persons: Digests) -> dict[int, int]:
 
 
 def _ids(column: pd.Series) -> Canonical:
+    if column.name in column.attrs.get(MERGED, ()):
+        raise SchemaError(
+            "{column!r} was read as numbers, and some ids became one, as 12.1 and 12.10 do",
+            remedy="open the file with a name for this column that says what it is, such as id",
+            column=str(column.name),
+        )
     ids = canonical(column)
     if (ids.codes < 0).any():
         raise SchemaError(

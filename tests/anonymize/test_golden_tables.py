@@ -44,7 +44,7 @@ def test_table_6_1() -> None:
 
 
 def test_table_6_2_to_6_3() -> None:
-    """SEEDS B6: k = 1 as it stands; (336**, 20-29) x 2 and (236**, 40-49) x 2, recoded globally, is k = 2;
+    """SEEDS B6: k = 1 as it is; (336**, 20-29) x 2 and (236**, 40-49) x 2, recoded globally, is k = 2;
     recoded locally, 33617 stays as it is."""
     frame = TABLES["6.2"]
     assert classes_of(frame, {"zip": 0, "age": 0}).sizes.min() == 1

@@ -20,6 +20,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
         "anonymize.hierarchies.hierarchy": {"str(series.name)"},
         "anonymize.hierarchies.suggest": {"str(series.name)"},
+        "io.workbooks": {"str(name)", "repr(sheet)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "io.checks": {"repr(name if len(name) <= 60 else name[:59] + '…')"},
         "risk.roles": {"map(str, frame.columns)"},
@@ -45,9 +46,14 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         },
         "schema.interval": {"str(a)"},
         "schema.suggest": {"str(days.min())", "str(days.max())"},  # to whole years, named as from the data
+        "synthesis.counting": {"str(label)", "map(repr, known)"},
         "synthesis.suggested": {"str(_YEARS.index(label) + 1)"},
     },
     "arguments, and errors of libraries": {
+        "engines.duck_source": {
+            *("str(path)", "str(Path(tempfile.gettempdir()) / f'duckdb-{uuid.uuid4().hex}')"),
+        },
+        "engines.spark": {"str(archive)"},
         "accounting.loss": {"str(value)"},
         "evaluation.private": {"str(self.way)"},
         "evaluation.marginal_error": {"map(str, self.ways)"},
@@ -82,15 +88,18 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "texts of `values` already, given their Python type": {
         "anonymize.hierarchies.builders": {"pd.Series(found, dtype='str')"},
         "anonymize.partition.mondrian": {"str(labels[0])", "str(labels[low])"},
-        "engines.frame": {"str(text)"},
+        "engines.work": {"str(text)"},
         "evaluation.records": {"texts[unread].astype('str')"},
     },
     "numbers of digits": {"risk.identifiers": {"str(low)", "str(high)"}},
     "the order of published rows, in which equal texts of unlike values must not be equal": {
         "anonymize.apply": {"column.astype('str')"},
     },
-    "a moment in a file, on its way to being a value": {
+    "a cell of a file, on its way to being a value": {
         "io.locales": {"str(moment)", "str(moment.date())"},
+        "io.workbooks": {
+            *("str(cell)", "repr(cell)", "str(int(cell))", "cell.date().isoformat()", "cell.isoformat(' ')"),
+        },
     },
 }
 

@@ -24,11 +24,14 @@ ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what
     "apply": 4,
 }
 STREAMLIT = {
+    "workbench.person",
     "workbench.session",
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
     "workbench.anonymize.demands",
+    "workbench.evaluate.book",
     "workbench.synthesize.learning",
+    "workbench.synthesize.pooling",
     "workbench.synthesize.record",
     "workbench.upload.reading",
 }
@@ -76,8 +79,8 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench stands: samples, store, apart, reading, web, session, ui, report, pages."""
-    rooms = ("samples", "store", "apart", "reading", "drafts", "web", "session", "ui", "report")
+    """Where a module of workbench is: samples lowest, and rooms of pages highest."""
+    rooms = ("samples", "store", "apart", "reading", "drafts", "web", "person", "session", "ui", "report")
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 

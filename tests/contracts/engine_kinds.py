@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -53,13 +54,13 @@ def spark_session() -> Any:
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
     settings = {
-        "spark.pyspark.python": sys.executable,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "1g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.master("local[2,3]").appName("tests")
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -95,9 +95,9 @@ def _states(ledger: Ledger) -> list[tuple[str, str]]:
     return [(line.request_id, line.state) for line in ledger.lines(DATASET)]
 
 
-def _refused(error: type[DpcoreError], deed: Callable[..., object], *arguments: Any) -> None:
+def _refused(error: type[DpcoreError], step: Callable[..., object], *arguments: Any) -> None:
     with pytest.raises(error) as caught:
-        deed(*arguments)
+        step(*arguments)
     assert caught.type is error
 
 
@@ -122,13 +122,13 @@ def test_budget_rule_and_unit_never_change(ledger: Ledger, change: dict[str, Any
 
 def test_data_set_without_account_is_refused(ledger: Ledger) -> None:
     """Work on a data set nobody opened would be charged to nothing."""
-    for deed, arguments in [
+    for step, arguments in [
         (ledger.reserve, ("other", "a", _charge(1), {})),
         (ledger.note, ("other", "a", {})),
         (ledger.commit, ("other", "a", {}, "release")),
         (ledger.verify, ("other",)),
     ]:
-        _refused(LedgerError, deed, *arguments)
+        _refused(LedgerError, step, *arguments)
     assert ledger.account("other") is None
     assert ledger.lines("other") == ()
 
@@ -243,14 +243,14 @@ def test_threshold_delta_cannot_be_overdrawn(kind: Kind) -> None:
 def test_lines_are_appended_and_never_changed(ledger: Ledger) -> None:
     """What the ledger once said could be taken back."""
     seen: tuple[Line, ...] = ()
-    for deed in (
+    for step in (
         lambda: _spend(ledger, "a", 5),
         lambda: _spend(ledger, "b", 5),
         lambda: ledger.commit(DATASET, "b", {}, "release"),
         lambda: ledger.fail(DATASET, "a", {}),
         lambda: ledger.note(DATASET, "c", {"title": "compared"}),
     ):
-        deed()
+        step()
         lines = ledger.lines(DATASET)
         assert lines[: len(seen)] == seen
         assert len(lines) == max(2, len(seen) + 1)
@@ -455,7 +455,7 @@ def test_sixteen_processes_spend_exactly_the_budget(sql_kind: SqlKind) -> None:
 
 
 class _Pair(RuleBasedStateMachine):
-    """The same deeds on a durable ledger and on one in memory."""
+    """The same steps on a durable ledger and on one in memory."""
 
     ids = st.sampled_from(["a", "b", "c", "d", "e"])
     contents = st.dictionaries(st.text(max_size=3), st.none() | st.floats() | st.text(max_size=5), max_size=2)

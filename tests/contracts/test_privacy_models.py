@@ -1,7 +1,7 @@
 """The contract of every privacy model: it sees people and values, never rows or bits.
 
-It judges alike whoever counts them: the search, the neighborhood of one class, or the rows of a finished
-table.
+It judges alike whoever counts them: the search by sorting, the search by counting, or the rows of a
+finished table.
 """
 
 from __future__ import annotations
@@ -12,10 +12,17 @@ import random
 import numpy as np
 import pytest
 
+from dpcore.anonymize.closeness import Distance, TCloseness
+from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import Grouper
-from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
 from dpcore.anonymize.groups import Groups, Rows
-from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
+from dpcore.anonymize.models import (
+    DeltaPresence,
+    KAnonymity,
+    KMap,
+    PrivacyModel,
+    SensitiveModel,
+)
 from dpcore.anonymize.plan import Plan
 from dpcore.tables.classes import class_index
 from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, classes_at, holds
@@ -61,23 +68,48 @@ def test_a_row_written_twice_changes_nothing(model: PrivacyModel) -> None:
 
 
 @each_model
-def test_search_and_neighborhood_count_what_rows_do(model: PrivacyModel) -> None:
+def test_search_counts_what_rows_do(model: PrivacyModel) -> None:
     """Else the search closes nodes, or accepts them, by other numbers than those of the table."""
     for seed in range(40):
         case = table(seed)
         tuples = case.tuples()
-        grouper, bottom = Grouper(tuples), (0,) * len(tuples.names)
-        key = int(tuples.keys[seed % len(tuples.keys)])
-        around = model.violations(Neighborhoods(tuples).of(key, bottom))
+        grouper, counter = Grouper(tuples), Counter(tuples)
         for node in nodes(case):
-            classes = grouper.classes(node)
-            marked = model.violations(classes)
+            sorted_out, counted = grouper.classes(node), counter.classes(node)
+            marked = model.violations(sorted_out)
+            assert model.violations(counted).tolist() == marked.tolist()
             if case.subset is None:
-                assert np.array_equal(np.sort(classes.people), np.sort(by_rows(case, node).people))
+                assert np.array_equal(np.sort(counted.people), np.sort(by_rows(case, node).people))
                 assert marked.sum() == model.violations(by_rows(case, node)).sum()
-            own = tuples.generalize(np.array([key]), bottom, node) >> tuples.tail
-            place = np.searchsorted(classes.class_keys >> tuples.tail, own)[0]
-            assert around[tuples.lattice.index(node)] == marked[place]
+
+
+@each_model
+def test_no_class_is_smaller_than_the_model_says(model: PrivacyModel) -> None:
+    """Else the search suppresses a class that fulfills the model, before it looks at the secrets."""
+    for case in map(table, range(0, 60, 2)):
+        counter = Counter(case.tuples())
+        for node in nodes(case):
+            classes = counter.classes(node)
+            kept = classes.people[~model.violations(classes)]
+            if isinstance(model, SensitiveModel) and (kept > 0).any():
+                assert kept[kept > 0].min() >= model.fewest(classes.secrets[SECRET])
+
+
+@pytest.mark.parametrize("distance", ["equal", "hierarchical", "ordered"])
+def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(distance: Distance) -> None:
+    """Else the search closes a node that suppresses fewer people."""
+    lost_at_all = 0
+    for seed, t in itertools.product((seed for seed in range(0, 80, 2)), (0.2, 0.45)):
+        case, model = table(seed), TCloseness(column=SECRET, t=t, distance=distance)
+        counter = Counter(case.tuples())
+        classes = {node: counter.classes(node) for node in nodes(case)}
+        suppressed = {node: each.people[model.violations(each)].sum() for node, each in classes.items()}
+        for node, each in classes.items():
+            lost = model.lost(each, model.violations(each)).sum()
+            lost_at_all += lost
+            finer = itertools.product(*(range(level + 1) for level in node))
+            assert lost <= min(suppressed[below] for below in finer)
+    assert lost_at_all > 0
 
 
 @each_model

@@ -12,7 +12,7 @@ from tests.e2e.test_audit import sample
 
 
 def sliders(person: Person) -> list[str]:
-    """What the sliders for k and the suppression limit stand at."""
+    """What the sliders for k and the suppression limit are at."""
     return person.page.get_by_role("slider").evaluate_all(
         "all => all.map(each => each.getAttribute('aria-valuetext'))"
     )[:2]
@@ -44,7 +44,7 @@ def test_a_click_on_the_frontier_chooses_a_point(visitor):
 
 
 def test_the_first_screen_has_the_frontier_and_the_deed(visitor):
-    """What a k costs, or the button, would stand below the edge of the screen."""
+    """What a k costs, or the button, would be below the edge of the screen."""
     person = sample(visitor(), 0).go("Anonymize")
     for text in ("What each k costs", "Make the anonymized table", "Method"):
         place = person.sees(text).page.get_by_text(text).first.bounding_box()

@@ -1,4 +1,4 @@
-"""The pages can be read in the dark and on a telephone, and stand on one screen."""
+"""The pages can be read in the dark and on a telephone, and fit on one screen."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def test_dark_mode_is_dark(visitor, table):
 
 
 @pytest.mark.parametrize(
-    ("page", "deed"),
+    ("page", "step"),
     [("Data", "Open this sample"), ("Synthesize", "Release for"), ("Ledger", "epsilon: spent")],
 )
-def test_the_first_screen_says_what_can_be_done(visitor, table, page, deed):
-    """The main deed of a page would stand below the edge of the screen."""
+def test_the_first_screen_says_what_can_be_done(visitor, table, page, step):
+    """The main step of a page would be below the edge of the screen."""
     person = visitor()
     if page != "Data":
         person.open(table).go(page)
-    place = person.page.get_by_text(deed).first
+    place = person.page.get_by_text(step).first
     place.wait_for()
     assert place.bounding_box()["y"] < 750
 

@@ -110,11 +110,36 @@ def test_two_people_at_once_see_their_own_only(workbench: Workbench, come) -> No
     assert not bob.page.get_by_text("was opened before").count()
     assert not bob.page.get_by_text("This looks like").count()
     bob.press("All of this is known").press("Open the data set").sees("The data set is open")
-    ada.visit().upload(TABLE)
-    ada.sees("was opened before")
+    ada.visit().sees("Continue with people.csv")
+    assert ada.page.get_by_text("Continue with people.csv").count() == 1
+    file = {"name": "again.csv", "mimeType": "text/csv", "buffer": TABLE}
+    ada.page.locator("input[type=file]").set_input_files(file)
+    ada.sees("The data set is open")  # recognized: hers
     wrote = set(workbench.lines())
     assert {("opened", "ada@example.org"), ("opened", "bob@example.org")} <= wrote
     assert not any(who == "" for _, who in wrote)
+
+
+def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> None:
+    """Somebody who may only look would read rows, or not even find what was made for them."""
+    cy, ann = sign_in(come(), "cy@example.org"), sign_in(come(), "ann@example.org")
+    ann.sees("analyst").sees("Nothing is shown to you yet")
+    assert ann.page.locator("input[type=file]").count() == 0
+    cy.open(TABLE, "shown.csv").go("Synthesize").release()
+    cy.go("Ledger").page.get_by_label("Address of somebody with a role here").fill("nobody@example.org")
+    cy.press("Show the releases").sees("has no role on this server")
+    cy.page.get_by_label("Address of somebody with a role here").fill("ann@example.org")
+    cy.press("Show the releases").sees("Stop showing it to ann@example.org")
+    ann.visit().press("Continue with shown.csv").press("Open Histogram of").sees(
+        "What is promised, and what not"
+    )
+    assert ann.button("How good is it?").count() == 0
+    before = workbench.lines()
+    for path in ("audit", "anonymize", "ledger", "links", "codebook"):
+        ann.visit(path).sees("This page is for stewards")
+    assert workbench.lines() == before
+    cy.press("Stop showing it to ann@example.org")
+    assert ann.visit().sees("Nothing is shown to you yet").button("Continue with").count() == 0
 
 
 def test_somebody_without_a_role_is_refused(come) -> None:

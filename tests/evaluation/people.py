@@ -21,7 +21,7 @@ SCHEMA = dp.Schema(
 
 
 def people(rows: int, seed: int) -> pd.DataFrame:
-    """Rows of one law: age leads to marriage, children and income, the city stands alone."""
+    """Rows of one law: age leads to marriage, children and income, the city is alone."""
     rng = np.random.default_rng(seed)
     age = rng.integers(18, 90, rows)
     married = rng.random(rows) < np.where(age > 40, 0.8, 0.2)

@@ -1,6 +1,6 @@
 """What the documents claim, on an invented table of Adult's shape, and on Adult where it is there.
 
-No figure of Adult stands here: each is computed from the table at hand. So a reader without the reference
+No figure of Adult is here: each is computed from the table at hand. So a reader without the reference
 data sees the rows of SEEDS checked too.
 """
 
@@ -79,7 +79,13 @@ def test_e1_few_young_managers_stay_few(people: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    "columns", [("education",), ("education", "sex"), ("education", "sex", "marital-status")]
+    "columns",
+    [
+        ("education",),
+        ("education", "sex"),
+        ("education", "sex", "marital-status"),
+        ("education", "sex", "marital-status", "occupation"),
+    ],
 )
 def test_noise_is_the_same_law_for_every_number_of_columns(
     people: pd.DataFrame, columns: tuple[str, ...]

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.errors import LimitError, ParameterError, ReadError
+import dpcore as dp
+from dpcore.errors import LimitError, ParameterError, ReadError, SchemaError
 from dpcore.io import Limits, ReadOptions, ReadResult, check_size, read_table
 
 
@@ -101,8 +102,8 @@ def test_blanks_after_separators_are_cut_off() -> None:
         (["00", "1"], "str"),
         (["1234567890123456789", "1"], "str"),
         (["123456789012345678901", "1.5"], "str"),
-        (["12.1", "12.10"], "str"),
-        (["-0", "0"], "str"),
+        (["12.1", "12.10"], "float64"),
+        (["-0", "0"], "float64"),
         (["-123456789012345", ""], "float64"),
         (["1234567890123456", ""], "str"),
         (["1e400", "1"], "str"),
@@ -305,3 +306,32 @@ def test_a_result_shows_no_rows_and_cannot_be_changed() -> None:
     assert "secret" not in repr(result)
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.kind = "tsv"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "name", ["id", "patient_id", "person", "Kundennummer", "household", "code", "KundenNr"]
+)
+def test_texts_of_one_number_stay_apart_where_they_may_be_ids(name: str) -> None:
+    """Else two people become one; in any other column 1.50 and 1.5 are one price."""
+    frame = read(f"{name};price\n12.1;1.50\n12.10;1.5\n7;2\n").frame
+    assert list(frame[name]) == ["12.1", "12.10", "7"]
+    assert list(frame["price"]) == [1.5, 1.5, 2.0]
+
+
+def test_numbers_that_were_two_texts_are_no_ids() -> None:
+    """Else somebody who declares such a column as the person's makes one person of two."""
+    frame = read("price;age\n1.50;3\n1.5;4\n").frame
+    schema = dp.Schema(
+        columns=(dp.Integer("age", low=0, high=99),), unit=dp.PrivacyUnit(max_rows=1, id_column="price")
+    )
+    with pytest.raises(SchemaError, match="some ids became one"):
+        dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1.0), ledger=dp.MemoryLedger())
+
+
+@pytest.mark.parametrize("title", ["", "Umsatz, Berlin\n\n"])
+def test_a_comma_in_each_number_parts_no_cells(title: str) -> None:
+    """Else the header is taken for a title, and prices fall apart into whole numbers and decimals."""
+    read_as = read(f"{title}name;betrag;gewicht\nA;3,50;1.000,5\nB;4,25;2.000,5\n").frame
+    assert list(read_as.columns) == ["name", "betrag", "gewicht"]
+    assert list(read_as["betrag"]) == [3.5, 4.25]
+    assert list(read_as["gewicht"]) == [1000.5, 2000.5]

@@ -64,13 +64,13 @@ def test_nothing_is_read_beyond_the_loss() -> None:
         raise AssertionError("read")
 
     blind = Measurer(refuse, domain=DOMAIN, loss=dp.PureDP(epsilon=1), rows=1)
-    for deed in (
+    for step in (
         lambda: blind.measure([("a",)], dp.PureDP(epsilon=2)),
         lambda: blind.gaps({("a",): np.zeros(3)}, dp.PureDP(epsilon=2)),
         lambda: blind.select({("a",): np.zeros(3)}, dp.PureDP(epsilon=2)),
     ):
         with pytest.raises(dp.BudgetExceeded):
-            deed()
+            step()
     assert blind.events == []
 
 

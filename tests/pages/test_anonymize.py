@@ -109,17 +109,17 @@ def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
     assert figures["Unique rows"] == "0 %"
     assert "What this does not promise" in app.text
     assert "no guarantee against a determined attacker" in app.text
-    app.set("select_slider", K, 100)
+    app.set("number_input", K, 100)
     assert "The smallest group has 1" in app.text
 
 
 def test_choices_outlast_a_visit_to_another_page(app: Tab) -> None:
     """Roles, hierarchies and demands would be lost by a look at the ledger."""
     role(page(app), "visits", "quasi-identifier")
-    app.set("select_slider", K, 10)
+    app.set("number_input", K, 10)
     app.go("ledger").go("anonymize")
     assert app.session.anonymization.roles["visits"] == "quasi-identifier"
-    assert app.at.get("select_slider")[0].value == 10
+    assert app.at.get("number_input")[0].value == 10
     assert any("4 that others may know" in each.label for each in app.at.expander)
 
 
@@ -386,9 +386,9 @@ def test_30000_values(app: Tab) -> None:
 
 def test_k_above_the_rows(app: Tab) -> None:
     """k = 100 for fifty people would end in a traceback."""
-    page(app, people(50)).set("select_slider", K, 100)
+    page(app, people(50)).set("number_input", K, 100)
     assert "k \\(100\\) is above the number of rows" in app.errors.lower()
-    app.set("select_slider", K, 5)
+    app.set("number_input", K, 5)
     assert app.errors == ""
 
 
@@ -406,16 +406,16 @@ def test_the_same_choices_are_tried_once(app: Tab) -> None:
     page(app)
     lines = len(app.curator.lines())
     app.at.run()
-    app.set("select_slider", K, 10).set("select_slider", K, 5)
+    app.set("number_input", K, 10).set("number_input", K, 5)
     assert len(app.curator.lines()) == lines + 1
 
 
 def test_a_plan_is_loaded_again(app: Tab) -> None:
     """The plan "makes the same table again", and no page could read one."""
-    page(app).set("select_slider", K, 10).press(MAKE)
+    page(app).set("number_input", K, 10).press(MAKE)
     text = app.session.anonymization.made.plan
     before = made(app)
-    app.set("select_slider", K, 2)
+    app.set("number_input", K, 2)
     app.at.file_uploader[-1].upload("plan.json", text.encode(), "application/json").run()
     assert app.errors == ""
     assert "A plan made earlier" in app.text
@@ -442,5 +442,5 @@ def test_a_table_of_earlier_settings_is_said_to_be_one(app: Tab) -> None:
     """A green box praised a table that the figures beside it did not describe (PEOPLE D3)."""
     page(app).press(MAKE)
     assert "earlier settings" not in app.text
-    app.set("select_slider", K, 10)
+    app.set("number_input", K, 10)
     assert "earlier settings" in app.text

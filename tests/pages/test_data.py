@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from tests.pages.tab import CSV, Tab
 from workbench.store.settings import read_settings
+from workbench.upload import source_view
 from workbench.web import holders
 
 
@@ -34,7 +36,10 @@ def edit(app: Tab, row: int, **changes: object) -> Tab:
 def test_first_page_offers_samples_and_an_upload(app):
     """A newcomer would not know where to begin."""
     assert app.errors == ""
-    assert [each.label for each in app.at.button] == ["Open this sample"] * 2
+    assert [each.label for each in app.at.button] == [
+        "Open this sample: Census",
+        "Open this sample: Hospital visits",
+    ]
     assert "50 MB" in app.at.file_uploader[0].label
 
 
@@ -48,9 +53,11 @@ def test_sample_is_opened_and_the_next_steps_are_shown(app):
 
 
 def test_step_leads_to_its_kind_of_release(opened):
-    """ "Make a synthetic table" would lead to a histogram."""
-    opened.press("Make a synthetic table")
-    assert "✓ Synthetic rows" in opened.text
+    """What was chosen on one page would be forgotten on the next (D19: audit and anonymize were missing)."""
+    labels = [each.label for each in opened.at.button if str(each.key).startswith("step-")]
+    assert labels == ["Audit: is it anonymous?", "Anonymize the table", "Release a histogram"]
+    opened.press("Release a histogram")
+    assert "✓ A histogram" in opened.text
 
 
 def test_upload_is_read_and_its_bytes_are_dropped(app):
@@ -127,26 +134,30 @@ def test_each_table_is_asked_about_anew(app):
 
 
 def test_a_budget_on_file_stays(new_tab):
-    """A second tab could open the same table with a fresh budget."""
+    """A second tab could open the same table with a fresh budget, or would ask everything again (D6)."""
     first = new_tab().open()
     second = new_tab().upload(CSV)
-    assert "was opened before, with a budget of epsilon 3" in second.text
-    second.open_draft()
     assert second.errors == ""
     assert second.curator.account == first.curator.account
+    assert second.curator.schema == first.curator.schema
 
 
-def test_another_unit_than_on_file_is_refused(new_tab):
-    """The same table could be opened with a weaker promise."""
+def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
+    """The same table could be opened with a weaker promise, or nothing could be corrected any more (D22)."""
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     table = f"patient_id,age\n{rows}".encode()
-    new_tab().open(table)
-    other = new_tab().upload(table)
-    assert other.at.radio[0].value is True
-    other.set("radio", "A person has", False)
-    other.open_draft()
-    assert "opened before with another privacy unit" in other.errors
-    assert other.session.draft is not None
+    app = new_tab().open(table)
+    app.go("codebook").press("Declare it anew").go("upload")
+    app.upload(table)
+    assert "was opened before, with a budget of epsilon 3" in app.text
+    edit(app, 1, high="99")
+    app.set("radio", "A person has", False)
+    app.press("Open the data set")
+    assert "opened before with another privacy unit" in app.errors
+    app.set("radio", "A person has", True).press("Open the data set")
+    assert app.errors == ""
+    assert app.curator.schema.column("age").high == 99
+    assert sum("declared" in line.content for line in app.curator.lines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -253,3 +264,24 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     assert "went from memory" not in "".join(each.value for each in first.press("Understood").at.warning)
     second.open()
     assert second.errors == ""
+
+
+def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
+    """Tables that do not fit could not be reached; or a look at some rows would pass for the table."""
+    frame = pd.DataFrame({"age": np.arange(3000) % 90, "sex": np.tile(["F", "M"], 1500)})
+    frame.to_parquet(tmp_path / "visits.parquet")
+    (tmp_path / "sources.toml").write_text(
+        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n'
+    )
+    settings = replace(read_settings(), sources=tmp_path / "sources.toml")
+    monkeypatch.setattr(source_view, "read_settings", lambda: settings)
+    app.go("upload").press("Look at it")
+    assert "first 1,000 rows of a connected source" in app.text
+    app.open_draft()
+    assert app.errors == ""
+    assert app.curator.account.source == "Visits"
+    assert app.curator._engine.counts([()])[0].values == 3000
+    assert "belongs to the connected source Visits" in app.go("ledger").text
+    (tmp_path / "visits.parquet").unlink()
+    app.go("upload").press("Open another table").press("Look at it")
+    assert "no file at the place of the source" in app.errors

@@ -67,7 +67,7 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
     """A newcomer would meet an empty form."""
     app.go("evaluate")
     assert app.at.title[0].value == "How good is it?"
-    assert "Here a release is held against the original" in app.text
+    assert "Here a release is compared with the original" in app.text
 
 
 def test_without_a_release_it_shows_the_way_to_one(opened):
@@ -251,7 +251,7 @@ def test_methods_compared_on_invented_people(app, monkeypatch):
 
 
 def test_reports_are_of_their_candidate(wide):
-    """After another choice, the figures of the one before would still stand there (D3)."""
+    """After another choice, the figures of the one before would still be there (D3)."""
     joint(wide)
     first = metric(wide, "Worst column")
     bring(wide.set("selectbox", "Release", "file"), "The synthetic or anonymized table", people(400, 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from tests.pages.test_synthesize import metric, spent
@@ -50,9 +52,36 @@ def test_the_record_of_all_steps(opened):
     assert "4 are left" in opened.text
 
 
-def test_rare_rows_from_a_histogram(opened):
-    """SEEDS E10: rows with one value must come from every kind of release, not from one model only."""
+def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
+    """SEEDS B2: the preview reads the original, says so, and costs nothing; no row goes for it."""
     opened.go("synthesize").release()
-    chosen = next(each for each in opened.at.selectbox if each.label == "Only rows with")
-    chosen.select("age").run()
+    drawn = len(opened.at.dataframe[-2].value)
+    opened.set("toggle", "Rows of the original that lie apart", True)
     assert opened.errors == ""
+    assert "of the rows lie apart over age" in opened.text
+    assert "internal: reads the original" in opened.text
+    assert len(opened.at.dataframe[-2].value) == drawn
+    assert spent(opened) == 0.5
+
+
+def test_rare_rows_from_a_histogram_and_a_pool(opened):
+    """SEEDS E10, E11: rows with chosen values, and those of two holders, from any kind of release."""
+    opened.go("synthesize").release()
+    opened.set("multiselect", "Only rows with", ["age"])
+    assert opened.errors == ""
+    kept = next(each.value["age"] for each in opened.at.dataframe if list(each.value.columns) == ["age"])
+    assert kept.nunique() == 1  # the first cell, until another is chosen
+    opened.set("multiselect", "Only rows with", [])
+    release = opened.curator.release(opened.session.shown)
+    other = dataclasses.replace(release, request_id="other").to_json().encode()
+    opened.at.file_uploader[-1].upload("other.json", other, "application/json").run()
+    assert opened.errors == ""
+    assert "They are not added: nobody says who is in several" in opened.text
+    opened.set("radio", "Who is in these tables?", "the same")
+    assert "a person loses at most epsilon 1" in opened.text
+    opened.set("radio", "Who is in these tables?", "different")
+    assert "a person loses at most epsilon 0.5" in opened.text
+    assert len(opened.at.dataframe[-1].value) == 200
+    assert spent(opened) == 0.5
+    opened.at.file_uploader[-1].upload("bad.json", b"{}", "application/json").run()
+    assert "release" in opened.errors

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,11 @@ import dpcore as dp
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.synthesis import GaussianModel, load_model
-from dpcore.synthesis.gaussian import COUNT_SHARE, MEAN_SHARE, Gaussian
+from dpcore.synthesis.class_means import SPREAD, class_means
+from dpcore.synthesis.gaussian import COUNT_SHARE, SHARES, Gaussian
 from dpcore.synthesis.gaussian_model import positions
 from dpcore.synthesis.groups import find_groups
-from dpcore.synthesis.moments import clipped, drawn_in, moments
+from dpcore.synthesis.moments import moments, possible
 from dpcore.tables.sums import NoisySums
 
 LOUD = dp.PureDP(epsilon=10**6)
@@ -79,7 +82,7 @@ def test_a_value_beyond_its_bound_counts_as_the_bound(high: float) -> None:
     same = opened(clip, under).run(Gaussian(label="ill", features=("x",), detail="means"), LOUD)
     for each in (release, same):
         assert isinstance(each.model, GaussianModel)
-        assert np.allclose(each.model.moments.means, 0, atol=0.01)
+        assert np.allclose(each.model.moments.clipped[0], 0, atol=0.01)
     assert release.sample(1000, seed=3)["x"].between(0, high).all()
 
 
@@ -101,7 +104,7 @@ def test_one_row_more_at_the_extremes_moves_every_sum_by_at_most_one() -> None:
 
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.3"), dp.ZCDP(rho="0.01")])
 @pytest.mark.parametrize("groups", [(), (("sugar", "weight"),), None])
-@pytest.mark.parametrize("detail", [None, "means", "variances", "products"])
+@pytest.mark.parametrize("detail", [None, "means", "variances", "products", "cells"])
 def test_all_of_the_loss_and_no_more(loss: Loss, groups: object, detail: object) -> None:
     """Events must cost what was reserved, whatever the plan, for two rows per person."""
     recipe = Gaussian(label="ill", features=("sugar", "weight", "visits"), groups=groups, detail=detail)
@@ -162,6 +165,13 @@ def test_detail_only_where_rows_times_epsilon_carries_it(rows: int, epsilon: str
     assert recipe._carried(rows, 2, 1, dp.PureDP(epsilon=epsilon), 1) == detail
 
 
+@pytest.mark.parametrize(("rows", "detail"), [(600, "variances"), (5_000, "cells")])
+def test_cells_only_where_rows_times_epsilon_carries_them(rows: int, detail: str) -> None:
+    """SEEDS 7.4: cells inside a class pay when rows times epsilon is several thousand, and cost before."""
+    recipe = Gaussian(label="ill", features=tuple("abcdefgh"))
+    assert recipe._carried(rows, 2, 0, dp.PureDP(epsilon=1), 1) == detail
+
+
 # What comes out
 
 
@@ -178,7 +188,7 @@ def test_means_spreads_and_relations_come_out() -> None:
         assert abs(ours["sugar"].mean() - theirs["sugar"].mean()) < 1
         assert abs(ours["sugar"].std() / theirs["sugar"].std() - 1) < 0.1
         assert abs(ours["sugar"].corr(ours["weight"]) - theirs["sugar"].corr(theirs["weight"])) < 0.07
-    alone = drawn(frame, Gaussian.of(PLAIN, label="ill"))
+    alone = drawn(frame, replace(Gaussian.of(PLAIN, label="ill"), detail="variances"))
     assert abs(alone[alone["ill"] == "no"]["sugar"].corr(alone[alone["ill"] == "no"]["weight"])) < 0.05
 
 
@@ -215,6 +225,44 @@ def test_columns_of_two_values_keep_two_values() -> None:
     found = drawn(frame, Gaussian.of(under, label="ill"), under=under)
     assert (found["flag"].abs() > 0.99).all()
     assert abs((found[found["ill"] == "yes"]["flag"] > 0).mean() - 0.8) < 0.03
+
+
+def test_cells_inside_a_class_keep_what_goes_together() -> None:
+    """Without groups, where the noise allows it, two cells must carry half of a relation inside classes."""
+    frame = table(20_000)
+    recipe = Gaussian(label="ill", features=("sugar", "weight", "visits"))
+    cells, plain = (drawn(frame, replace(recipe, detail=detail)) for detail in ("cells", "variances"))
+    for ill in ("no", "yes"):
+        theirs = frame[frame["ill"] == ill]
+        ours, without = (each[each["ill"] == ill] for each in (cells, plain))
+        right = theirs["sugar"].corr(theirs["weight"])
+        assert ours["sugar"].corr(ours["weight"]) > 0.5 * right > 0.4
+        assert abs(without["sugar"].corr(without["weight"])) < 0.05
+        assert abs(ours["weight"].mean() - theirs["weight"].mean()) < 1
+        assert abs(ours["weight"].std() / theirs["weight"].std() - 1) < 0.1
+        assert abs(ours["visits"].corr(ours["sugar"])) < 0.05
+
+
+def test_cells_are_split_by_noisy_numbers_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A split at the true mean would leak: it must follow the noisy moments, wherever noise put them."""
+    right, seen = Measurer.sums, []
+
+    def moved(self: Measurer, by: Any, entries: Any, loss: Loss) -> NoisySums:
+        found = right(self, by, entries, loss)
+        seen.append((by, self.domain.shape(by)))
+        if len(entries) != 3:  # the rows and two features
+            return found
+        values = found.values.copy()
+        values[:, 1] = -values[:, 0]  # the first feature lies at its lower bound, says the noise
+        return replace(found, values=values)
+
+    monkeypatch.setattr(Measurer, "sums", moved)
+    recipe = Gaussian(label="ill", features=("sugar", "weight"), detail="cells")
+    release = opened(table(500)).run(recipe, LOUD)
+    assert [shape for _by, shape in seen[-3:]] == [(2,), (2,), (2, 2)]
+    assert isinstance(release.model, GaussianModel)
+    assert release.model.halves is not None
+    assert release.model.halves.feature == 1  # sugar has no variance left
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -268,23 +316,42 @@ def test_labels_and_sizes_are_noisy() -> None:
 # Moments
 
 
-def test_means_that_noise_alone_set_apart_come_together() -> None:
-    """Below the noise a difference is none; above it, it stays, less a part of the noise."""
-    noise = np.array([0.04, 0.04])
-    near, far = np.array([[0.05], [-0.05]]), np.array([[0.8], [-0.8]])
-    assert np.allclose(drawn_in(near, noise), 0)
-    assert drawn_in(far, noise)[0, 0] == pytest.approx(0.8 - 0.4 * 0.02**0.5)
-    assert np.allclose(drawn_in(far, np.zeros(2)), far)
+def bell(rows: np.ndarray) -> np.ndarray:
+    return np.exp(-((rows / 10) ** 2) / 2)
 
 
-def test_covariances_are_always_ones() -> None:
-    """Noise may leave a matrix that no rows can have; it must be mended before drawing."""
+def test_means_that_noise_alone_could_set_apart_come_together() -> None:
+    """Below the noise a difference must be believed in part only; beyond it, it must stay as it is."""
+    sizes = np.array([50.0, 50.0])
+    near, far = np.array([[5.0], [-5.0]]), np.array([[40.0], [-40.0]])
+    believed = class_means(near, sizes, 10.0, bell)
+    assert 0.02 < believed[0, 0] < 0.08 < 0.1
+    assert believed.sum() == pytest.approx(0, abs=1e-6)
+    assert class_means(far, sizes, 10.0, bell)[0, 0] > 0.6
+    exact = class_means(np.array([[20.0, -49.9], [0.1, 3.0]]), sizes, 1e-4, lambda rows: bell(rows * 1e5))
+    assert exact == pytest.approx(np.array([[0.4, -0.998], [0.002, 0.06]]), abs=1e-4)
+
+
+def test_means_by_drawing() -> None:
+    """The posterior mean must be nearer to the truth, on average, than the noisy mean is."""
+    rng = np.random.default_rng(1)
+    center = rng.uniform(-0.5, 0.5, 400)
+    truth = np.clip(center + rng.laplace(0, SPREAD, (2, 400)), -1, 1)
+    sizes = np.array([50.0, 30.0])
+    noisy = truth * sizes[:, None] + rng.normal(0, 10, (2, 400))
+    plain = ((np.clip(noisy / sizes[:, None], -1, 1) - truth) ** 2).mean()
+    assert ((class_means(noisy, sizes, 10.0, bell) - truth) ** 2).mean() < 0.85 * plain
+
+
+def test_correlations_are_always_ones() -> None:
+    """Noise may leave a matrix that no numbers can have; it must be mended before drawing."""
     rng = np.random.default_rng(3)
     for _ in range(50):
-        noisy = rng.normal(0, 2, (3, 4, 4))
-        values = np.linalg.eigvalsh(clipped(noisy + np.swapaxes(noisy, 1, 2), 0.02))
-        assert values.min() >= 0.02 - 1e-9
-        assert values.max() <= 1 + 1e-9
+        noisy = np.clip(rng.normal(0, 1, (3, 4, 4)), -1, 1)
+        found = possible(noisy + np.swapaxes(noisy, 1, 2))
+        assert np.linalg.eigvalsh(found).min() > 0
+        assert np.allclose(np.diagonal(found, axis1=1, axis2=2), 1)
+        assert np.abs(found).max() <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("second", [True, False])
@@ -292,12 +359,23 @@ def test_moments_of_nonsense_are_finite(second: bool) -> None:
     """Sizes below 0 and sums of any size must give a model that draws."""
     first = NoisySums(by=("ill",), values=np.array([[-50.0, 900.0], [0.0, -3e9]]), deviation=1e6)
     squares = NoisySums(by=("ill",), values=np.array([[1e12], [-1e12]]), deviation=1e6) if second else None
-    found = moments(first, squares)
-    assert np.isfinite(found.means).all()
+    found = moments(first, squares, bell)
+    assert np.isfinite(found.centers).all()
     assert np.isfinite(np.linalg.cholesky(found.covariances)).all()
 
 
 # Bad input
+
+
+def test_a_label_with_missing_values() -> None:
+    """Rows without a label must be a class of their own, and come out without one."""
+    label = dp.Categorical("ill", categories=("no", "yes"), missing=True)
+    under = dp.Schema(columns=(*PLAIN.columns[:3], label), unit=UNIT)
+    frame = table(2_000)
+    frame.loc[:399, "ill"] = None
+    found = drawn(frame, Gaussian.of(under, label="ill"), under=under)
+    assert found["ill"].isna().mean() == pytest.approx(0.2, abs=0.02)
+    assert set(found["ill"].dropna()) == {"no", "yes"}
 
 
 def test_a_class_of_two_rows_an_empty_one_and_a_constant_feature() -> None:
@@ -319,8 +397,8 @@ def test_more_features_than_rows() -> None:
     recipe = Gaussian.of(under, label="ill")
     assert len(drawn(frame, recipe, dp.PureDP(epsilon=1), under)) == 20_000
     noise = recipe.mean_noise(under.domain, dp.PureDP(epsilon=1), 1)
-    # a quote knows no rows, so variances may take their share; without groups no products can
-    share = (1 - float(COUNT_SHARE)) * float(MEAN_SHARE["variances"])
+    # a quote knows no rows, so variances and cells may take their shares; without groups no products can
+    share = (1 - float(COUNT_SHARE)) * float(SHARES["cells"][0])
     assert noise == pytest.approx(np.sqrt(42 * 43 / 3) / share, rel=1e-3)
     assert 10 / noise < 1  # signal to noise, before paying
     quote = opened(frame, under, dp.PureDP(epsilon=1)).quote(recipe, dp.PureDP(epsilon=1))

@@ -39,7 +39,7 @@ def error(model: SyntheticModel, table: Table) -> float:
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_charges_equal_what_was_read(recipe: Recipe, loss: Loss) -> None:
-    """Every read of exact counts must stand in the events, in order, and all events together fit the loss."""
+    """Every read of exact counts must be in the events, in order, and all events together fit the loss."""
     table = random_table(np.random.default_rng(1), 3000, SIZES)
     measurer = table.measurer(loss, rows=2)
     recipe.fit(measurer, silent)

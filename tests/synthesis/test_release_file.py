@@ -154,18 +154,21 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
     ),
     "an endless range": lambda fields: fields["schema"]["columns"][0].update(high=10**12),
     "a part of a column": lambda fields: fields.update(part=["age"]),
+    "a part that is no text": lambda fields: fields.update(part=["age", 7]),
+    "a day that is a number": lambda fields: fields.update(created=20_261_121),
+    "a unit that is a list": lambda fields: fields["guarantee"].update(unit=["everybody"]),
+    "no loss": lambda fields: fields["guarantee"].update(loss={}),
+    "a loss below 0": lambda fields: fields["guarantee"].update(loss={"epsilon": "-1"}),
+    "a loss in words": lambda fields: fields["guarantee"].update(loss={"epsilon": "none"}),
+    "a recipe without a kind": lambda fields: fields.update(recipe={}),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_fields_that_no_release_has(name: str) -> None:
     """A hostile file would fill the memory, or break the page that shows it."""
-    try:
-        release = dp.Release.from_file(altered(CHANGES[name]))
-    except ReadError:
-        return
-    assert name == "a part of a column", "was taken"
-    assert len(release.part or ()) == 1
+    with pytest.raises(ReadError):
+        dp.Release.from_file(altered(CHANGES[name]))
 
 
 GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -197,7 +200,12 @@ def test_models_that_do_not_fit(name: str) -> None:
 
 def test_errors_say_nothing_of_the_file() -> None:
     """A log or an error box would repeat what a stranger wrote."""
-    with pytest.raises(ReadError) as caught:
-        dp.Release.from_file(altered(lambda fields: fields["model"].update(kind="<script>alert(1)")))
-    assert "script" not in str(caught.value)
+    for change in (
+        lambda fields: fields["model"].update(kind="<script>alert(1)"),
+        lambda fields: fields["marginals"][0].update(clique=["<script>alert(1)"]),
+        lambda fields: fields.update(version="<script>alert(1)"),
+    ):
+        with pytest.raises(ReadError) as caught:
+            dp.Release.from_file(altered(change))
+        assert "script" not in str(caught.value)
     assert release_file.MAX_VALUES == 2_000_000

@@ -56,7 +56,7 @@ def test_intervals_at_the_ends() -> None:
 
 
 def test_interval_is_around_the_values() -> None:
-    """Lower and upper bounds stand on both sides of each cell."""
+    """Lower and upper bounds are on both sides of each cell."""
     marginal = Marginal(clique=("a",), values=np.array([5.0, -1.0]), variance=8.0, noise="laplace")
     low, high = marginal.interval(0.95)
     assert (high - marginal.values == marginal.half_width(0.95)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.anonymize.closeness import Distance, TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -18,7 +19,6 @@ from dpcore.anonymize.models import (
     KMap,
     PrivacyModel,
     RecursiveCL,
-    TCloseness,
 )
 from dpcore.anonymize.plan import SUPPRESSED_ROWS
 from dpcore.curator import Curator
@@ -29,6 +29,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
 
 K = Widget[int]("anonymize-k")
+MOST_PEOPLE = 100_000
 LIMIT = Widget[float]("anonymize-limit")
 METHOD = Widget[str]("anonymize-method")
 SECRET_MODELS = Words(
@@ -39,6 +40,7 @@ SECRET_MODELS = Words(
         "recursive": N_("no value too frequent in any group (recursive (c, l)-diversity)"),
         "t": N_("groups resemble the whole table (t-closeness)"),
         "t-ordered": N_("the same for values in an order (t-closeness, ordered)"),
+        "t-hierarchical": N_("the same for values that become coarser (t-closeness, hierarchical)"),
     }
 )
 METRICS = Words(
@@ -63,11 +65,12 @@ SUPPRESSED = Words(
 def ask(curator: Curator, current: Work) -> Demands:
     """The widgets of all demands."""
     several = curator.schema.unit.id_column is not None
-    k = st.select_slider(
+    k = st.number_input(
         _("Everybody looks like at least … people (k)")
         if several
         else _("Everybody looks like at least … rows (k)"),
-        work.KS,
+        2,
+        MOST_PEOPLE,
         5,
         key=K.key,
         help=GLOSSARY["equivalence class"],
@@ -137,7 +140,8 @@ def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Pri
         return EntropyL(column=column, l=float(value))
     if kind == "recursive":
         return RecursiveCL(column=column, c=c, l=int(value))
-    return TCloseness(column=column, t=float(value), distance="ordered" if kind == "t-ordered" else "equal")
+    distances: dict[str, Distance] = {"t-ordered": "ordered", "t-hierarchical": "hierarchical"}
+    return TCloseness(column=column, t=float(value), distance=distances.get(kind, "equal"))
 
 
 def _metric(current: Work) -> Metric:

@@ -12,6 +12,7 @@ from dpcore.schema.role import ROLES
 from workbench.anonymize import work
 from workbench.anonymize.work import Work
 from workbench.ui import file_view, widgets
+from workbench.ui.files import file_name
 from workbench.ui.language import _, said
 from workbench.ui.wording import ROLE_WORDS, percent, plain
 
@@ -48,8 +49,8 @@ def roles(curator: Curator, current: Work) -> None:
 
 
 def hierarchies(current: Work) -> None:
-    """How each quasi-identifier becomes coarser; editable, with undo."""
-    names = work.quasi_identifiers(current)
+    """How values become coarser, column by column; editable, with undo."""
+    names = work.with_hierarchies(current)
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):
@@ -75,7 +76,7 @@ def hierarchies(current: Work) -> None:
             st.download_button(
                 _("Export (value;level 1;…;*)"),
                 hierarchy.to_csv(),
-                "hierarchy.csv",
+                file_name(name, "hierarchy", "csv"),
                 "text/csv",
                 on_click="ignore",
             )

@@ -16,9 +16,11 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands, document, outcomes, work
+from workbench.anonymize import demands, outcomes, work
 from workbench.anonymize.work import Work
+from workbench.report import of_table
 from workbench.ui import examples, widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
@@ -137,8 +139,12 @@ def _figures(report: TrialReport) -> None:
     )
 
 
-def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """The table that was made, with its plan, and as a page that says what it does not promise."""
+def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
+    """The table that was made, with its plan, and as a page that says what it does not promise.
+
+    Args: name: of the data set, for the names of files.
+    """
+    models = " ".join(made.guarantee.models)
     st.success(
         _(
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
@@ -149,7 +155,7 @@ def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
         st.download_button(
             "CSV",
             lambda: to_csv(made.table),
-            "anonymized.csv",
+            file_name(name, f"anonymized {models}", "csv"),
             "text/csv",
             on_click="ignore",
             icon=":material/download:",
@@ -157,27 +163,30 @@ def result(made: AnonymizedTable, warnings: Sequence[str]) -> None:
         st.download_button(
             "Parquet",
             lambda: to_parquet(made.table, {"guarantee": json.dumps(made.guarantee.to_dict())}),
-            "anonymized.parquet",
+            file_name(name, f"anonymized {models}", "parquet"),
             on_click="ignore",
             icon=":material/download:",
         )
         st.download_button(
-            _("Download as one HTML file"),
-            lambda: document.html(made, warnings),
-            "anonymized.html",
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
-        )
-        st.download_button(
             _("Plan (JSON, internal)"),
             made.plan,
-            "plan.json",
+            file_name(name, f"plan {models}", "json"),
             "application/json",
             on_click="ignore",
             icon=":material/description:",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
+        st.download_button(
+            _("Download as one HTML file"),
+            lambda: of_table.file(made.table, made.guarantee, warnings),
+            "anonymized.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
+        )
+        if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
+            session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))
+            st.switch_page("pages/links.py")
 
 
 def guided_example() -> None:

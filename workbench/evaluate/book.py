@@ -81,12 +81,14 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
             "scenario": frame["scenario"].map(scenarios),
             "epsilon": frame["epsilon"],
             "mean": frame["mean"],
-            "low": frame["mean"] - frame["spread"],
+            "low": (frame["mean"] - frame["spread"]).clip(lower=frame["mean"] / 10),  # on a log scale too
             "high": frame["mean"] + frame["spread"],
         }
     )
     altair, chart = drawing(shown)
     x = altair.X("epsilon:Q", title=_("epsilon"))
+    wide = frame["mean"].max() > 20 * frame["mean"].min()
+    scale = altair.Scale(type="log") if wide else altair.Scale(zero=False)
     color = altair.Color(
         "method:N",
         title=None,
@@ -102,7 +104,7 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
     )
     line = chart.mark_line(point=True).encode(
         x=x,
-        y=altair.Y("mean:Q", title=measure, scale=altair.Scale(zero=False)),
+        y=altair.Y("mean:Q", title=measure, scale=scale),
         color=color,
         strokeDash=dashes,
         detail="k:N",

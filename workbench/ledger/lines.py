@@ -11,7 +11,9 @@ import pandas as pd
 
 from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
-from dpcore.curator import Curator
+from dpcore.accounting.ledger import Line
+from dpcore.accounting.loss import UNIT
+from workbench.store.datasets import DataSet, is_declaration
 from workbench.ui.language import N_, Words, _
 from workbench.ui.releases import describe
 from workbench.ui.wording import amount, delta_of, number, plain
@@ -48,23 +50,21 @@ EVALUATIONS = Words(
 """What the ledger says of each kind of evaluation."""
 
 
-def charges(curator: Curator) -> pd.DataFrame:
-    """One line per request, newest first: when, what, which columns were read, cost, state."""
-    lines = curator.lines()
+_PEOPLE = Words(
+    {
+        "shown to": N_("shown to {person}"),
+        "hidden from": N_("no longer shown to {person}"),
+        "handed to": N_("handed to {person}"),
+    }
+)
+
+
+def charges(data_set: DataSet) -> pd.DataFrame:
+    """One line per charge, newest first: when, what, which columns were read, cost, state."""
+    lines = data_set.lines()
     ends = {line.request_id: line for line in lines if line.state in ("committed", "failed")}
     shown = []
     for line in reversed(lines):
-        if line.state == "outside" and not ("sketch" in line.content and "people" not in line.content):
-            shown.append(
-                _row(
-                    line.at,
-                    _outside(line.content),
-                    "",
-                    _("none"),
-                    _("internal: not in the total"),
-                    "",
-                )
-            )
         if line.state != "reserved":
             continue
         end = ends.get(line.request_id)
@@ -76,17 +76,53 @@ def charges(curator: Curator) -> pd.DataFrame:
         if line.charge.part:
             column, category = line.charge.part
             part = f" ({column.rpartition(' #')[0]} = {category})"
-        shown.append(
-            _row(
-                line.at,
-                describe(line.content["recipe"]) + part,
-                ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
-                amount(line.charge.units, curator.account),
-                _STATES[end.state if end else "reserved"],
-                line.request_id[:8],
-            )
-        )
+        record = {
+            _("when (UTC)"): _when(line),
+            _("asked"): describe(line.content["recipe"]) + part,
+            _("cost"): amount(line.charge.units, data_set.account),
+            _("state"): _STATES[end.state if end else "reserved"],
+            _("read"): ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
+            _("request"): line.request_id[:8],
+        }
+        if "by" in line.content:
+            record[_("who")] = line.content["by"]
+        if not data_set.rule.pure:
+            record[_("rho")] = number(line.charge.units / UNIT)
+        shown.append(record)
     return pd.DataFrame(shown)
+
+
+def notes(data_set: DataSet) -> pd.DataFrame:
+    """One line per piece of work outside the total, newest first."""
+    return pd.DataFrame(
+        [
+            {
+                _("when (UTC)"): _when(line),
+                _("noted"): _outside(line.content),
+                **({_("who"): line.content["by"]} if "by" in line.content else {}),
+            }
+            for line in reversed(data_set.lines())
+            if line.state == "outside" and not _is_silent(line)
+        ]
+    )
+
+
+def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
+    """The lines of a table in which every word occurs."""
+    found = table
+    for word in words.lower().split():
+        texts = found.astype(str).agg(" ".join, axis="columns").str.lower()
+        found = found[texts.str.contains(word, regex=False)]
+    return found
+
+
+def _when(line: Line) -> str:
+    return line.at[:19].replace("T", " ")
+
+
+def _is_silent(line: Line) -> bool:
+    """Lines that keep something for this program and tell nothing: a sketch of the table."""
+    return "sketch" in line.content and "people" not in line.content
 
 
 def _outside(content: dict[str, Any]) -> str:
@@ -94,28 +130,26 @@ def _outside(content: dict[str, Any]) -> str:
     about = ", ".join(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table: {about}").format(about=about)
+    if "declared" in content:
+        columns = len(content["declared"]["schema"]["columns"])
+        return _("declared what is publicly known: {columns} columns").format(columns=columns)
     if "people" in content:
         if content["people"] == "different":
             return _("opened, though it looks like another table on file: other people")
         return _("opened, though it looks like another table on file: perhaps the same people")
+    for key, words in _PEOPLE.items():
+        if key in content:
+            return words.format(person=content[key])
     kind = str(content.get("evaluation", ""))
     return EVALUATIONS[kind].format(about=about or _("all columns")) if kind in EVALUATIONS else kind
 
 
-def _row(at: str, asked: str, read: str, cost: str, state: str, request: str) -> dict[str, str]:
-    return {
-        _("when (UTC)"): at[:19].replace("T", " "),
-        _("asked"): asked,
-        _("read"): read,
-        _("cost"): cost,
-        _("state"): state,
-        _("request"): request,
-    }
-
-
-def not_covered(curator: Curator) -> list[str]:
+def not_covered(data_set: DataSet) -> list[str]:
     """What the total says nothing about, with this data set's own facts."""
-    outside = sum(line.state == "outside" and "sketch" not in line.content for line in curator.lines())
+    outside = sum(
+        line.state == "outside" and "sketch" not in line.content and not is_declaration(line)
+        for line in data_set.lines()
+    )
     sentences = [
         _(
             "Comparisons with the original and risk figures ({times} so far): "
@@ -127,27 +161,28 @@ def not_covered(curator: Curator) -> list[str]:
         ),
         _("Releases made elsewhere."),
     ]
-    if curator.schema.from_data:
+    declared = data_set.declaration
+    if declared is not None and declared.schema.from_data:
         sentences.insert(
             0,
             _("Facts taken from the data itself: bounds or categories of {columns}.").format(
-                columns=", ".join(plain(name) for name in curator.schema.from_data)
+                columns=", ".join(plain(name) for name in declared.schema.from_data)
             ),
         )
     return sentences
 
 
-def comparison(curator: Curator) -> pd.DataFrame | None:
+def comparison(data_set: DataSet) -> pd.DataFrame | None:
     """Epsilon of all events so far under each rule; None without events."""
     events = [
         Event.from_dict(fields)
-        for line in curator.lines()
+        for line in data_set.lines()
         if line.state in ("committed", "failed")
         for fields in line.content.get("events", [])
     ]
     if not events:
         return None
-    delta = float(Fraction(delta_of(curator.account)))
+    delta = float(Fraction(delta_of(data_set.account)))
     figures = compare(events, delta=delta)
     rows = [
         (
@@ -175,12 +210,12 @@ def comparison(curator: Curator) -> pd.DataFrame | None:
     )
 
 
-def export(curator: Curator) -> str:
+def export(data_set: DataSet) -> str:
     """All lines as JSON; they hold no private values."""
     return json.dumps(
         {
-            "account": curator.account.to_dict(),
-            "lines": [dataclasses.asdict(line) for line in curator.lines()],
+            "account": data_set.account.to_dict(),
+            "lines": [dataclasses.asdict(line) for line in data_set.lines()],
         },
         indent=1,
     )

@@ -12,7 +12,7 @@ from dpcore.synthesis.counting import MAX_CONDITIONS, Asked
 from workbench.report import of_release
 from workbench.report.asking import answer_words
 from workbench.report.document import page
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import plain, printable
 
@@ -20,7 +20,7 @@ from workbench.ui.wording import plain, printable
 def show() -> None:
     """The place for a file, and what it holds."""
     with st.expander(_("Open a release"), icon=":material/file_open:"):
-        file = st.file_uploader(
+        file = file_view.file_uploader(
             _("A release file (JSON), from a link or from the Synthesize page"),
             type=["json"],
             key="opened-release",

@@ -8,10 +8,10 @@ from dpcore.curator import Curator
 from dpcore.release import Release
 from workbench import session
 from workbench.links import form
-from workbench.links.form import Draft
-from workbench.report import asking, of_release
+from workbench.report import asking, of_release, of_table
 from workbench.report.document import page
-from workbench.store.shares import Share
+from workbench.session import Offered
+from workbench.store.shares import Draft, Share
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import plain
@@ -19,15 +19,21 @@ from workbench.ui.wording import plain
 ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})
 
 
-def preview(release: Release, draft: Draft) -> None:
+def preview(chosen: Release | Offered, draft: Draft | None) -> None:
     """The page as it will be seen."""
     st.subheader(_("This is what will be seen"))
-    document = of_release.document(
-        release, title=draft.title.strip(), note=draft.note.strip(), contents=draft.contents
-    )
-    html = page(document).html(asking.section(release, "") if document.asks else "")
+    if draft is None:
+        return
+    seen = {"title": draft.title, "note": draft.note}
+    questions = ""
+    if isinstance(chosen, Offered):
+        table, guarantee = chosen.made.table, chosen.made.guarantee
+        document = of_table.document(table, guarantee, chosen.not_promised, contents=draft.contents, **seen)
+    else:
+        document = of_release.document(chosen, contents=draft.contents, **seen)
+        questions = asking.section(chosen, "") if document.asks else ""
     with st.container(border=True):
-        st.iframe(html, height=620, alt=_("The page behind the link"))
+        st.iframe(page(document).html(questions), height=620, alt=_("The page behind the link"))
 
 
 def made(title: str, token: str) -> None:

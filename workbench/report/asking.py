@@ -23,6 +23,7 @@ MAX_QUERY = 8_000
 MAX_FIELDS = 400
 MAX_CHOICES = 60
 """Categories that are offered as boxes; a column of more has a field to write one into."""
+MAX_OFFERED = 500
 FROM, BELOW, IS = "from", "below", "is"
 
 
@@ -184,7 +185,7 @@ def _field(column: Column, number: int, typed: tuple[str, ...], wanted: tuple[st
     if isinstance(column, IntervalColumn):
         low, high = (str(column.bounds[end]) for end in (0, -1))
         return Field(number=number, name=name, low=low, high=high, wanted=wanted)
-    return Field(number=number, name=name, labels=tuple(map(shown, column.labels)), typed=typed)
+    return Field(number=number, name=name, labels=tuple(map(shown, column.labels[:MAX_OFFERED])), typed=typed)
 
 
 def _labels(column: Column, typed: tuple[str, ...]) -> list[str]:

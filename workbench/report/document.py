@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +21,16 @@ STYLE = (HERE / "page.css").read_text(encoding="utf-8")
 STYLE_DIGEST = f"'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
 """By which a content policy knows the style of the page."""
 _QUESTIONS = "\x00"
+LABELS = Words(
+    {
+        "counts.csv": N_("Counts with low and high (CSV)"),
+        "rows.csv": N_("Drawn rows (CSV)"),
+        "rows.parquet": N_("Drawn rows (Parquet)"),
+        "guarantee.json": N_("The guarantee (JSON)"),
+        "release.json": N_("The release with its model (JSON), which this program opens as a file"),
+    }
+)
+"""The files that a page may offer."""
 Badge = Literal["private", "syntactic", "internal"]
 BADGES = Words(
     {
@@ -44,7 +55,7 @@ class Table:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, *, note: str = "") -> Table:
-        """A frame of aggregates or of public rows, as it stands."""
+        """A frame of aggregates or of public rows, as it is."""
         return cls(
             headings=tuple(map(printable, frame.columns)),
             lines=tuple(tuple(map(printable, line)) for line in frame.itertuples(index=False, name=None)),
@@ -112,6 +123,11 @@ class Page:
     def html(self, questions: str = "") -> str:
         """The whole page; `questions` is HTML of ours."""
         return f"{self.before}{questions}{self.after}"
+
+
+def linked(names: Collection[str]) -> tuple[Download, ...]:
+    """The files as a page with an address of its own offers them."""
+    return tuple(Download(href=f"?file={name}", name=name, label=LABELS[name]) for name in names)
 
 
 def page(document: Document) -> Page:

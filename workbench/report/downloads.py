@@ -13,7 +13,7 @@ import pandas as pd
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
-from workbench.report.document import Download
+from workbench.report.document import LABELS, Download
 from workbench.ui.language import N_, Words, _
 
 COUNTS, ROWS, MODEL, QUESTIONS = "counts", "rows", "model", "questions"
@@ -29,15 +29,6 @@ CONTENTS = Words(
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 MAX_EMBEDDED = 1_000_000
-_LABELS = Words(
-    {
-        "counts.csv": N_("Counts with low and high (CSV)"),
-        "rows.csv": N_("Drawn rows (CSV)"),
-        "rows.parquet": N_("Drawn rows (Parquet)"),
-        "guarantee.json": N_("The guarantee (JSON)"),
-        "release.json": N_("The release with its model (JSON), which this program opens as a file"),
-    }
-)
 _NEEDS = {"counts.csv": COUNTS, "rows.csv": ROWS, "rows.parquet": ROWS, "release.json": MODEL}
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -93,11 +84,6 @@ def counts(release: Release) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)[[*names, *headings]]
 
 
-def linked(names: Collection[str]) -> tuple[Download, ...]:
-    """The files as a page with an address of its own offers them."""
-    return tuple(Download(href=f"?file={name}", name=name, label=_LABELS[name]) for name in names)
-
-
 def embedded(release: Release) -> tuple[Download, ...]:
     """The guarantee, and the release while it is small, inside a page that is a file."""
     found = []
@@ -106,7 +92,7 @@ def embedded(release: Release) -> tuple[Download, ...]:
         if len(data) <= MAX_EMBEDDED:
             kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            found.append(Download(href=href, name=name, label=_LABELS[name]))
+            found.append(Download(href=href, name=name, label=LABELS[name]))
     return tuple(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
@@ -13,9 +14,9 @@ from dpcore.accounting.loss import epsilon_of
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
-from dpcore.tables.counts import Marginal
+from dpcore.tables.counts import Marginal, Values
 from workbench.report import downloads
-from workbench.report.document import Document, Picture, Table, page
+from workbench.report.document import Document, Picture, Table, linked, page
 from workbench.report.drawing import bars, grid
 from workbench.ui.charts import fold
 from workbench.ui.language import N_, Words, _, said
@@ -48,7 +49,7 @@ def document(
         pictures=tuple(_pictures(release)),
         promise=tuple(_promise(release)),
         reading=tuple(_reading(release)),
-        downloads=downloads.linked(downloads.files(release, contents)),
+        downloads=linked(downloads.files(release, contents)),
         asks=downloads.QUESTIONS in contents and bool(askable(release)),
     )
 
@@ -125,7 +126,7 @@ def _one_way(release: Release, table: Marginal) -> Picture:
             top=shown(labels[int(np.argmax(values))]),
             rows=number(float(np.max(values))),
         ),
-        table=_table((heading,), [(label,) for label in labels], values.tolist(), half),
+        table=_table((heading,), [(label,) for label in labels], values, half),
     )
 
 
@@ -139,20 +140,19 @@ def _two_way(release: Release, table: Marginal) -> Picture:
         for each, at in zip(labels, starts, strict=True)
     ]
     half = table.half_width()
-    cells = [(a, b) for a in labels[0] for b in labels[1]][:MAX_LINES]
-    flat = table.values.ravel().tolist()
+    cells = list(itertools.islice(itertools.product(*labels), MAX_LINES))
     return Picture(
         title=_(
             "{a} and {b} together: each count is within {half} rows of the truth in 95 of 100 cases"
         ).format(a=names[0], b=names[1], half=number(half)),
         drawing=grid(folded.tolist(), sides[0], sides[1]),
         alt=_("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1]),
-        table=_table(names, cells, flat, half),
+        table=_table(names, cells, table.values.ravel(), half),
     )
 
 
 def _table(
-    names: tuple[str, ...], cells: Sequence[tuple[str, ...]], values: list[float], half: float | None
+    names: tuple[str, ...], cells: Sequence[tuple[str, ...]], values: Values, half: float | None
 ) -> Table:
     left_out = len(values) - min(len(cells), MAX_LINES)
     ends = () if half is None else (_("low"), _("high"))
@@ -163,7 +163,7 @@ def _table(
                 *map(shown, cell),
                 *map(_rows, (value,) if half is None else (value, value - half, value + half)),
             )
-            for cell, value in zip(cells[:MAX_LINES], values, strict=False)
+            for cell, value in zip(cells[:MAX_LINES], values[:MAX_LINES].tolist(), strict=False)
         ),
         note=_("{count} more lines are in the file of counts.").format(count=f"{left_out:,}")
         if left_out
@@ -206,7 +206,7 @@ def _found(model: FoundCategories) -> Picture:
         if labels
         else None,
         alt=_("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading),
-        table=_table((heading,), [(label,) for label in labels], values, None),
+        table=_table((heading,), [(label,) for label in labels], np.array(values), None),
     )
 
 

@@ -1,4 +1,4 @@
-"""What whoever runs the server can do: backup, restore, check, accept. See docs/threat-model.md."""
+"""What whoever runs the server can do: backup, restore, check, accept, adopt. See docs/hosting.md."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dpcore.errors import DpcoreError, LedgerError, ParameterError
 from workbench.store.connections import make_folder
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owners
 from workbench.store.settings import Settings, read_settings
 
 
@@ -77,6 +78,13 @@ def accept(settings: Settings) -> None:
         ledger.accept(dataset)
 
 
+def adopt(settings: Settings, address: str) -> int:
+    """Give all that was opened before people signed in to one steward; how many data sets."""
+    if "@" not in address:
+        raise ParameterError("adopt needs the address of a steward", remedy="such as ada@example.org")
+    return Owners(Store.open(settings)).adopt(address.strip().lower())
+
+
 def _copy(source: Path, target: Path) -> None:
     """SQLite's own way: whole pages, with what is still in its log, while others read and write."""
     if not source.exists():
@@ -104,20 +112,22 @@ def _postgres(settings: Settings, program: str, *arguments: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     """The command line; 0 when all is in order."""
     parser = argparse.ArgumentParser(prog="python -m workbench.store", description=__doc__)
-    parser.add_argument("task", choices=["backup", "restore", "check", "accept"])
-    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("task", choices=["backup", "restore", "check", "accept", "adopt"])
+    parser.add_argument("folder", nargs="?", help="of the backup; with adopt: the address of a steward")
     given = parser.parse_args(arguments)
-    if given.task in ("backup", "restore") and given.folder is None:
-        parser.error("name a folder")
+    if given.task in ("backup", "restore", "adopt") and given.folder is None:
+        parser.error("name a folder, or the address of a steward")
     broken: list[str] = []
     try:
         settings = read_settings()
         if given.task == "backup":
-            backup(settings, given.folder)
+            backup(settings, Path(given.folder))
         elif given.task == "restore":
-            broken = restore(settings, given.folder)
+            broken = restore(settings, Path(given.folder))
         elif given.task == "check":
             broken = check(settings)
+        elif given.task == "adopt":
+            print(f"{adopt(settings, given.folder)} data sets now belong to {given.folder}")
         else:
             accept(settings)
     except DpcoreError as error:

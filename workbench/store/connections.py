@@ -55,7 +55,7 @@ class Connections:
 
     @contextmanager
     def looking(self) -> Iterator[sa.Connection]:
-        """One transaction that can read what stands behind links, and nothing else; see `narrow`."""
+        """One transaction that can read what is behind links, and nothing else; see `narrow`."""
         with self._begun(self._looker, writing=False) as connection:
             yield connection
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
-from dpcore.errors import ParameterError, RequestConflict
+from dpcore.errors import DpcoreError, ParameterError, RequestConflict
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.schema import Excluded, PrivacyUnit, Schema
@@ -96,7 +96,7 @@ class DataSet:
         return self.account.rule
 
     def balance(self) -> Balance:
-        """Spent, held and left, from the ledger as it stands now."""
+        """Spent, held and left, from the ledger as it is now."""
         return self.ledger.standing(self.id).balance
 
     def lines(self) -> tuple[Line, ...]:
@@ -143,7 +143,15 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     return DataSet(account=account, declaration=declared, ledger=ledger)
 
 
-def known(ledger: Ledger) -> list[DataSet]:
-    """All data sets on file, the one that was used last first."""
-    found = [each for each in (find(dataset, ledger) for dataset in ledger.datasets()) if each is not None]
-    return sorted(found, key=lambda each: each.lines()[-1].at, reverse=True)
+def known(ledger: Ledger) -> tuple[list[DataSet], list[DpcoreError]]:
+    """All data sets on file, the one that was used last first; and what is wrong with others."""
+    found, broken = [], []
+    for dataset in ledger.datasets():
+        try:
+            data_set = find(dataset, ledger)
+        except DpcoreError as error:
+            broken.append(error)
+            continue
+        if data_set is not None:
+            found.append(data_set)
+    return sorted(found, key=lambda each: each.lines()[-1].at, reverse=True), broken

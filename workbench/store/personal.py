@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 from dpcore.accounting.ledger import Account, Charge, Line, Standing
 from dpcore.accounting.own import own_ledger
-from dpcore.errors import LedgerError
+from dpcore.errors import LedgerError, ParameterError
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
-from workbench.store.roles import Person
+from workbench.store.roles import Person, role_of
 
 
 class PersonalLedger:
@@ -87,8 +88,7 @@ class PersonalLedger:
         return account
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
-        self._check_role()
-        self._check_mine(dataset)
+        self.check_mine(dataset)
         self._ledger.reserve(dataset, request_id, charge, self._signed(content))
 
     def commit(self, dataset: str, request_id: str, content: dict[str, Any], release: str) -> None:
@@ -98,8 +98,7 @@ class PersonalLedger:
         self._ledger.fail(dataset, request_id, self._signed(content))
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        self._check_role()
-        self._check_mine(dataset)
+        self.check_mine(dataset)
         self._ledger.note(dataset, request_id, self._signed(content))
 
     def standing(self, dataset: str) -> Standing:
@@ -107,8 +106,12 @@ class PersonalLedger:
         return self._ledger.standing(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
+        """All lines; whoever may see the releases only gets no line of work outside them, but the name."""
         self._check_seen(dataset)
-        return self._ledger.lines(dataset)
+        lines = self._ledger.lines(dataset)
+        if not lines or self.is_mine(dataset):
+            return lines
+        return tuple(each for each in map(_for_viewers, lines) if each is not None)
 
     def release(self, dataset: str, request_id: str) -> str | None:
         self._check_seen(dataset)
@@ -128,7 +131,17 @@ class PersonalLedger:
         return self._owners.viewers(dataset)
 
     def show(self, dataset: str, address: str) -> None:
-        """Let somebody see the releases of a data set; the ledger notes it."""
+        """Let somebody see the releases of a data set; the ledger notes it.
+
+        Raises: ParameterError for somebody without a role.
+        """
+        address = address.strip().lower()
+        if role_of(address) is None:
+            raise ParameterError(
+                "{address} has no role on this server",
+                remedy="ask whoever runs it to add the address to its settings, or make a link",
+                address=address[:200],
+            )
         self._note_people(dataset, {"shown to": address})
         self._owners.show(dataset, address)
 
@@ -138,7 +151,17 @@ class PersonalLedger:
         self._owners.hide(dataset, address)
 
     def hand(self, dataset: str, address: str) -> None:
-        """Give a data set to another steward for good; the ledger notes it."""
+        """Give a data set to another steward for good; the ledger notes it.
+
+        Raises: ParameterError for somebody who is no steward.
+        """
+        address = address.strip().lower()
+        if role_of(address) != "steward":
+            raise ParameterError(
+                "{address} is no steward of this server",
+                remedy="ask whoever runs it to add the address to its settings",
+                address=address[:200],
+            )
         self._note_people(dataset, {"handed to": address})
         self._owners.hand(dataset, address)
 
@@ -163,6 +186,11 @@ class PersonalLedger:
                 remedy="sign in again, or ask whoever runs this server for the role of a steward",
             )
 
+    def check_mine(self, dataset: str) -> None:
+        """Refuse a deed that is its steward's alone. Raises: LedgerError."""
+        self._check_role()
+        self._check_mine(dataset)
+
     def _check_mine(self, dataset: str) -> None:
         self._check(dataset, self.is_mine(dataset))
 
@@ -175,3 +203,14 @@ class PersonalLedger:
                 "this data set is not yours, or was handed to somebody else",
                 remedy="ask its steward to show it to you",
             )
+
+
+def _for_viewers(line: Line) -> Line | None:
+    """A line without what was declared of the table, which may be taken from its rows."""
+    if line.state != "outside":
+        return line
+    declared = line.content.get("declared")
+    if declared is None:
+        return None
+    without = {**declared, "schema": {**declared["schema"], "columns": []}, "excluded": []}
+    return dataclasses.replace(line, content={"declared": without})

@@ -51,18 +51,19 @@ def sign_in_needed() -> bool:
 
 def person_of(claims: Mapping[str, Any]) -> Person | None:
     """Who made these claims; None for somebody without a role, or whose sign-in is over."""
-    sections = secrets()
-    if "auth" not in sections:
+    if not sign_in_needed():
         return ALONE
     address = address_of(claims)
-    if address is None:
-        return None
-    roles = sections.get("roles", {})
+    role = None if address is None else role_of(address)
+    return None if address is None or role is None else Person(address=address, role=role)
+
+
+def role_of(address: str) -> Role | None:
+    """The role of an address, if it has one."""
+    roles = secrets().get("roles", {})
     if is_listed(address, _texts(roles, "stewards")):
-        return Person(address=address, role="steward")
-    if is_listed(address, _texts(roles, "analysts")):
-        return Person(address=address, role="analyst")
-    return None
+        return "steward"
+    return "analyst" if is_listed(address, _texts(roles, "analysts")) else None
 
 
 def address_of(claims: Mapping[str, Any]) -> str | None:

@@ -37,6 +37,7 @@ class Settings:
         runs: how many long runs compute at once; more wait in line.
         tables: how many tables are open at once in all tabs, and `table_bytes` how large they are together.
         idle_minutes: how long a tab may do nothing before its tables go from memory.
+        sources: the list of connected sources; None where there is none.
     """
 
     data_dir: Path = CHECKOUT / "var"
@@ -52,6 +53,7 @@ class Settings:
     tables: int = 100
     table_bytes: int = 4_000 * 10**6
     idle_minutes: float = 120
+    sources: Path | None = None
 
     def __post_init__(self) -> None:
         url = self.database_url or f"sqlite:///{self.data_dir / 'workbench.sqlite'}"
@@ -81,7 +83,8 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY; WORKBENCH_HOSTS: names with commas between, beside those
     of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
     WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
-    WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers.
+    WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers. WORKBENCH_SOURCES:
+    path of the list of connected sources.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
@@ -107,6 +110,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         tables=int(_number(values, "WORKBENCH_TABLES", Settings.tables)),
         table_bytes=int(_number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6),
         idle_minutes=_number(values, "WORKBENCH_IDLE_MINUTES", Settings.idle_minutes),
+        sources=Path(values["WORKBENCH_SOURCES"]).absolute() if values.get("WORKBENCH_SOURCES") else None,
     )
 
 

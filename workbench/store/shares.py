@@ -1,4 +1,4 @@
-"""Links that show one release to somebody who has no table: who made them, and what stands behind each.
+"""Links that show one release to somebody who has no table: who made them, and what is behind each.
 
 A link is 256 random bits, of which only the SHA-256 digest is kept. The release is kept beside it: whoever
 answers a link needs no line of the ledger. An end is written down, so that a clock that is put back opens
@@ -7,21 +7,26 @@ nothing again.
 
 from __future__ import annotations
 
+import base64
 import hmac
+import io
 import json
 import re
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pandas as pd
 import sqlalchemy as sa
 
 from dpcore.errors import DisclosureError, LimitError, ParameterError
-from dpcore.release import Release
+from dpcore.io.export import to_parquet
+from dpcore.release import AnonymizedTable, Guarantee, Release
+from dpcore.tables.rows import PublicTable
 from workbench.store.database import Store
 from workbench.store.narrow import let_look
 from workbench.store.roles import is_listed
@@ -33,9 +38,48 @@ MAX_TITLE, MAX_NOTE = 120, 2_000
 MAX_READERS = 200
 MAX_TEXT = 20_000_000
 """Letters of a release behind a link."""
+_SYNTACTIC = '{"syntactic": '
 _READER = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
 _TOKEN = 43
 """Letters of a link: 256 bits in base64."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A link before it is made.
+
+    Attributes:
+        expires: within `MAX_DAYS` days.
+        contents: names of what is given beside pictures, tables and the guarantee.
+        readers: addresses of those who may open it once they have signed in, each a whole one or "*@" and a
+            domain; empty for anybody with the link.
+    Raises: ParameterError for a title, note or reader that cannot be.
+    """
+
+    title: str
+    expires: datetime
+    note: str = ""
+    contents: frozenset[str] = frozenset()
+    readers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, most in (("title", MAX_TITLE), ("note", MAX_NOTE)):
+            value = getattr(self, name).strip()
+            object.__setattr__(self, name, value)
+            if len(value) > most:
+                raise ParameterError(
+                    "the {name} has more than {most} letters", remedy="make it shorter", name=name, most=most
+                )
+        if not self.title:
+            raise ParameterError("a link needs a title", remedy="say in a few words what it shows")
+        object.__setattr__(self, "expires", self.expires.astimezone(UTC))
+        object.__setattr__(self, "readers", tuple(each.lower() for each in self.readers))
+        if len(self.readers) > MAX_READERS or not all(map(_READER.fullmatch, self.readers)):
+            raise ParameterError(
+                "a reader is an address, or *@ and a domain, and there are at most {most}",
+                remedy="write them like ada@example.org or *@example.org",
+                most=MAX_READERS,
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +108,10 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What stands behind a link that works.
+    """What is behind a link that works.
 
     Attributes:
-        text: a release, as `Release.to_json` wrote it.
+        text: a release, as `Release.to_json` wrote it; or what `syntactic` reads.
     """
 
     id: str
@@ -75,6 +119,14 @@ class Shown:
     note: str
     contents: frozenset[str]
     text: str
+
+    def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
+        """An anonymized table, its guarantee, and what it does not promise; None for a release."""
+        if not self.text.startswith(_SYNTACTIC):
+            return None
+        fields = json.loads(self.text)["syntactic"]
+        frame = pd.read_parquet(io.BytesIO(base64.b64decode(fields["rows"])))
+        return PublicTable(frame), Guarantee.from_dict(fields["guarantee"]), tuple(fields["not_promised"])
 
 
 class Shares:
@@ -88,63 +140,49 @@ class Shares:
         self._opened: Counter[str] = Counter()
         self._latest = datetime.min.replace(tzinfo=UTC)
 
-    def make(
-        self,
-        release: Release,
-        *,
-        dataset: str,
-        title: str,
-        expires: datetime,
-        contents: Collection[str] = (),
-        note: str = "",
-        readers: Collection[str] = (),
-    ) -> str:
+    def make(self, release: Release, draft: Draft, *, dataset: str) -> str:
         """Make a link to a release: its token, which cannot be had again.
 
-        Args:
-            readers: addresses of those who may open it once they have signed in, each a whole one or "*@"
-                and a domain; empty for anybody with the link.
-        Raises: DisclosureError for anything but a release; ParameterError for a title, note, reader or time
-            that cannot be; LimitError for a release too large for a page.
+        Raises: DisclosureError for anything but a release; LimitError for one too large for a page;
+            ParameterError for a draft whose time is over.
         """
         if not isinstance(release, Release):
-            raise DisclosureError(
-                "a {name__} is not a release and cannot be shared",
-                remedy="release it first, and share what comes out",
-                name__=type(release).__name__,
-            )
-        title, note, text = title.strip(), note.strip(), release.to_json()
-        for name, value, most in (("title", title, MAX_TITLE), ("note", note, MAX_NOTE)):
-            if len(value) > most:
-                raise ParameterError(
-                    "the {name} has more than {most} letters", remedy="make it shorter", name=name, most=most
-                )
-        wrong = [each for each in readers if not _READER.fullmatch(each)]
-        if wrong or len(readers) > MAX_READERS:
-            raise ParameterError(
-                "a reader is an address, or *@ and a domain, and there are at most {most}",
-                remedy="write them like ada@example.org or *@example.org",
-                most=MAX_READERS,
-            )
-        if not title:
-            raise ParameterError("a link needs a title", remedy="say in a few words what it shows")
+            raise _no_release(release)
+        return self._store_new(release.to_json(), draft, dataset)
+
+    def make_syntactic(
+        self, made: AnonymizedTable, not_promised: Sequence[str], draft: Draft, *, dataset: str
+    ) -> str:
+        """Make a link to an anonymized table, which has no epsilon: a second choice, after a release.
+
+        Args:
+            not_promised: sentences that its page shows in a box; at least one.
+        Raises: as `make`.
+        """
+        if not isinstance(made, AnonymizedTable) or not not_promised:
+            raise _no_release(made)
+        rows = base64.b64encode(to_parquet(made.table)).decode()
+        fields = {"rows": rows, "guarantee": made.guarantee.to_dict(), "not_promised": list(not_promised)}
+        return self._store_new(json.dumps({"syntactic": fields}), draft, dataset)
+
+    def _store_new(self, text: str, draft: Draft, dataset: str) -> str:
         if len(text) > MAX_TEXT:
             raise LimitError("the release is too large for a page", remedy="send it as a file")
-        token, now, expires = secrets.token_urlsafe(32), self._now(), expires.astimezone(UTC)
-        _check_time(now, expires)
+        token, now = secrets.token_urlsafe(32), self._now()
+        _check_time(now, draft.expires)
         with self._store.writing() as connection:
             connection.execute(
                 sa.insert(shares).values(
                     id=secrets.token_hex(16),
                     digest=digest_of(token),
                     dataset=dataset,
-                    title=title,
-                    note=note,
-                    contents=json.dumps(sorted(contents)),
-                    readers=json.dumps([each.lower() for each in readers]),
+                    title=draft.title,
+                    note=draft.note,
+                    contents=json.dumps(sorted(draft.contents)),
+                    readers=json.dumps(draft.readers),
                     text=text,
                     made=now.isoformat(),
-                    expires=expires.isoformat(),
+                    expires=draft.expires.isoformat(),
                     ended="",
                     opened=0,
                     last_opened="",
@@ -196,7 +234,7 @@ class Shares:
         return share if is_open and is_theirs else None
 
     def shown(self, share: str) -> Shown:
-        """What stands behind a link that `open` found."""
+        """What is behind a link that `open` found."""
         query = sa.select(shares.c.title, shares.c.note, shares.c.contents, shares.c.text)
         with self._store.looking() as connection:
             row = connection.execute(query.where(shares.c.id == share)).one()
@@ -242,6 +280,14 @@ class Shares:
         with self._lock:
             self._latest = max(self._latest, datetime.now(UTC))
             return self._latest
+
+
+def _no_release(other: object) -> DisclosureError:
+    return DisclosureError(
+        "a {name__} is not a release and cannot be shared",
+        remedy="release it first, and share what comes out",
+        name__=type(other).__name__,
+    )
 
 
 def in_days(days: int) -> datetime:

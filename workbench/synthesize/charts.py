@@ -3,30 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.ui.charts import PRIVATE, SYNTHETIC, Chart, drawing, headed, names_axis, tips
+from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, Chart, drawing, headed, names_axis, tips
 from workbench.ui.language import _
 
 
-def expected(half_widths: Sequence[tuple[str, float]]) -> Chart:
-    """The interval of one cell for each table, on a neutral scale around a count that nobody knows yet."""
+def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
+    """How far a cell may be off beside the rows of a mean cell, for tables of (name, cells, half-width).
+
+    Without a number of rows the bars are in rows.
+    """
+    names = [name for name, _cells, _half in tables]
     frame = pd.DataFrame(
-        {"table": [name for name, _half in half_widths], "half": [half for _name, half in half_widths]}
+        {
+            "table": names,
+            "half": [half for _name, _cells, half in tables],
+            "share": [half * cells / rows if rows else 0.0 for _name, cells, half in tables],
+        }
     )
-    frame["low"], frame["high"] = -frame["half"], frame["half"]
     altair, chart = drawing(frame)
-    y = altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220))
-    band = chart.mark_bar(color=PRIVATE, opacity=0.35, height=14).encode(
-        y=y, x=altair.X("low:Q", title=_("rows off, in 95 of 100 cases")), x2="high:Q"
+    length = (
+        altair.X("share:Q", title=_("off by, beside the rows of a mean cell"), axis=altair.Axis(format="%"))
+        if rows
+        else altair.X("half:Q", title=_("rows off, in 95 of 100 cases"))
     )
-    middle = chart.mark_tick(color=PRIVATE, thickness=2, height=14).encode(y=y, x=altair.datum(0))
-    alt = _("Expected error of a cell: ") + "; ".join(f"{name} ±{half:.0f}" for name, half in half_widths[:8])
+    bars = chart.mark_bar(color=PRIVATE, height=14).encode(
+        y=altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)),
+        x=length,
+        tooltip=tips("table", half=",.0f"),
+    )
+    words = "; ".join(f"{name} ±{half:,.0f}" for name, _cells, half in tables[:8])
+    shown = frame if rows else frame.drop(columns="share")
     return Chart(
-        spec=(band + middle).properties(height={"step": 30}), alt=alt, table=headed(frame[["table", "half"]])
+        spec=bars.properties(height={"step": 24}),
+        alt=_("Expected error of a cell: ") + words,
+        table=headed(shown),
     )
+
+
+def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> Chart:
+    """Cells in a shape that is public, in grey, each with the error to expect."""
+    frame = pd.DataFrame({"cell": list(labels), "rows": values})
+    frame["low"], frame["high"] = frame["rows"] - half, frame["rows"] + half
+    altair, chart = drawing(frame)
+    x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
+    bars = chart.mark_bar(color=ORIGINAL, opacity=0.45).encode(x=x, y=altair.Y("rows:Q", title=_("rows")))
+    rules = chart.mark_rule(color=PRIVATE, strokeWidth=2).encode(
+        x=x, y=altair.Y("low:Q", title=_("rows")), y2="high:Q"
+    )
+    alt = _("{cells} cells of {column}, each expected to be off by at most {half:,.0f} rows.").format(
+        cells=len(frame), column=column, half=half
+    )
+    return Chart(spec=(bars + rules).properties(height=240), alt=alt, table=headed(frame))
 
 
 def pair_grid(names: Sequence[str]) -> Chart:

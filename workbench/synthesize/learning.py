@@ -12,6 +12,7 @@ from dpcore.release import Release
 from dpcore.schema import Boolean, Categorical, Integer, Real
 from dpcore.synthesis import Figures, Gaussian, GaussianModel, Recipe, Statistics
 from dpcore.synthesis.statistics import centers_of
+from workbench.store.datasets import DataSet
 from workbench.ui import releases, widgets
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
@@ -130,7 +131,7 @@ def expectations(curator: Curator, recipe: Recipe, loss: Loss) -> list[str]:
     return []
 
 
-def show_figures(curator: Curator, release: Release, model: Figures) -> None:
+def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     """The figures with their intervals, and the same from rows of another release."""
     st.dataframe(
         pd.DataFrame(
@@ -154,9 +155,9 @@ def show_figures(curator: Curator, release: Release, model: Figures) -> None:
     declared = release.schema.column(model.column)
     drawing = [
         line
-        for line in releases.earlier(curator)
+        for line in releases.earlier(data_set)
         if line["request_id"] != release.request_id
-        and model.column in curator.release(line["request_id"]).model.columns
+        and model.column in data_set.release(line["request_id"]).model.columns
     ]
     if not drawing or not isinstance(declared, Integer | Real):
         return
@@ -167,7 +168,7 @@ def show_figures(curator: Curator, release: Release, model: Figures) -> None:
         key=f"beside-{release.request_id}",
     )
     if chosen is not None:
-        values = curator.release(chosen["request_id"]).sample(10_000, seed=0)[model.column]
+        values = data_set.release(chosen["request_id"]).sample(10_000, seed=0)[model.column]
         cells = declared.encode(values[values.notna()])
         middles = pd.Series(centers_of(declared)[cells[cells < declared.values_size]])
         st.dataframe(
@@ -188,13 +189,13 @@ def show_figures(curator: Curator, release: Release, model: Figures) -> None:
 def show_classes(release: Release, model: GaussianModel) -> None:
     """Means and deviations of the features of each class, on the scale of their columns."""
     labels = release.schema.column(model.label).labels
+    means, variances = model.moments.clipped
     lines = []
     for number_, name in enumerate(model.features):
         column = release.schema.column(name)
         line: dict[str, str] = {_("feature"): name}
         for code, label in enumerate(labels):
-            mean = float(model.moments.means[code, number_])
-            spread = float(model.moments.covariances[code, number_, number_]) ** 0.5
+            mean, spread = float(means[code, number_]), float(variances[code, number_]) ** 0.5
             if isinstance(column, Integer | Real):
                 low, high = centers_of(column)[[0, -1]]
                 mean, spread = low + (mean + 1) / 2 * (high - low), spread * (high - low) / 2

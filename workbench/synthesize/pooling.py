@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import streamlit as st
 
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv
 from dpcore.release import Release
 from dpcore.synthesis import pool
+from dpcore.synthesis.pooling import People
+from workbench.ui import file_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import error_box
 from workbench.ui.wording import guarantee_words, loss_words
@@ -31,14 +35,14 @@ def show(release: Release) -> None:
             )
         )
         key = f"pool-{release.request_id}"
-        files = st.file_uploader(
-            _("Noisy counts and model (JSON)"), type=["json"], accept_multiple_files=True, key=f"{key}-files"
+        files = file_view.file_uploaders(
+            _("Noisy counts and model (JSON)"), type=["json"], key=f"{key}-files"
         )
         if not files:
             return
         people = st.radio(
             _("Who is in these tables?"),
-            list(PEOPLE),
+            get_args(People),
             format_func=PEOPLE.__getitem__,
             horizontal=True,
             key=f"{key}-people",

@@ -102,7 +102,7 @@ def size_words(curator: Curator, recipe: Recipe) -> list[str]:
     cells = sum(domain.cells(pair) for pair in pairs)
     return [
         _(
-            "The error is that of single columns, at most. "
+            "The error is that of single columns, for a table of about this size. "
             "Which pairs are measured is decided privately on the way."
         ),
         _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(

@@ -44,7 +44,7 @@ RESULTS = Words(
 )
 
 
-def show(curator: Curator, release: Release, table: PublicTable) -> None:
+def show(curator: Curator | None, release: Release, table: PublicTable) -> None:
     """The record of this release and its drawn rows, and a test against the table, charged each time."""
     key = f"tests-{release.request_id}"
     tests = session.session().tests.get(release.request_id, ())
@@ -52,8 +52,9 @@ def show(curator: Curator, release: Release, table: PublicTable) -> None:
         steps = [*model_steps(release), *sample_steps(table.frame), *tests]
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
         st.caption(_("The model keeps its promise whatever a test says."))
-        _apart(curator, release)
-        _test(curator, release, table, tests, key)
+        if curator is not None:
+            _apart(curator, release)
+            _test(curator, release, table, tests, key)
 
 
 def _apart(curator: Curator, release: Release) -> None:
@@ -67,7 +68,7 @@ def _apart(curator: Curator, release: Release) -> None:
         return
     widgets.internal_badge()
     try:
-        found = session.once(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
+        found = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
     except DpcoreError as error:
         widgets.error_box(error)
         return

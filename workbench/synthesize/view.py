@@ -7,22 +7,25 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel
+from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel, load_recipe
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
-from workbench import session
-from workbench.drafts import Job
+from workbench import drafts, session
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
+from workbench.store.datasets import DataSet
+from workbench.store.job import Job
 from workbench.synthesize import learning, model_view, pooling, recipes, record
+from workbench.synthesize.script import can_be_written, counts_file, notebook, script
 from workbench.ui import charts, releases, widgets
+from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, guarantee_words, number, plain
 
@@ -84,7 +87,7 @@ def follow_job() -> None:
     st.button(_("Back"), on_click=recipes.back)
 
 
-def _what_it_cost(job: Job) -> None:
+def _what_it_cost(job: drafts.Job) -> None:
     if recipes.is_kept(job):
         st.button(
             _("Store it now"),
@@ -121,10 +124,10 @@ def _progress() -> None:
     )
 
 
-def show(curator: Curator, request_id: str) -> None:
+def show(data_set: DataSet, request_id: str) -> None:
     """The result: charts with error bars, rows to draw, downloads, the promise."""
     try:
-        release = curator.release(request_id)
+        release = data_set.release(request_id)
     except DpcoreError as error:
         widgets.error_box(error)
         st.button(_("Back"), on_click=recipes.back)
@@ -133,36 +136,87 @@ def show(curator: Curator, request_id: str) -> None:
     widgets.private_badge(release)
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
-        if st.button(_("How good is it?"), icon=":material/balance:"):
+        mine = session.ledger().is_mine(data_set.id)
+        if mine and st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
-        if st.button(_("Show it to somebody"), icon=":material/link:"):
+        if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().note = session.ShowRelease(request_id=request_id)
             st.switch_page("pages/links.py")
-        st.download_button(
-            _("Download as one HTML file"),
-            lambda: of_release.file(release),
-            f"release-{request_id[:8]}.html",
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
-            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
-        )
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
-        learning.show_figures(curator, release, release.model)
+        learning.show_figures(data_set, release, release.model)
     else:
         _tables(release)
     if isinstance(release.model, GaussianModel):
         learning.show_classes(release, release.model)
     if release.model.columns:
-        table = _rows(release)
+        table = _rows(data_set, release)
         if table is not None:
-            record.show(curator, release, table)
+            record.show(session.session().curator, release, table)
             pooling.show(release)
+    _files(data_set, release)
+    st.download_button(
+        _("Download as one HTML file"),
+        lambda: of_release.file(release),
+        f"release-{request_id[:8]}.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/description:",
+        help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
+    )
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
+    _offer_job(data_set, release)
+
+
+def _files(data_set: DataSet, release: Release) -> None:
+    """What can be taken away: counts for people, and what programs need."""
+    st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
+    name = data_set.name
+    with st.container(horizontal=True):
+        if release.marginals:
+            st.download_button(
+                _("Counts with low and high (CSV)")
+                if len(release.marginals) == 1
+                else _("All counts with low and high (ZIP of CSV)"),
+                lambda: counts_file(release),
+                release_file(name, release, "counts", "csv" if len(release.marginals) == 1 else "zip"),
+                on_click="ignore",
+                icon=":material/table_chart:",
+            )
+        st.download_button(
+            _("Guarantee (JSON)"),
+            guarantee_json(release),
+            release_file(name, release, "guarantee", "json"),
+            "application/json",
+            on_click="ignore",
+            icon=":material/verified_user:",
+        )
+        st.download_button(
+            _("Noisy counts and model (JSON)"),
+            release.to_json(),
+            release_file(name, release, "release", "json"),
+            "application/json",
+            on_click="ignore",
+            icon=":material/data_object:",
+        )
+        if can_be_written(data_set, release):
+            st.download_button(
+                _("The same as a script (Python)"),
+                lambda: script(data_set, release),
+                release_file(name, release, "script", "py"),
+                on_click="ignore",
+                icon=":material/code:",
+            )
+            st.download_button(
+                _("The same as a notebook"),
+                lambda: notebook(data_set, release),
+                release_file(name, release, "notebook", "ipynb"),
+                on_click="ignore",
+                icon=":material/menu_book:",
+            )
 
 
 def _tables(release: Release) -> None:
@@ -184,9 +238,9 @@ def _tables(release: Release) -> None:
     _marginal(release, release.marginals[chosen])
 
 
-def earlier(curator: Curator) -> None:
+def earlier(data_set: DataSet) -> None:
     """Releases of this data set; opening one costs nothing."""
-    made = releases.earlier(curator)
+    made = releases.earlier(data_set)
     if not made:
         return
     st.subheader(_("Releases of this data set"))
@@ -237,7 +291,7 @@ def _marginal(release: Release, marginal: Marginal) -> None:
     widgets.show_chart(chart, key="marginal")
 
 
-def _rows(release: Release) -> PublicTable | None:
+def _rows(data_set: DataSet, release: Release) -> PublicTable | None:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
     release = dataclasses.replace(release, model=model_view.choose_rows(release, release.model))
     suggested = max(0, round(release.model.total))
@@ -257,37 +311,44 @@ def _rows(release: Release) -> PublicTable | None:
                 "empty cells get noise too."
             )
         )
-    stem = f"release-{release.request_id[:8]}"
     with st.container(horizontal=True):
         st.download_button(
-            "CSV",
+            _("Rows (CSV)"),
             lambda: to_csv(table),
-            f"{stem}.csv",
+            release_file(data_set.name, release, "rows", "csv"),
             "text/csv",
             on_click="ignore",
             icon=":material/download:",
         )
         st.download_button(
-            "Parquet",
+            _("Rows (Parquet)"),
             lambda: to_parquet(table, {"guarantee": guarantee_json(release)}),
-            f"{stem}.parquet",
+            release_file(data_set.name, release, "rows", "parquet"),
             on_click="ignore",
             icon=":material/download:",
         )
-        st.download_button(
-            _("Guarantee (JSON)"),
-            guarantee_json(release),
-            f"{stem}-guarantee.json",
-            "application/json",
-            on_click="ignore",
-            icon=":material/verified_user:",
-        )
-        st.download_button(
-            _("Noisy counts and model (JSON)"),
-            release.to_json(),
-            f"{stem}-counts.json",
-            "application/json",
-            on_click="ignore",
-            icon=":material/data_object:",
-        )
     return table
+
+
+def _offer_job(data_set: DataSet, release: Release) -> None:
+    """The release as a job for the command line, where its recipe can be read back."""
+    recipe = load_recipe(release.recipe)
+    if recipe is None or data_set.declaration is None:
+        return
+    job = Job(
+        table=data_set.account.source or data_set.name,
+        schema=data_set.declaration.schema,
+        budget=loss_from(data_set.account.promise),
+        recipe=recipe,
+        loss=loss_from(release.guarantee.loss),
+        part=release.part,
+    )
+    st.download_button(
+        _("Download as a job (JSON)"),
+        job.to_json(),
+        "job.json",
+        "application/json",
+        on_click="ignore",
+        icon=":material/terminal:",
+        help=_("The same beside the data: python -m workbench release job.json --to release.json"),
+    )

@@ -7,22 +7,30 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from workbench import session
+from workbench import person
 from workbench.ui.language import _
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
     """`st.file_uploader`; where files are not taken, a sentence instead."""
-    if not session.is_demo():
-        file: UploadedFile | None = st.file_uploader(label, **options)
-        return file
-    st.caption(_("This is a demo: it takes no files. Start the workbench on your own computer for that."))
-    return None
+    file: UploadedFile | None = None if _refused() else st.file_uploader(label, **options)
+    return file
+
+
+def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
+    """The same for several files."""
+    return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+
+
+def _refused() -> bool:
+    if person.is_demo():
+        st.caption(_("This is a demo: it takes no files. Start the workbench on your own computer for that."))
+    return person.is_demo()
 
 
 def demo_notice() -> None:
     """What a visitor of a demo has to know, on the first page."""
-    if session.is_demo():
+    if person.is_demo():
         st.info(
             _(
                 "This is a demo with invented tables. It takes no files, each browser has budgets of its "

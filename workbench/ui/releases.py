@@ -8,13 +8,14 @@ from typing import Any
 from dpcore import synthesis
 from dpcore.curator import Curator
 from dpcore.evaluation.private import QUESTIONS
+from workbench.store.datasets import DataSet
 from workbench.ui.language import said
 from workbench.ui.wording import amount
 
 
-def earlier(curator: Curator) -> list[dict[str, str]]:
+def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
     """Releases of this data set, newest first: request id, when, what, at which cost."""
-    lines = curator.lines()
+    lines = data_set.lines()
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
     asked = [
         line
@@ -26,7 +27,7 @@ def earlier(curator: Curator) -> list[dict[str, str]]:
             "request_id": line.request_id,
             "when": when[line.request_id][:16].replace("T", " "),
             "what": describe(line.content["recipe"]),
-            "cost": amount(line.charge.units, curator.account),
+            "cost": amount(line.charge.units, data_set.account),
         }
         for line in reversed(asked)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import session
+from workbench import person, session
 from workbench.store.roles import Person
 from workbench.ui import unexpected
 from workbench.ui.language import N_, Words, _
@@ -17,27 +17,38 @@ ROLES = Words({"steward": N_("steward: opens data and spends"), "analyst": N_("a
 def let_in() -> Person:
     """Who uses this tab. For somebody who may not: why, and what to do; then the page ends."""
     try:
-        person = session.person()
+        who = person.person()
     except DpcoreError as error:
         session.forget_person()
         unexpected.box(error)
         st.stop()
-    if person is None:
+    if who is None:
         session.forget_person()
         _ask()
         st.stop()
-    if person.address:
+    if who.address:
         with st.sidebar.container(key="who"):
-            st.caption(plain(person.address, at_most=100))
-            st.caption(ROLES[person.role])
+            st.caption(plain(who.address, at_most=100))
+            st.caption(ROLES[who.role])
             st.button(_("Sign out"), on_click=st.logout, type="tertiary", icon=":material/logout:")
-    return person
+    return who
+
+
+def for_stewards(title: str) -> None:
+    """What an analyst reads on a page that opens data or spends."""
+    st.title(title)
+    st.info(
+        _(
+            "This page is for stewards: it opens data or spends. As an analyst you see the releases that "
+            "were shown to you."
+        )
+    )
 
 
 def _ask() -> None:
     st.title(_("Privacy Workbench"))
-    address = session.signed_in_as()
-    if session.sign_in_failed():
+    address = person.signed_in_as()
+    if person.sign_in_failed():
         st.error(
             _(
                 "The sign-in did not end well: the provider could not be reached, or it refused. Nothing was "
@@ -53,7 +64,7 @@ def _ask() -> None:
         )
         st.button(_("Sign out"), on_click=st.logout, type="primary")
         return
-    if session.is_signed_in():
+    if person.is_signed_in():
         st.info(
             _("Your sign-in is over, or the provider did not confirm your address. Sign in again to go on.")
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,71 +12,79 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import UNIT, AnyLoss
+from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
-from workbench import reading, samples, session
+from workbench import person, reading, session
 from workbench.apart import line, process
 from workbench.apart.asking import call
-from workbench.ui import charts, file_view, unexpected
+from workbench.store.datasets import DataSet
+from workbench.ui import charts, data_sets_view, file_view, reopening, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
-    SAMPLE_TITLES,
+    budget_line,
     delta_of,
     epsilon_verdict,
     epsilon_words,
     loss_words,
     number,
     plain,
-    rule_unit,
+    rho_words,
     spent_epsilon,
+    unit_words,
 )
 
 DATASET = session.Widget[str]("header-dataset")
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
-def header() -> None:
+def header(*, declaring: bool) -> None:
     """One line on every page: the data set, who is protected, and the budget as a bar of three parts.
 
     Where the ledger does not answer, the page ends here and says so.
+
+    Args: declaring: whether this is the page on which tables are declared: a table on its way is named then.
     """
     held = session.session()
     _say_what_is_gone(held)
-    if held.curator is None:
+    if declaring and (held.draft is not None or held.choosing):  # not the one before (D28)
+        if held.draft is not None:
+            st.markdown(_("**{name}** · not opened yet").format(name=plain(held.draft.name)))
         return
-    curator = held.curator
+    data_set = held.data_set
+    if data_set is None:
+        return
     try:
-        balance = curator.balance()
+        balance = data_set.balance()
     except DpcoreError as error:
         error_box(error)
         st.stop()
-    unit = plain(_("Protected: {unit}").format(unit=curator.schema.unit), at_most=120)
+    words = unit_words(data_set.unit) + ("" if held.curator else " · " + _("rows not here"))
+    unit = plain(words, at_most=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
-        if len(held.curators) > 1:
+        if len(held.data_sets) > 1:
+            DATASET.put(data_set.id)
             st.selectbox(
                 _("Data set"),
-                list(held.curators),
-                index=list(held.curators).index(curator.account.dataset),
-                format_func=lambda dataset: held.curators[dataset].name,
+                list(held.data_sets),
+                format_func=lambda dataset: held.data_sets[dataset].name,
                 key=DATASET.key,
                 on_change=lambda: held.choose(DATASET.value() or ""),
-                label_visibility="collapsed",
             )
             st.caption(unit)
         else:
-            st.markdown(f"**{plain(curator.name)}**  \n:small[:gray[{unit}]]")
+            st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
     with middle:
-        budget_bar(balance, curator.account)
-    with right:
-        st.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+        budget_bar(balance, data_set.account)
+    if person.is_steward():
+        right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
 
 
 def _say_what_is_gone(held: session.Session) -> None:
@@ -99,42 +108,39 @@ def _understood() -> None:
 
 def budget_bar(balance: Balance, account: Account) -> None:
     """Spent, held and left as one bar, with the numbers under it."""
-    parts = [(balance.spent, "#0072B2"), (balance.held, "#D55E00"), (balance.left, "#C8C8C8")]
-    label = _("{unit}: spent {spent} · held {held} · left {left}").format(
-        unit=rule_unit(account),
-        spent=number(balance.spent / UNIT),
-        held=number(balance.held / UNIT),
-        left=number(balance.left / UNIT),
-    )
+    parts = [(balance.spent, "#0072B2"), (balance.held, "#D55E00"), (balance.left, "transparent")]
+    label, rho = budget_line(balance, account), rho_words(balance, account)
     cells = "".join(
         f'<div style="width:{100 * units / balance.budget:.3f}%;background:{color};height:14px"></div>'
         for units, color in parts
     )
     bar = "display:flex;border:1px solid #888;border-radius:7px;overflow:hidden"
-    st.html(f'<div aria-hidden="true" style="{bar}">{cells}</div><small>{label}</small>')
+    st.html(f'<div aria-hidden="true" style="{bar}">{cells}</div><small title="{rho}">{label}</small>')
+
+
+def need_data_set(would_do: str) -> DataSet:
+    """The data set of this tab. Without one: what this page would do, and the ways there; then it ends."""
+    data_set = session.session().data_set
+    if data_set is None:
+        data_sets_view.ways_to_a_table(would_do)
+        st.stop()
+    return data_set
+
+
+def need_rows(would_do: str) -> Curator:
+    """Rows to look at: those of the table that is being declared, which needs no budget, or open ones."""
+    return need_curator(would_do) if session.session().draft is None else reopening.auditable_draft()
 
 
 def need_curator(would_do: str) -> Curator:
-    """The open data set. Without one: what this page would do, and the ways there; then the page ends."""
+    """The same with its rows; where they are not here the page asks for them, and ends."""
+    data_set = need_data_set(would_do)
     curator = session.session().curator
     if curator is None:
-        _ways_to_a_table(would_do)
+        st.info(would_do, icon=":material/info:")
+        data_sets_view.bring_rows(data_set)
         st.stop()
     return curator
-
-
-def _ways_to_a_table(would_do: str) -> None:
-    st.info(would_do, icon=":material/info:")
-    st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
-    with st.container(horizontal=True):
-        for sample in samples.SAMPLES:
-            if st.button(
-                _("Open a sample: {title}").format(title=SAMPLE_TITLES[sample.key]), key=f"need-{sample.key}"
-            ):
-                session.session().note = session.OpenSample(key=sample.key)
-                st.switch_page("pages/upload.py")
-        if st.button(_("Upload a table"), type="primary"):
-            st.switch_page("pages/upload.py")
 
 
 def error_box(error: Exception) -> None:
@@ -206,7 +212,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         return read[1]
     held = session.session()
     widget = f"{key}-{held.uploads}"
-    file = file_view.file_uploader(label, type=["csv", "tsv", "txt", "data", "parquet"], key=widget)
+    file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=widget)
     if file is None:
         if held.failed.get(key) is not None:
             error_box(held.failed[key])
@@ -222,34 +228,37 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     return st.rerun()
 
 
+def epsilon_box(key: str) -> session.Widget[float]:
+    """Where the epsilon of a picker is typed."""
+    return session.Widget(f"{key}-number")
+
+
 def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
-    """An epsilon by slider and by number; both always agree."""
-    slider, box = session.Widget[float](f"{key}-slider"), session.Widget[float](f"{key}-number")
-    options = [value for value in EPSILONS if value <= largest] or [largest]
-    if slider.value() not in options:  # at first, and when less is left than was chosen before
-        chosen = box.value()
-        start = min(default if chosen is None else chosen, largest)
-        box.put(start)
-        slider.put(_nearest(options, start))
+    """An epsilon by slider and by number; both always agree.
+
+    What a person chose is never changed: where less is left by now, the page says so.
+    """
+    slider, box = session.Widget[float](f"{key}-slider"), epsilon_box(key)
+    ends = math.floor(1000 * largest) / 1000
+    chosen = box.value()
+    value = (min(default, ends) or default) if chosen is None else chosen
+    options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
+    box.put(value)
+    slider.put(value if value in options else options[0])
     columns = st.columns([3, 1], vertical_alignment="bottom")
     columns[0].select_slider(
         label,
         options,
+        format_func=number,
         key=slider.key,
         on_change=lambda: box.put(slider.value() or 0.0),
         help=GLOSSARY["epsilon"],
         persist_state="session",
     )
-    value = columns[1].number_input(
-        _("exactly"),
-        min_value=0.0,
-        format="%g",
-        step=0.1,
-        key=box.key,
-        on_change=lambda: slider.put(_nearest(options, box.value() or 0.0)),
-        persist_state="session",
+    typed = columns[1].number_input(
+        _("exactly"), min_value=0.0, format="%g", step=0.1, key=box.key, persist_state="session"
     )
-    return float(value or 0.0)
+    return float(typed or 0.0)
 
 
 def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
@@ -268,10 +277,6 @@ def epsilon_left(curator: Curator) -> float:
 def say_epsilon(epsilon: float) -> None:
     """What an epsilon means, in words."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")
-
-
-def _nearest(options: list[float], value: float) -> float:
-    return min(options, key=lambda option: abs(option - value))
 
 
 def link_root(address: str, kind: str) -> str:

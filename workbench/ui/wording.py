@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from dpcore.accounting.ledger import Account
+from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
+from dpcore.schema import PrivacyUnit
 from workbench.ui.language import N_, Words, _, problem_and_remedy
 
 SAMPLE_TITLES = Words({"census": N_("Census"), "hospital": N_("Hospital visits")})
@@ -76,13 +77,44 @@ def number(value: float) -> str:
 
 
 def amount(units: int, account: Account) -> str:
-    """Units of the ledger as "epsilon 0.5" or "rho 0.0042"."""
-    return f"{rule_unit(account)} {number(units / UNIT)}"
+    """Units of the ledger as "epsilon 0.5"; units of rho at the delta of the account, see `spent_epsilon`."""
+    return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
 def rule_unit(account: Account) -> str:
-    """The unit in which an account is kept."""
-    return UNITS[account.rule.unit]
+    """The unit in which people are told of an account."""
+    if account.rule.pure:
+        return _("epsilon")
+    return _("epsilon at delta {delta:g}").format(delta=float(Fraction(delta_of(account))))
+
+
+def budget_line(balance: Balance, account: Account) -> str:
+    """Spent, held and left, as people are told."""
+    return _("{unit}: spent {spent} · held {held} · left {left}").format(
+        unit=rule_unit(account),
+        spent=number(spent_epsilon(balance.spent, account)),
+        held=number(spent_epsilon(balance.held, account)),
+        left=number(spent_epsilon(max(0, balance.left), account)),
+    )
+
+
+def rho_words(balance: Balance, account: Account) -> str:
+    """The same in the unit that adds up, for the tooltip; empty where that is epsilon."""
+    if account.rule.pure:
+        return ""
+    return _("kept in rho, which adds up: spent {spent}, held {held}, left {left}").format(
+        spent=number(balance.spent / UNIT), held=number(balance.held / UNIT), left=number(balance.left / UNIT)
+    )
+
+
+def unit_words(unit: PrivacyUnit) -> str:
+    """Who is protected, in a few words."""
+    if unit.id_column is None and unit.max_rows == 1:
+        return _("each row is one person")
+    rows = _("1 row") if unit.max_rows == 1 else _("{rows} rows").format(rows=unit.max_rows)
+    if unit.id_column is None:
+        return _("a person has at most {rows}").format(rows=rows)
+    return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
 
 
 def budget_words(account: Account) -> str:

@@ -6,22 +6,27 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
-from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
-from workbench import reading, samples, session
+from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema.source import Source
+from workbench import reading, session
 from workbench.drafts import Draft
+from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
+from workbench.ui import reopening
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
 from workbench.web import holders
 
 ALIKE = session.Widget[str]("alike")
-SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
+MOST_FOR_HISTOGRAM = 6
+SYNTHESIZE = "pages/synthesize.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +42,22 @@ class TableCheck:
     refused: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """Something to do next, and the page for it."""
+
+    kind: str
+    page: str
+    label: str
+    text: str
+
+
 def take_sample(key: str) -> None:
     """Put a sample on the way to being opened."""
-    sample = SAMPLES[key]
+    sample = reopening.SAMPLES[key]
     frame = sample.build()
     unit = PrivacyUnit(max_rows=sample.max_rows, id_column=sample.id_column)
-    _draft(sample.title, frame, unit, sample=True)
+    _draft(sample.title, frame, unit, sample=sample.key)
 
 
 def take_upload() -> None:
@@ -78,6 +93,40 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
     _draft(name, read.table.frame, None, read.table, kept, read.schema, read.dataset)
 
 
+def take_codebook() -> None:
+    """Declare the draft as a codebook says; columns that it does not have stay as they were suggested."""
+    held = session.session()
+    file, draft = session.codebook_field().value(), held.draft
+    if file is None or draft is None:
+        return
+    held.uploads += 1
+    try:
+        codebook = Schema.from_json(file.getvalue().decode("utf-8-sig", errors="replace"))
+    except DpcoreError as error:
+        held.notices["upload"] = error
+        return
+    finally:
+        session.drop_uploads()
+    held.notices.pop("upload", None)
+    header = [str(name) for name in draft.frame.columns]
+    known = {column.name: column for column in codebook.columns if column.name in header}
+    columns = {column.name: column for column in draft.schema.columns} | known
+    unit = codebook.unit if codebook.unit.id_column in (None, *header) else draft.schema.unit
+    draft.schema = Schema(
+        columns=tuple(columns[name] for name in header if name in columns),
+        unit=unit,
+        excluded=tuple(column for column in draft.schema.excluded if column.name not in columns),
+    )
+    draft.grid = draft.edited = grid.to_grid(draft.schema, header)
+    draft.version += 1
+
+
+def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
+    """Put a source on the way to being opened, with its first rows and what is on file about it."""
+    unit = schema.unit if schema is not None else None
+    _draft(source.name, frame, unit, schema=schema, source=source)
+
+
 def take_wanted_sample() -> None:
     """Open the sample that was asked for on another page, if any."""
     note = session.take(session.OpenSample)
@@ -88,19 +137,20 @@ def take_wanted_sample() -> None:
 def drop_draft() -> None:
     """Forget the table that was read."""
     held = session.session()
-    held.draft, held.choosing = None, True
+    held.draft, held.choosing, held.declaring = None, True, None
     held.notices.pop("upload", None)
 
 
 def another() -> None:
     """Go back to choosing a table; the open ones stay open."""
-    session.session().choosing = True
+    held = session.session()
+    held.choosing, held.declaring = True, None
 
 
 def stay() -> None:
     """Keep to the open data set after all."""
     held = session.session()
-    held.choosing = False
+    held.choosing, held.declaring = False, None
     held.notices.pop("upload", None)
 
 
@@ -113,27 +163,41 @@ def shares_kept(draft: Draft, unit: PrivacyUnit) -> tuple[float, float]:
 
 def confirm_all(draft: Draft) -> None:
     """Take every fact as known from outside."""
+    draft.unconfirmed = draft.edited
     draft.edited = draft.edited.assign(**{"known from outside": True})
     draft.version += 1
+
+
+def take_back(draft: Draft) -> None:
+    """Go back to what was known from outside before all of it was; other edits since then stay."""
+    assert draft.unconfirmed is not None
+    known = draft.unconfirmed["known from outside"]
+    draft.edited, draft.unconfirmed = draft.edited.assign(**{"known from outside": known}), None
+    draft.version += 1
+
+
+def outside(draft: Draft, column: Column) -> Outside:
+    """Rows outside a column's declaration; computed once per declaration. Private."""
+    if column not in draft.checks:
+        draft.checks[column] = column.check(draft.frame[column.name])
+    return draft.checks[column]
 
 
 def check_table(draft: Draft, schema: Schema) -> TableCheck:
     """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
-        if column not in draft.checks:
-            draft.checks[column] = column.check(draft.frame[column.name])
-        outside = draft.checks[column]
-        if outside.refused:
+        found = outside(draft, column)
+        if found.refused:
             refused.append(column.name)
         lines.append(
             {
                 _("column"): column.name,
                 _("cells"): column.size,
-                _("moved to a bound"): outside.clipped,
-                _("other"): outside.other,
-                _("missing"): outside.missing,
-                _("no cell to go to"): outside.refused,
+                _("moved to a bound"): found.clipped,
+                _("other"): found.other,
+                _("missing"): found.missing,
+                _("no cell to go to"): found.refused,
             }
         )
     return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
@@ -144,41 +208,62 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     held = session.session()
     try:
         ledger = session.ledger().under(draft.opener)
-        curator = Curator.open(draft.frame, schema, budget=budget, ledger=ledger, name=draft.name)
+        table = draft.frame if draft.source is None else draft.source
+        curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=draft.name)
         answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
-        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
+        if draft.source is None:
+            likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    held.add(curator)
+    if draft.source is None:
+        reopening.note_rows(draft.dataset, draft.frame)
+    held.add(curator, declared(draft, schema), size=draft.size)
 
 
-def plan(kind: str) -> None:
-    """Have the Synthesize page ask for this kind of release."""
-    session.session().note = session.PlanRelease(kind=kind)
+def declared(draft: Draft, schema: Schema) -> Declaration:
+    """What a person declares of a draft, to be kept."""
+    options = draft.read.options if draft.read else None
+    return Declaration(name=draft.name, schema=schema, reading=options, sample=draft.sample)
 
 
-def steps(curator: Curator) -> list[tuple[str, str, str]]:
-    """What to release first from this table: (kind, label, one line)."""
-    numbers = [c.name for c in curator.schema.columns if isinstance(c, IntervalColumn)]
-    first = numbers[0] if numbers else curator.schema.domain.names[0]
+def go(step: Step) -> None:
+    """Leave a note for the page that a step leads to."""
+    if step.page == SYNTHESIZE:
+        session.session().note = session.PlanRelease(kind=step.kind)
+
+
+def steps(data_set: DataSet) -> list[Step]:
+    """What to do first with this table: know its risk, make it safer, release from it."""
+    columns = data_set.declaration.schema.columns if data_set.declaration else ()
+    numbers = [column.name for column in columns if isinstance(column, IntervalColumn)]
+    first = next(iter([*numbers, *(column.name for column in columns)]), "")
+    table = _("Invented rows that follow noisy counts of the columns you choose.")
     return [
-        (
-            "histogram",
-            _("Release a histogram"),
-            _("For instance of {column}: see its expected error first, then decide.").format(
-                column=plain(first)
-            ),
+        Step(
+            kind="audit",
+            page="pages/audit.py",
+            label=_("Audit: is it anonymous?"),
+            text=_("How many people are unique, and by which columns. For your eyes only, and free."),
         ),
-        (
-            "marginals",
-            _("Count columns together"),
-            _("Noisy tables of two or three columns, which agree with each other."),
+        Step(
+            kind="anonymize",
+            page="pages/anonymize.py",
+            label=_("Anonymize the table"),
+            text=_("Make values coarser until everybody looks like others (k-anonymity). No budget is used."),
         ),
-        (
-            "table",
-            _("Make a synthetic table"),
-            _("Invented rows that follow noisy counts of the columns you choose."),
+        Step(
+            kind="table",
+            page=SYNTHESIZE,
+            label=_("Make a synthetic table"),
+            text=table,
+        )
+        if len(columns) > MOST_FOR_HISTOGRAM
+        else Step(
+            kind="histogram",
+            page=SYNTHESIZE,
+            label=_("Release a histogram"),
+            text=_("Of {column}: see its expected error first, then decide.").format(column=plain(first)),
         ),
     ]
 
@@ -191,19 +276,25 @@ def _draft(
     data: bytes = b"",
     schema: Schema | None = None,
     dataset: str = "",
-    sample: bool = False,
+    sample: str = "",
+    source: Source | None = None,
 ) -> None:
     held = session.session()
     held.notices.pop("upload", None)
     try:
         if frame.empty:
             raise SchemaError("the table has no rows", remedy="choose a table with at least one row")
-        schema = schema or suggest_schema(frame)
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
-        dataset, ledger = _filed(frame, dataset, sample=sample)
+        dataset, ledger = _filed(frame, dataset, sample=bool(sample), source=source)
+        if source is None and reopening.reopen(frame, dataset):
+            return
+        schema = schema or suggest_schema(frame)
+        found = find(dataset, ledger)
+        if source is None and found is not None and found.declaration is not None:  # to be declared anew
+            schema = found.declaration.schema
         account = ledger.account(dataset)
-        alike = likeness.find(frame, ledger) if account is None else None
+        alike = likeness.find(frame, ledger) if account is None and source is None else None
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -225,13 +316,19 @@ def _draft(
         data=data,
         version=held.draft.version + 1 if held.draft else 0,
         alike=alike,
+        sample=sample,
         size=size,
+        source=source,
     )
 
 
-def _filed(frame: pd.DataFrame, dataset: str, *, sample: bool) -> tuple[str, PersonalLedger]:
-    """The fingerprint under which a table is, or would be, filed, and the ledger with the key for it."""
+def _filed(
+    frame: pd.DataFrame, dataset: str, *, sample: bool, source: Source | None
+) -> tuple[str, PersonalLedger]:
+    """What a table is, or would be, filed under, and the ledger with the key for it."""
     own = session.ledger()
+    if source is not None:
+        return source_dataset(source.name), own
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own

@@ -10,7 +10,7 @@ best score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric, Separable
+from dpcore.anonymize.fulldomain.search import TOLD, OnProgress
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
@@ -50,9 +51,10 @@ class Frontier:
         ks: Sequence[int],
         models: Sequence[PrivacyModel] = (),
         *,
-        on_progress: Callable[[float], None] | None = None,
+        on_progress: OnProgress = lambda stage, share: None,
     ) -> None:
-        """Group and count every node; `models` hold beside every k, `on_progress` gets the share done.
+        """Group and count every node; `models` hold beside every k, `on_progress` gets the stage and
+        the share done, and what it raises ends the pass.
 
         Raises: LimitError when the lattice is too large (see `size.predict`).
         """
@@ -76,7 +78,7 @@ class Frontier:
         kept = self._classes[:, band:].sum(axis=1)
         people = self._people[:, :band].sum(axis=1)  # counted in each of their suppressed classes
         allowed = math.floor(limit * self.table.people)
-        candidates = (~self._blocked & (-(-people // self.table.most_classes) <= allowed)).nonzero()[0]
+        candidates = (~self._blocked & (self.table.fewest_people(people) <= allowed)).nonzero()[0]
         if isinstance(metric, Separable):
             bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
         else:
@@ -122,7 +124,7 @@ class Frontier:
         found = (self.best(k, limit, metric) for metric in metrics for k in self.ks for limit in limits)
         return [point for point in found if point is not None]
 
-    def _count(self, on_progress: Callable[[float], None] | None) -> None:
+    def _count(self, on_progress: OnProgress) -> None:
         """Fill classes, rows, people and squares, nodes x bands.
 
         Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate one of the models are in
@@ -142,5 +144,5 @@ class Frontier:
             self._rows[index] = np.bincount(band, sizes, bands)
             self._squares[index] = np.bincount(band, sizes * sizes, bands)
             self._people[index] = np.bincount(band, people, bands)
-            if on_progress and done % 500 == 0:
-                on_progress(done / lattice.size)
+            if done % TOLD == 0:
+                on_progress("looking at all combinations", done / lattice.size)

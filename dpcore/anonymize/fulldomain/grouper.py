@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +18,65 @@ REMEMBERED = 20_000_000
 """Keys that a Grouper keeps at most: 320 MB."""
 
 
+class ClassesOfNode(ABC):
+    """The equivalence classes of one node: what a search looks at. One entry per class."""
+
+    table: Tuples
+    node: Node
+
+    @property
+    def secrets(self) -> Mapping[str, Secret]:
+        """The sensitive columns of the table."""
+        return self.table.secrets
+
+    @property
+    @abstractmethod
+    def sizes(self) -> IntArray:
+        """Published rows: of the research subset, or of the table if there is none; int64."""
+
+    @property
+    @abstractmethod
+    def people(self) -> IntArray:
+        """Published people; int64."""
+
+    @property
+    @abstractmethod
+    def population(self) -> IntArray:
+        """People of the table; int64."""
+
+    @abstractmethod
+    def histogram(self, column: str) -> Histogram:
+        """Published people by value of a sensitive column."""
+
+    @abstractmethod
+    def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
+        """The codes of a column's labels in some of the classes."""
+
+    @property
+    @abstractmethod
+    def of_entries(self) -> IntArray:
+        """(entries,) the class of each of the table's keys."""
+
+    def people_in(self, marked: BoolArray) -> int:
+        """Published people who have a row in one of the marked classes (one flag per class)."""
+        table = self.table
+        if table.members is None or not marked.any():
+            return int(self.sizes[marked].sum())
+        return table.members.number_among(marked[self.of_entries] & (table.published > 0))
+
+    def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
+        """Whether at most `allowed` published people have a row in the marked classes."""
+        each = int(self.people[marked].sum())  # counts a person in each of their classes
+        if each <= allowed or self.table.members is None:
+            return each <= allowed
+        if int(self.table.fewest_people(np.array(each))) > allowed:
+            return False
+        return self.people_in(marked) <= allowed
+
+
 @dataclass(frozen=True, eq=False)
-class Classes:
-    """The equivalence classes of one node.
+class Classes(ClassesOfNode):
+    """The equivalence classes of one node, sorted.
 
     `keys` and `counts` are the distinct keys at this node with their rows; keys that differ in the tail only
     (the sensitive values and the subset bit) belong to one class. Where people have several rows, `views` are
@@ -32,11 +89,6 @@ class Classes:
     counts: IntArray
     views: IntArray | None = None
     pending: IntArray | None = None
-
-    @property
-    def secrets(self) -> Mapping[str, Secret]:
-        """The sensitive columns of the table."""
-        return self.table.secrets
 
     @cached_property
     def starts(self) -> IntArray:
@@ -60,17 +112,14 @@ class Classes:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Published rows of each class: of the research subset, or of the table if there is none; int64."""
         return np.add.reduceat(self.published, self.starts) if self.table.tail else self.counts
 
     @cached_property
     def people(self) -> IntArray:
-        """Published people of each class; int64."""
         return self.sizes if self.views is None else self._of_classes(self.views[0])
 
     @cached_property
     def population(self) -> IntArray:
-        """People of the table in each class; int64."""
         if not self.table.has_subset:
             return self.people
         return self._of_classes(self.counts if self.views is None else self.views[-1])
@@ -78,24 +127,21 @@ class Classes:
     def _of_classes(self, figures: IntArray) -> IntArray:
         return np.add.reduceat(figures, self.starts) if self.table.tail else figures
 
-    def people_in(self, marked: BoolArray) -> int:
-        """Published people who have a row in one of the marked classes (one flag per class)."""
-        table = self.table
-        if table.members is None or not marked.any():
-            return int(self.sizes[marked].sum())
-        keys = table.generalize(table.keys, (0,) * len(self.node), self.node) >> table.tail
-        classes = np.searchsorted(self.class_keys >> table.tail, keys)
-        return table.members.among(marked[classes] & (table.published > 0)).number()
+    def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
+        return self.table.digits(self.class_keys[marked], column)
 
-    def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
-        """Whether at most `allowed` published people have a row in the marked classes."""
-        each = int(self.people[marked].sum())  # counts a person in each of their classes
-        if each <= allowed or -(-each // self.table.most_classes) > allowed:
-            return each <= allowed
-        return self.people_in(marked) <= allowed
+    @cached_property
+    def of_keys(self) -> IntArray:
+        """(entries,) the place in `keys` of each of the table's keys."""
+        return np.searchsorted(
+            self.keys, self.table.generalize(self.table.keys, (0,) * len(self.node), self.node)
+        )
+
+    @property
+    def of_entries(self) -> IntArray:
+        return np.asarray(self.owner[self.of_keys] if self.table.tail else self.of_keys)
 
     def histogram(self, column: str) -> Histogram:
-        """Published people by value of a sensitive column."""
         width = len(self.secrets[column].values)
         cells = self.owner * width + self.table.fields[column].of(self.keys)
         counts = self.published
@@ -123,7 +169,8 @@ class Grouper:
         top = table.columns[0]
         self._packs = table.members is None and (top.shift + top.mask.bit_length() + self._count_bits <= WORD)
 
-    def _finest(self) -> Classes:
+    def finest(self) -> Classes:
+        """The classes of the table as it is."""
         table, folded = self.table, self.table.folded
         if folded is None:
             return Classes(table, self._bottom, table.keys, table.counts)
@@ -133,21 +180,21 @@ class Grouper:
     def classes(self, node: Node) -> Classes:
         """The classes of a node; the path to it generalizes the columns with most values first."""
         levels = list(self._bottom)
-        current = self._finest()
+        current = self.finest()
         for column in self.table.priority:
             if node[column]:
                 levels[column] = node[column]
                 step = tuple(levels)
                 known = self._known.get(step)
                 if known is None:
-                    known = self.generalized(current, step)
+                    known = self.generalized(current, step, on_path=True)
                     self._remember(known)
                 current = known
         return current
 
     def walk(self) -> Iterator[Classes]:
         """The classes of every node of the lattice, each made from a neighbor one level below it."""
-        return self._walk(self._finest(), 0)
+        return self._walk(self.finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
         if depth == len(self.table.priority):
@@ -156,11 +203,12 @@ class Grouper:
         column = self.table.priority[depth]
         yield from self._walk(current, depth + 1)
         for level in range(1, self.table.lattice.shape[column]):
-            current = self.generalized(current, (*current.node[:column], level, *current.node[column + 1 :]))
+            node = (*current.node[:column], level, *current.node[column + 1 :])
+            current = self.generalized(current, node, on_path=True)
             yield from self._walk(current, depth + 1)
 
-    def generalized(self, classes: Classes, node: Node) -> Classes:
-        """The classes of a coarser node from those of a finer one."""
+    def generalized(self, classes: Classes, node: Node, *, on_path: bool = False) -> Classes:
+        """The classes of a coarser node from those of a finer one; `on_path`: as `walk` goes."""
         keys = self.table.generalize(classes.keys, classes.node, node)
         if self._packs:
             packed = (keys << self._count_bits) | classes.counts
@@ -175,24 +223,29 @@ class Grouper:
         if classes.views is None or classes.pending is None:
             return Classes(self.table, node, keys, counts)
         views = np.add.reduceat(classes.views[:, order], starts, axis=1)
-        pending = self._correct(views, keys, classes.pending, classes.node, node)
+        pending = self._correct(views, keys, classes.pending, classes.node, node, on_path=on_path)
         return Classes(self.table, node, keys, counts, views, pending)
 
     def _correct(
-        self, views: IntArray, keys: IntArray, pending: IntArray, finer: Node, node: Node
+        self, views: IntArray, keys: IntArray, pending: IntArray, finer: Node, node: Node, *, on_path: bool
     ) -> IntArray:
-        """Add the corrections that begin between two nodes, which differ in one column; what is pending then.
+        """Add the corrections that begin between two nodes; what is pending then.
 
-        Columns are generalized in the order of the priority: those before this one stay as they are.
+        On a path one column is generalized after the other, by priority, and those before stay as they are.
         """
         table, folded = self.table, self.table.folded
         assert folded is not None
-        turn = next(turn for turn, column in enumerate(table.priority) if finer[column] != node[column])
-        column = table.priority[turn]
-        if not finer[column]:
-            for earlier in table.priority[:turn]:
-                pending = pending[folded.levels[earlier, pending] <= node[earlier]]
-        begins = (folded.levels[column, pending] <= node[column]) & (folded.begin[pending] <= turn)
+        if on_path:
+            turn = next(turn for turn, column in enumerate(table.priority) if finer[column] != node[column])
+            column = table.priority[turn]
+            if not finer[column]:
+                for earlier in table.priority[:turn]:
+                    pending = pending[folded.levels[earlier, pending] <= node[earlier]]
+            begins = (folded.levels[column, pending] <= node[column]) & (folded.begin[pending] <= turn)
+        else:
+            begins = np.ones(len(pending), dtype=bool)
+            for levels, level in zip(folded.levels, node, strict=True):
+                begins &= levels[pending] <= level
         now = pending[begins]
         if len(now):
             of_entries = table.generalize(table.keys[folded.entry[now]], self._bottom, node)

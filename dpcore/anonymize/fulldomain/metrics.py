@@ -9,14 +9,16 @@ are those of ARX 3.9.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.grouper import Classes
-from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.fulldomain.grouper import ClassesOfNode
+from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.tuples import Tuples, n_log_n
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
@@ -48,16 +50,28 @@ class InformationLoss:
         for j, levels in enumerate(table.lattice.levels(nodes)):
             for level, covered in enumerate(table.covered[j]):
                 here = levels == level
-                total[here] += self._term(table, j, covered + _cheapest(table, j, level, suppressed[here]))
+                total[here] += self._term(
+                    table, j, covered + np.interp(suppressed[here], *table.cheapest[j][level])
+                )
         return self._joined(total)
 
-    def score(self, classes: Classes, suppressed: BoolArray) -> float:
+    def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
+        """A lower bound of the score of one node that suppresses at least so many rows, but for rounding."""
+        total, weights = 0.0, [self.weights.get(name, 1.0) for name in table.names]
+        for j, (level, weight) in enumerate(zip(node, weights, strict=True)):
+            covered = table.covered[j][level] + float(np.interp(suppressed, *table.cheapest[j][level]))
+            most = table.rows * (len(table.hierarchies[j].values) - 1)
+            value = math.floor((covered - table.rows) / max(most, 1) * 1e10) / 1e10
+            total += weight / sum(weights) * (math.log1p(value) if self.mean == "geometric" else value)
+        return math.expm1(total) if self.mean == "geometric" else total
+
+    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
         """The score of a node whose marked classes (one flag per class) are suppressed."""
         table = classes.table
-        keys, sizes = classes.class_keys[suppressed], classes.sizes[suppressed]
+        sizes = classes.sizes[suppressed]
         total = np.zeros(1)
         for j, level in enumerate(classes.node):
-            added = len(table.hierarchies[j].values) - table.leaves[j][level][table.digits(keys, j)]
+            added = len(table.hierarchies[j].values) - table.leaves[j][level][classes.labels(j, suppressed)]
             total += self._term(table, j, table.covered[j][level : level + 1] + added @ sizes)
         return float(self._joined(total)[0])
 
@@ -99,24 +113,32 @@ class NonUniformEntropy:
         for j, levels in enumerate(table.lattice.levels(nodes)):
             for level, lost in enumerate(self._lost(table, j)):
                 here = levels == level
-                least = _least_entropy(table.marginals[j][level], suppressed[here])
+                least = _least_entropy(*table.commonest[j][level], suppressed[here])
                 total[here] += lost + self._weight(table, j) * least
         return total
 
-    def score(self, classes: Classes, suppressed: BoolArray) -> float:
+    def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
+        """A lower bound of the score of one node that suppresses at least so many rows, but for rounding."""
+        total, rows = 0.0, np.array(suppressed)
+        for j, level in enumerate(node):
+            least = _least_entropy(*table.commonest[j][level], rows)
+            total += self._weight(table, j) * float(table.bits[j][level] - table.bits[j][0] + least)
+        return total
+
+    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
         """The score of a node whose marked classes (one flag per class) are suppressed."""
         table = classes.table
-        keys, sizes = classes.class_keys[suppressed], classes.sizes[suppressed]
+        sizes = classes.sizes[suppressed]
         total = 0.0
         for j, level in enumerate(classes.node):
-            counts = np.bincount(table.digits(keys, j), sizes)
-            entropy = _n_log_n(sizes.sum()) - _n_log_n(counts).sum()
+            counts = np.bincount(classes.labels(j, suppressed), sizes)
+            entropy = n_log_n(sizes.sum()) - n_log_n(counts).sum()
             total += self._lost(table, j)[level] + self._weight(table, j) * float(entropy)
         return float(total)
 
     def _lost(self, table: Tuples, column: int) -> FloatArray:
         """The bits lost at each level of a column."""
-        sums = np.array([_n_log_n(counts).sum() for counts in table.marginals[column]])
+        sums = table.bits[column]
         return np.asarray(self._weight(table, column) * (sums - sums[0]))
 
     def _weight(self, table: Tuples, column: int) -> float:
@@ -131,7 +153,16 @@ class Discernibility:
         """A lower bound of the score of every node: N rows in so many classes, all equally large."""
         return table.rows**2 / _most_classes(table)
 
-    def score(self, classes: Classes, suppressed: BoolArray) -> float:
+    def above(self, classes: ClassesOfNode, least: int) -> float:
+        """A lower bound for all generalizations, whose kept classes have at least so many rows."""
+        sizes = classes.sizes.astype(np.float64)
+        return float(sizes @ np.maximum(sizes, least))
+
+    def most_suppressed(self, table: Tuples, score: float) -> float:
+        """The rows that a node may suppress which scores no more than this."""
+        return score / table.rows
+
+    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
         """The score of a node whose marked classes (one flag per class) are suppressed."""
         kept = classes.sizes[~suppressed].astype(np.float64)
         return float(kept @ kept + classes.table.rows * classes.sizes[suppressed].sum())
@@ -149,7 +180,17 @@ class AverageClassSize:
         """A lower bound of the score of every node: one class for each combination of labels."""
         return table.rows / _most_classes(table)
 
-    def score(self, classes: Classes, suppressed: BoolArray) -> float:
+    def above(self, classes: ClassesOfNode, least: int) -> float:
+        """A lower bound for all generalizations, whose kept classes have at least so many rows."""
+        small = classes.sizes < least
+        most = np.count_nonzero(~small) + int(classes.sizes[small].sum()) // least + 1
+        return classes.table.rows / most
+
+    def most_suppressed(self, table: Tuples, score: float) -> float:
+        """The rows that a node may suppress which scores no more than this: all."""
+        return float(table.rows)
+
+    def score(self, classes: ClassesOfNode, suppressed: BoolArray) -> float:
         """The score of a node whose marked classes (one flag per class) are suppressed."""
         sizes = classes.sizes
         kept = int(np.count_nonzero(sizes[~suppressed])) + bool(sizes[suppressed].any())
@@ -172,31 +213,11 @@ def _most_classes(table: Tuples) -> FloatArray:
     return np.minimum(found, table.rows)
 
 
-def _cheapest(table: Tuples, column: int, level: int, suppressed: IntArray) -> FloatArray:
-    """The least leaves that suppressing so many rows adds: rows with the most general labels cost least."""
-    leaves, rows = table.leaves[column][level], table.marginals[column][level]
-    order = np.argsort(-leaves, kind="stable")
-    cost = rows[order] * (len(table.hierarchies[column].values) - leaves[order])
-    return np.interp(suppressed, _from_zero(rows[order]), _from_zero(cost))
-
-
-def _least_entropy(rows: IntArray, suppressed: IntArray) -> FloatArray:
+def _least_entropy(reached: FloatArray, bits: FloatArray, suppressed: IntArray) -> FloatArray:
     """The least entropy, in bits times rows, of so many rows: those with the most frequent labels."""
-    ordered = -np.sort(-rows)
-    reached = _from_zero(ordered)
     whole = np.searchsorted(reached, suppressed, side="right") - 1
     rest = suppressed - reached[whole]
-    return _n_log_n(suppressed) - _from_zero(_n_log_n(ordered))[whole] - _n_log_n(rest)
-
-
-def _from_zero(steps: IntArray | FloatArray) -> FloatArray:
-    """The sums of the first 0, 1, 2, ... steps."""
-    return np.concatenate(([0.0], np.cumsum(steps)))
-
-
-def _n_log_n(counts: IntArray | FloatArray) -> FloatArray:
-    """n log2 n, 0 for 0."""
-    return np.asarray(counts * np.log2(np.maximum(counts, 1)))
+    return n_log_n(suppressed) - bits[whole] - n_log_n(rest)
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:

@@ -2,28 +2,39 @@
 
 Every node has a lower bound of its score before its classes are known, and one look at a node closes many
 others: an infeasible node all its specializations, a node without suppression all its generalizations, a
-feasible one all nodes with a worse bound. Without suppression and with a separable metric the bound is the
-score, so that nodes are taken in the order of their bounds; a class that violates a model then closes every
-node at which it does so still.
+feasible one all nodes with a worse bound. What models without a histogram decide is looked at first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymize.closeness import TCloseness
+from dpcore.anonymize.fulldomain.counter import Counter
+from dpcore.anonymize.fulldomain.grouper import ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric, Separable
-from dpcore.anonymize.fulldomain.neighborhood import Neighborhoods
-from dpcore.anonymize.fulldomain.size import check_size
+from dpcore.anonymize.fulldomain.metrics import (
+    AverageClassSize,
+    Discernibility,
+    InformationLoss,
+    Metric,
+    Separable,
+)
+from dpcore.anonymize.fulldomain.size import check_nodes
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import PrivacyModel, SensitiveModel, violations
+from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
+
+OnProgress = Callable[[str, float], None]
+TOLD = 16
+"""Nodes from one word about progress to the next."""
+ROUNDING = 1e-12
+"""By which a bound that is calculated otherwise may be above a score."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +54,12 @@ class Solution:
 
 
 def search(
-    table: Tuples, models: Sequence[PrivacyModel], *, limit: float = 0.0, metric: Metric | None = None
+    table: Tuples,
+    models: Sequence[PrivacyModel],
+    *,
+    limit: float = 0.0,
+    metric: Metric | None = None,
+    on_progress: OnProgress = lambda stage, share: None,
 ) -> Solution:
     """Find the node with the least information loss at which few people have a suppressed row.
 
@@ -51,6 +67,7 @@ def search(
         models: all must hold in every class that is kept.
         limit: share of the published people who may have a suppressed row, 0 to 1, rounded down to people.
         metric: InformationLoss() where none is given.
+        on_progress: gets the stage and the share of nodes decided; what it raises ends the search.
 
     Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
         when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
@@ -59,60 +76,50 @@ def search(
         raise ParameterError(
             "limit ({limit:g}) must be between 0 and 1", remedy="give a share of people", limit=limit
         )
-    check_size(table)
+    check_nodes(table)
     metric = metric or InformationLoss()
     allowed = math.floor(limit * table.people)
-    run = _Search(table, tuple(models), allowed, metric)
-    if allowed == 0 and isinstance(metric, Separable):
-        run.ascend()
-    else:
-        run.bisect()
-        run.descend()
+    run = _Search(table, tuple(models), allowed, metric, on_progress)
+    run.bisect()
+    run.close_in() if isinstance(metric, Discernibility) else run.descend()
     if run.best is None:
-        raise _infeasible(table, models, limit)
+        raise _infeasible(table, models, limit, on_progress)
     return run.best
 
 
 class _Search:
-    def __init__(self, table: Tuples, models: tuple[PrivacyModel, ...], allowed: int, metric: Metric) -> None:
+    def __init__(
+        self,
+        table: Tuples,
+        models: tuple[PrivacyModel, ...],
+        allowed: int,
+        metric: Metric,
+        on_progress: OnProgress,
+    ) -> None:
+        self.on_progress = on_progress
         self.table, self.models, self.allowed, self.metric = table, models, allowed, metric
         self.relaxations = tuple(model.relaxation for model in models if model.relaxation is not None)
-        self.grouper = Grouper(table)
+        self.counter = Counter(table)
         # without histograms of sensitive values, and monotone: what decides most nodes
-        self.plain = tuple(each for each in models if each.monotone and not isinstance(each, SensitiveModel))
+        plain = [each for each in models if each.monotone and not isinstance(each, SensitiveModel)]
+        if table.members is None:
+            least = [
+                each.fewest(table.secrets[each.column]) for each in models if isinstance(each, SensitiveModel)
+            ]
+            plain += [KAnonymity(k=max(least))] if least else []
+        self.plain = tuple(plain)
         self.bounds = metric.bounds(table)
+        self.guesses = table.likeness if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
         self.grid = self.open.reshape(table.lattice.shape)
         self.best: Solution | None = None
-        self.checks = 0
-
-    def ascend(self) -> None:
-        """Take the open node with the lowest bound until one is feasible, which then is optimal."""
-        lattice = self.table.lattice
-        neighborhoods = Neighborhoods(self.table)
-        for index in np.lexsort((lattice.total_levels, self.bounds)).tolist():
-            if not self.open[index]:
-                continue
-            node = lattice.node(index)
-            classes = self._look(node)
-            blocking = self._blocking(classes)
-            if blocking is None:
-                self._accept(classes, np.zeros(len(classes.people), dtype=bool))
-                return
-            model, key = blocking
-            self.open &= ~model.violations(neighborhoods.of(key, node))
-
-    def _blocking(self, classes: Classes) -> tuple[PrivacyModel, int] | None:
-        """The first model that some class violates, and the key of the smallest class that does."""
-        for model in self.models:
-            marked = model.violations(classes).nonzero()[0]
-            if len(marked):
-                return model, int(classes.class_keys[marked[classes.people[marked].argmin()]])
-        return None
+        self.checks = self.histograms = self.refused = 0
+        self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
+        self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
     def bisect(self) -> None:
         """Find a good feasible node early: halve the nodes by bound, as if feasibility followed it."""
-        order = np.lexsort((self.table.lattice.total_levels, self.bounds))
+        order = np.lexsort((self.table.lattice.total_levels, self.guesses))
         low, high = 0, len(order)
         while low < high:
             middle = (low + high) // 2
@@ -129,51 +136,116 @@ class _Search:
             if self.open[index]:
                 self._check(index)
 
+    def close_in(self) -> None:
+        """Check what is still open, the nodes most like the best one first: there it is decided which are too
+        general, and which not general enough."""
+        while self.best is not None and self.open.any():
+            best, left = self.best, self.open.nonzero()[0]
+            away = np.abs(self.guesses[left] - self.guesses[self.table.lattice.index(best.node)])
+            for index in left[np.lexsort((self.bounds[left], away))].tolist():
+                if self.open[index]:
+                    self._check(index)
+                if self.best is not best:
+                    break
+
     def _check(self, index: int) -> bool:
         """Group one node, close what that decides, and say whether it is feasible."""
         lattice = self.table.lattice
         node = lattice.node(index)
-        classes = self._look(node)
         self.open[index] = False
-        self._raise_bounds(classes)
-        if self.plain and len(self.plain) < len(self.models):
-            few = classes.suppresses_few(violations(self.plain, classes), self.allowed)
-            if not few:
-                self.grid[lattice.below(node)] = False
-                return False
-        suppressed = violations(self.models, classes)
-        blocked = bool((classes.people[suppressed] == 0).any())
-        if blocked or not classes.suppresses_few(suppressed, self.allowed):
-            if blocked or not self._may_suppress_few(classes):
-                self.grid[lattice.below(node)] = False
+        if self._is_worse(index, node):
             return False
-        if not suppressed.any():
+        classes = self._look(node)
+        self._raise_bounds(classes)
+        marked = violations(self.plain, classes)
+        if not classes.suppresses_few(marked, self.allowed):
+            self.grid[lattice.below(node)] = False
+            return False
+        self._suppresses(classes, marked)
+        if not set(self.models) <= set(self.plain):
+            if self._is_not_worth_it(classes, marked):
+                return True
+            marked = violations(self.models, classes)
+            blocked = bool((classes.people[marked] == 0).any())
+            self.histograms += 1
+            if blocked or not classes.suppresses_few(marked, self.allowed):
+                self.refused += 1
+                if blocked or not self._may_suppress_few(classes, marked):
+                    self.grid[lattice.below(node)] = False
+                return False
+        if not marked.any():
             self.grid[lattice.above(node)] = False
-        self._accept(classes, suppressed)
+        self._accept(classes, marked)
         return True
 
-    def _raise_bounds(self, classes: Classes) -> None:
-        """Where class sizes are the score: no generalization scores less than these classes, all kept."""
+    def _suppresses(self, classes: ClassesOfNode, marked: BoolArray) -> None:
+        """Remember what specializations suppress at least."""
+        rows = int(classes.sizes[marked].sum())
+        if rows and isinstance(self.metric, Separable):
+            below = self.suppressed[self.table.lattice.below(classes.node)]
+            np.maximum(below, rows, out=below)
+
+    def _is_not_worth_it(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
+        """Whether histograms could not make a node the best, and seldom close others."""
+        if self.best is None or 4 * self.refused > self.histograms:
+            return False
+        score = self.metric.score(classes, marked)
+        if isinstance(self.metric, AverageClassSize):  # what is suppressed is one class more
+            score = 1 / (1 / score + 1 / self.table.rows)
+        return score > self.best.score * (1 + ROUNDING)
+
+    def _is_worse(self, index: int, node: Node) -> bool:
+        """Whether the rows that a generalization suppresses alone make a node worse than the best."""
+        suppressed = int(self.suppressed.flat[index])
+        if self.best is None or not suppressed:
+            return False
+        assert isinstance(self.metric, Separable)
+        return self.metric.bound_given(self.table, node, suppressed) > self.best.score + ROUNDING * abs(
+            self.best.score
+        )
+
+    def _raise_bounds(self, classes: ClassesOfNode) -> None:
+        """Where class sizes are the score: what generalizations of these classes score at least."""
         if not isinstance(self.metric, Separable):
-            lowest = self.metric.score(classes, np.zeros(len(classes.sizes), dtype=bool))
+            lowest = self.metric.above(classes, self.least)
             above = self.bounds.reshape(self.table.lattice.shape)[self.table.lattice.above(classes.node)]
             np.maximum(above, lowest, out=above)
             if self.best is not None:
                 self.open &= self.bounds <= self.best.score
 
-    def _look(self, node: Node) -> Classes:
+    def _look(self, node: Node) -> ClassesOfNode:
+        if self.checks & (self.checks - 1) == 0:  # 0, 1, 2, 4, 8, ...
+            self._raise_floor(node)
         self.checks += 1
-        return self.grouper.classes(node)
+        if self.checks % TOLD == 1:
+            left = float(np.log1p(np.count_nonzero(self.open)) / np.log1p(len(self.open)))
+            self.on_progress("searching", 1 - left)
+        return self.counter.classes(node)
 
-    def _may_suppress_few(self, classes: Classes) -> bool:
+    def _raise_floor(self, node: Node) -> None:
+        """Nothing below the lowest levels of the open nodes and of this one is looked at any more."""
+        axes = range(len(self.table.lattice.shape))
+        others = [tuple(other for other in axes if other != axis) for axis in axes]
+        lowest = [int(self.grid.any(axis=axis).argmax()) for axis in others]
+        self.counter.raise_floor(tuple(map(max, map(min, lowest, node), self.counter.base.node)))
+
+    def _may_suppress_few(self, classes: ClassesOfNode, marked: BoolArray) -> bool:
         """Whether some specialization of an infeasible node could be feasible."""
         if all(model.monotone for model in self.models) or (
             self.allowed == 0 and self.table.members is None  # without suppression every model is monotone
         ):
             return False
-        return classes.suppresses_few(violations(self.relaxations, classes), self.allowed)
+        if not classes.suppresses_few(violations(self.relaxations, classes), self.allowed):
+            return False
+        if self.table.members is not None:
+            return True
+        return all(
+            int(model.lost(classes, marked).sum()) <= self.allowed
+            for model in self.models
+            if isinstance(model, TCloseness)
+        )
 
-    def _accept(self, classes: Classes, suppressed: BoolArray) -> None:
+    def _accept(self, classes: ClassesOfNode, suppressed: BoolArray) -> None:
         """Keep a feasible node if it is the best so far, and close all nodes with a worse bound."""
         score = self.metric.score(classes, suppressed)
         best = self.best
@@ -187,12 +259,22 @@ class _Search:
                 checks=self.checks,
             )
             self.open &= self.bounds <= score
+            if not isinstance(self.metric, Separable):
+                self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
 
 
-def _infeasible(table: Tuples, models: Sequence[PrivacyModel], limit: float) -> InfeasibleError:
-    """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent."""
-    least = table.people + 1
-    for classes in Grouper(table).walk():
+def _infeasible(
+    table: Tuples, models: Sequence[PrivacyModel], limit: float, on_progress: OnProgress
+) -> InfeasibleError:
+    """For a limit that no node meets; the nearest feasible one is rounded up to a tenth of a percent.
+
+    Where all models are monotone it is that of the most general node.
+    """
+    least, grouper = table.people + 1, Grouper(table)
+    is_top = all(model.monotone for model in models)
+    for done, classes in enumerate([grouper.classes(table.lattice.top)] if is_top else grouper.walk()):
+        if done % TOLD == 0:
+            on_progress("finding the nearest limit", done / table.lattice.size)
         suppressed = violations(models, classes)
         if classes.people[suppressed].all():
             least = min(least, classes.people_in(suppressed))

@@ -20,7 +20,7 @@ from dpcore.anonymize.groups import Secret, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import LimitError, SchemaError
 from dpcore.schema.values import SUPPRESSED
-from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 from dpcore.tables.people import person_of
 
 WORD = 63
@@ -84,10 +84,17 @@ class Tuples:
             return self.rows
         return self.members.among(self.published > 0).number()
 
+    def fewest_people(self, each: IntArray) -> IntArray:
+        """The people in some classes, at least, where so many are counted in each class they are in."""
+        if self.members is None:
+            return each
+        return np.searchsorted(self._in_classes, each)
+
     @cached_property
-    def most_classes(self) -> int:
-        """Classes that hold rows of one and the same person, at most."""
-        return 1 if self.members is None else int(np.bincount(self.members.person).max())
+    def _in_classes(self) -> IntArray:
+        """Classes that the 0, 1, 2, ... people with most tuples can be in."""
+        assert self.members is not None
+        return from_zero(-np.sort(-np.bincount(self.members.person))).astype(np.int64)
 
     @cached_property
     def folded(self) -> Folded | None:
@@ -134,15 +141,52 @@ class Tuples:
         )
 
     @cached_property
-    def steps(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
-        """steps[j][a][b]: by code at level a of column j, what to add to a key to have it at level b."""
+    def coarser(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
+        """coarser[j][a][b]: by code at level a of column j, the code at level b, which is not below a."""
         return tuple(
             tuple(
-                tuple((_by_code(finer, coarser) - np.arange(finer.max() + 1)) << shift for coarser in codes)
-                for finer in codes
+                tuple(_by_code(finer, codes[b]) if b >= a else codes[b] for b in range(len(codes)))
+                for a, finer in enumerate(codes)
             )
-            for codes, shift in zip(self.codes, (bits.shift for bits in self.columns), strict=True)
+            for codes in self.codes
         )
+
+    @cached_property
+    def cheapest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
+        """cheapest[j][level]: rows, and the least leaves that suppressing so many adds."""
+        result = []
+        for hierarchy, leaves, marginals in zip(self.hierarchies, self.leaves, self.marginals, strict=True):
+            levels = []
+            for below, rows in zip(leaves, marginals, strict=True):
+                order = np.argsort(-below, kind="stable")
+                cost = rows[order] * (len(hierarchy.values) - below[order])
+                levels.append((from_zero(rows[order]), from_zero(cost)))
+            result.append(tuple(levels))
+        return tuple(result)
+
+    @cached_property
+    def bits(self) -> tuple[FloatArray, ...]:
+        """bits[j][level]: the sum of n log2 n over the labels of column j with n rows each."""
+        return tuple(np.array([n_log_n(counts).sum() for counts in levels]) for levels in self.marginals)
+
+    @cached_property
+    def commonest(self) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
+        """commonest[j][level]: rows of the most frequent labels, and the sums of n log2 n."""
+        ordered = [[-np.sort(-counts) for counts in levels] for levels in self.marginals]
+        return tuple(
+            tuple((from_zero(rows), from_zero(n_log_n(rows))) for rows in levels) for levels in ordered
+        )
+
+    @cached_property
+    def likeness(self) -> FloatArray:
+        """How likely two rows are of one class, were columns independent: logarithms, flat."""
+        shares = [[marginal / max(self.rows, 1) for marginal in levels] for levels in self.marginals]
+        return self.lattice.outer_sum([np.log([share @ share for share in levels]) for levels in shares])
+
+    @cached_property
+    def widths(self) -> tuple[tuple[int, ...], ...]:
+        """widths[j][level]: the labels of column j."""
+        return tuple(tuple(map(len, levels)) for levels in self.leaves)
 
     @cached_property
     def priority(self) -> tuple[int, ...]:
@@ -154,11 +198,24 @@ class Tuples:
         """The codes of a column inside the keys."""
         return self.columns[column].of(keys)
 
+    def labels(self, column: int, level: int) -> IntArray:
+        """(keys,) the code of each tuple's label in a column; int32, kept for the next question."""
+        found = self._labels.get((column, level))
+        if found is None:
+            found = self.codes[column][level].astype(np.int32)[self.digits(self.keys, column)]
+            self._labels[column, level] = found
+        return found
+
+    @cached_property
+    def _labels(self) -> dict[tuple[int, int], IntArray]:
+        return {}
+
     def generalize(self, keys: IntArray, finer: Node, coarser: Node) -> IntArray:
         """Keys at one node brought to a coarser one; not merged, not sorted."""
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
-                keys = keys + self.steps[column][a][b][self.digits(keys, column)]
+                step = self.coarser[column][a][b] - np.arange(len(self.coarser[column][a][b]))
+                keys = keys + (step << self.columns[column].shift)[self.digits(keys, column)]
         return keys
 
     def row_keys(self, frame: pd.DataFrame) -> IntArray:
@@ -278,6 +335,16 @@ def run_starts(ordered: IntArray) -> IntArray:
 def _bits(values: int) -> int:
     """Bits that hold the codes of so many values; at least one."""
     return max(1, (values - 1).bit_length())
+
+
+def from_zero(steps: IntArray | FloatArray) -> FloatArray:
+    """The sums of the first 0, 1, 2, ... steps."""
+    return np.concatenate(([0.0], np.cumsum(steps)))
+
+
+def n_log_n(counts: IntArray | FloatArray) -> FloatArray:
+    """n log2 n, 0 for 0."""
+    return np.asarray(counts * np.log2(np.maximum(counts, 1)))
 
 
 def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymize.fulldomain.frontier import Frontier
-from dpcore.anonymize.fulldomain.size import predict
+from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.size import predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity
@@ -61,7 +62,7 @@ def test_points_cover_the_whole_grid_and_never_get_worse_with_the_limit() -> Non
 def test_progress_is_told() -> None:
     """Else a page can show nothing while a long pass runs."""
     shares: list[float] = []
-    Frontier(table_of_people(), (2,), on_progress=shares.append)
+    Frontier(table_of_people(), (2,), on_progress=lambda stage, share: shares.append(share))
     assert shares[0] == 0.0
     assert shares == sorted(shares)
 
@@ -79,3 +80,23 @@ def test_size_is_predicted_and_refused_above_the_bound() -> None:
     with pytest.raises(LimitError, match="local recoding") as caught:
         Frontier(Tuples.build(frame, dict.fromkeys(frame, deep)), (2,))
     assert caught.value.details["nodes"] == 4**15
+
+
+def test_what_progress_raises_ends_the_pass_and_the_search() -> None:
+    """Else nobody can stop a long job."""
+
+    def stop(stage: str, share: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Frontier(table_of_people(), (2,), on_progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        search(table_of_people(), [KAnonymity(k=2)], on_progress=stop)
+
+
+def test_a_pass_is_predicted_from_some_of_its_nodes() -> None:
+    """Else a page says seconds for what takes minutes, or refuses what is quick."""
+    table = table_of_people()
+    prediction = tried(table, [KAnonymity(k=2)])
+    assert prediction.nodes == table.lattice.size
+    assert 0 < prediction.seconds < 60

@@ -13,7 +13,7 @@ from workbench.anonymize import view
 
 
 def test_no_download_of_the_table_lists_the_original_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The birth date of somebody who was suppressed stood in the footer of the Parquet file."""
+    """The birth date of somebody who was suppressed was in the footer of the Parquet file."""
     frame = pd.DataFrame({"birth": ["1980-01-01"] * 99 + ["1931-07-19"], "sex": ["F", "M"] * 50})
     schema = dp.Schema(
         columns=(dp.Categorical("sex", categories=("F", "M")),), unit=dp.PrivacyUnit(max_rows=1)
@@ -25,7 +25,7 @@ def test_no_download_of_the_table_lists_the_original_values(monkeypatch: pytest.
     assert "1931-07-19" in made.plan
     page = MagicMock()
     monkeypatch.setattr(view, "st", page)
-    view.result(made)
+    view.result("people.csv", made, [])
     downloads = {call.args[0]: call.args[1] for call in page.download_button.call_args_list}
     for name in ("CSV", "Parquet"):
         assert b"1931-07-19" not in downloads[name]()

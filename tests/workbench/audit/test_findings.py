@@ -150,7 +150,7 @@ def test_the_printed_file_is_self_contained() -> None:
     }
     assert set(read.attributes) <= {"lang", "charset", "http-equiv", "content", "class"}
     assert "default-src 'none'" in document.to_html(curator, found, ["age"])
-    for words in ("are unique by age and city", "Of 9 people on the list", "Pitman", "age, city", "disease"):
+    for words in ("are unique by age and city", "of 9 people on the list", "Pitman", "age, city", "disease"):
         assert words in read.words
     assert "Do not publish it" in read.words
 

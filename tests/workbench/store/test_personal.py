@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.errors import LedgerError
+from dpcore.errors import LedgerError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind, postgres_kind, sqlite_kind
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
@@ -65,7 +65,11 @@ def _opened_before(ledger: PersonalLedger) -> bool:
 
 
 @pytest.fixture
-def server(kind: SqlKind) -> Server:
+def server(kind: SqlKind, write_secrets: Callable[[str], None]) -> Server:
+    write_secrets(
+        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["ada@example.org", "bob@example.org"]\n'
+        'analysts = ["ann@example.org"]\n'
+    )
     return Server(kind)
 
 
@@ -80,18 +84,18 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
     theirs = _open(bob)
     assert theirs.account.dataset != dataset
     assert theirs.stored(dp.Histogram("hiv"), BUDGET) is None
-    for deed in (
+    for step in (
         lambda: bob.lines(dataset),
         lambda: bob.standing(dataset),
         lambda: bob.account(dataset),
         lambda: bob.release(dataset, ada.lines()[-1].request_id),
         lambda: bob.verify(dataset),
         lambda: bob.note(dataset, "x", {}),
-        lambda: bob.show(dataset, "eve@example.org"),
+        lambda: bob.show(dataset, "ann@example.org"),
         lambda: bob.hand(dataset, "bob@example.org"),
     ):
         with pytest.raises(LedgerError, match="not yours"):
-            deed()
+            step()
     ada.verify()
     theirs.verify()
 
@@ -112,7 +116,9 @@ def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> Non
     dataset = curator.account.dataset
     ann = server.of(ANN)
     assert ann.datasets() == []
-    server.of(ADA).show(dataset, ANN.address)
+    with pytest.raises(ParameterError, match="no role"):
+        server.of(ADA).show(dataset, "eve@example.org")
+    server.of(ADA).show(dataset, " Ann@Example.org")
     assert ann.datasets() == [dataset]
     assert ann.release(dataset, release.request_id) is not None
     assert ann.standing(dataset).balance.spent > 0
@@ -134,6 +140,9 @@ def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
     ada = _open(server.of(ADA))
     ada.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
     dataset = ada.account.dataset
+    for nobody in (ANN.address, "eve@example.org", ""):
+        with pytest.raises(ParameterError, match="no steward"):
+            server.of(ADA).hand(dataset, nobody)
     server.of(ADA).hand(dataset, BOB.address)
     with pytest.raises(LedgerError, match="handed to somebody else"):
         ada.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.1"))

@@ -1,4 +1,4 @@
-"""The guided example: what stands beside each table is what can be counted in it."""
+"""The guided example: what is beside each table is what can be counted in it."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_amounts_carry_their_unit():
     account = Account(
         dataset="d", rule="zcdp", units=10**12, threshold_units=0, promise=promise, unit={"max_rows": 1}
     )
-    assert wording.amount(4_216_000_000, account) == "rho 0.00422"
+    assert wording.amount(4_216_000_000, account) == "epsilon 0.517"
     assert wording.budget_words(account) == "epsilon 3 with delta 1e-09"
 
 

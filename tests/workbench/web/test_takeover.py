@@ -139,30 +139,30 @@ def test_what_is_made_on_demand_is_its_tabs_alone(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "deed", ["clear_cache", "debug_shutdown_runtime", "load_git_info", "set_run_on_save"]
+    "step", ["clear_cache", "debug_shutdown_runtime", "load_git_info", "set_run_on_save"]
 )
-def test_messages_for_developers_are_dropped(server: Server, deed: str) -> None:
+def test_messages_for_developers_are_dropped(server: Server, step: str) -> None:
     """A stranger could clear what all tabs share, or ask for what is no business of his."""
     visitor = Visitor(server.host).run()
     message = BackMsg()
-    setattr(message, deed, True)
-    before = server.said().count(f"message refused: {deed}")
+    setattr(message, step, True)
+    before = server.said().count(f"message refused: {step}")
     visitor.send(message)
     visitor.run()
-    assert server.said().count(f"message refused: {deed}") == before + 1
+    assert server.said().count(f"message refused: {step}") == before + 1
 
 
-@pytest.mark.parametrize("deed", ["install_skills", "dismiss_skills_nudge"])
-def test_of_operations_only_downloads_and_rows_pass(server: Server, deed: str) -> None:
+@pytest.mark.parametrize("step", ["install_skills", "dismiss_skills_nudge"])
+def test_of_operations_only_downloads_and_rows_pass(server: Server, step: str) -> None:
     """Any page could have the server write files for a developer's tools."""
     visitor = Visitor(server.host).run()
     message = BackMsg()
     message.backend_operation_request.request_id = "x"
-    getattr(message.backend_operation_request, deed).SetInParent()
-    before = server.said().count(f"message refused: {deed}")
+    getattr(message.backend_operation_request, step).SetInParent()
+    before = server.said().count(f"message refused: {step}")
     visitor.send(message)
     visitor.run()
-    assert server.said().count(f"message refused: {deed}") == before + 1
+    assert server.said().count(f"message refused: {step}") == before + 1
 
 
 @pytest.mark.parametrize("data", ["text", b"\xff\xff\xff"])

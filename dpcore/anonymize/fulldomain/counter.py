@@ -1,0 +1,238 @@
+"""Equivalence classes of a node, counted without sorting: the labels of each tuple make one number.
+
+Where labels have too many combinations, the classes are sorted out. Nodes that share the levels of the two
+columns with most values are counted from a table in which those are generalized already.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter as Counting
+from functools import cached_property
+from operator import getitem
+
+import numpy as np
+
+from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
+from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
+from dpcore.anonymize.groups import Histogram
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray
+
+COMBINATIONS = 8
+"""Numbers that may be counted for each tuple; more are sorted."""
+OFTEN = 4
+"""Nodes that are counted from the floor before they get a table of their own."""
+REMEMBERED = 60_000_000
+"""Labels that a Counter keeps at most: 240 MB."""
+
+
+class Coded:
+    """The classes of one node, taken apart into their labels, to count those of coarser nodes from."""
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes, self.table = classes, classes.table
+        self.size = 0
+        self._labels: dict[tuple[int, int], IntArray] = {}
+        self._figures: dict[int, FloatArray] = {}
+        self._pending: dict[int, tuple[IntArray, IntArray, FloatArray]] = {}
+
+    def labels(self, column: int, level: int) -> IntArray:
+        """(keys,) the code of each key's label; int32."""
+        if not any(self.classes.node):
+            return self.table.labels(column, level)
+        found = self._labels.get((column, level))
+        if found is None:
+            step = self.table.coarser[column][self.classes.node[column]][level]
+            found = np.asarray(step.astype(np.int32)[self.table.digits(self.classes.keys, column)])
+            self._labels[column, level] = found
+            self.size += len(found)
+        return found
+
+    def index(self, node: Node) -> tuple[IntArray, tuple[int, ...]]:
+        """(keys,) one number for each combination of labels, and the labels of every column."""
+        shape = tuple(map(getitem, self.table.widths, node))
+        number: IntArray | None = None
+        for column, (labels, level) in enumerate(zip(shape, node, strict=True)):
+            if labels == 1:
+                continue
+            if number is None:
+                number = self.labels(column, level)
+            else:
+                number = number * np.int32(labels)
+                number += self.labels(column, level)
+        return np.zeros(len(self.classes.keys), dtype=np.int32) if number is None else number, shape
+
+    @cached_property
+    def published(self) -> FloatArray:
+        """(keys,) published rows, as weights."""
+        return self.classes.published.astype(np.float64)
+
+    def people(self, view: int) -> FloatArray:
+        """(keys,) people of a view, as weights."""
+        if view not in self._figures:
+            assert self.classes.views is not None
+            self._figures[view] = self.classes.views[view].astype(np.float64)
+        return self._figures[view]
+
+    def pending(self, view: int) -> tuple[IntArray, IntArray, FloatArray]:
+        """Corrections of a view that may begin at coarser nodes: from which levels on, where, how many."""
+        if view not in self._pending:
+            folded, pending = self.table.folded, self.classes.pending
+            assert folded is not None
+            assert pending is not None
+            these = pending[folded.view[pending] == view % len(folded.counts)]
+            levels = np.asarray(folded.levels[:, these].astype(np.int16))
+            keys = self.classes.of_keys[folded.entry[these]]
+            self._pending[view] = levels, keys, folded.count[these].astype(np.float64)
+        return self._pending[view]
+
+    @cached_property
+    def population(self) -> FloatArray:
+        """(keys,) rows of the table, as weights."""
+        return self.classes.counts.astype(np.float64)
+
+    @cached_property
+    def secrets(self) -> dict[str, IntArray]:
+        """(keys,) the number of the value of each sensitive column."""
+        return {name: field.of(self.classes.keys) for name, field in self.table.fields.items()}
+
+
+class Counted(ClassesOfNode):
+    """The equivalence classes of one node, counted."""
+
+    def __init__(self, coded: Coded, node: Node) -> None:
+        self.table, self.node, self._coded = coded.table, node, coded
+        self._index, self._shape = coded.index(node)
+        self._space = math.prod(self._shape)
+        self._histograms: dict[str, Histogram] = {}
+
+    @cached_property
+    def _occupied(self) -> IntArray:
+        """The number of each class."""
+        if not self.table.has_subset:
+            return np.flatnonzero(self._dense)
+        return np.flatnonzero(np.bincount(self._index, minlength=self._space))
+
+    @cached_property
+    def _dense(self) -> FloatArray:
+        return np.asarray(np.bincount(self._index, self._coded.published, self._space), dtype=np.float64)
+
+    @cached_property
+    def _class(self) -> IntArray:
+        """(keys,) the class of each key."""
+        place = np.empty(self._space, dtype=np.int64)
+        place[self._occupied] = np.arange(len(self._occupied))
+        return place[self._index]
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        return self._dense[self._occupied].astype(np.int64)
+
+    @cached_property
+    def people(self) -> IntArray:
+        return self.sizes if self.table.members is None else self._people(0)
+
+    @cached_property
+    def population(self) -> IntArray:
+        if not self.table.has_subset:
+            return self.people
+        if self.table.members is not None:
+            return self._people(-1)
+        return np.bincount(self._index, self._coded.population)[self._occupied].astype(np.int64)
+
+    def _people(self, view: int) -> IntArray:
+        figures = np.asarray(
+            np.bincount(self._index, self._coded.people(view), self._space), dtype=np.float64
+        )
+        keys, counts = self._corrections(view)
+        np.add.at(figures, self._index[keys], counts)
+        return figures[self._occupied].astype(np.int64)
+
+    def _corrections(self, view: int) -> tuple[IntArray, FloatArray]:
+        """The keys where people of a view are counted too often, and what to add."""
+        levels, keys, counts = self._coded.pending(view)
+        begun = (levels <= np.array(self.node, dtype=levels.dtype)[:, None]).all(axis=0).nonzero()[0]
+        return keys[begun], counts[begun]
+
+    def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
+        stride = math.prod(self._shape[column + 1 :])
+        return np.asarray(self._occupied[marked] // stride % self._shape[column])
+
+    @property
+    def of_entries(self) -> IntArray:
+        return np.asarray(self._class[self._coded.classes.of_keys])
+
+    def histogram(self, column: str) -> Histogram:
+        if column not in self._histograms:
+            self._histograms[column] = self._histogram(column)
+        return self._histograms[column]
+
+    def _histogram(self, column: str) -> Histogram:
+        width = len(self.secrets[column].values)
+        value = self._coded.secrets[column]
+        cells, figures = self._class * width + value, self._coded.published
+        if self.table.members is not None:
+            view = 1 + list(self.secrets).index(column)
+            places, counts = self._corrections(view)
+            cells = np.concatenate([cells, cells[places]])
+            figures = np.concatenate([self._coded.people(view), counts])
+        space = len(self._occupied) * width
+        if space <= COMBINATIONS * len(cells):
+            counted = np.asarray(np.bincount(cells, figures, space), dtype=np.float64)
+            cells = np.flatnonzero(counted)
+            figures = counted[cells]
+        else:
+            order = cells.argsort()
+            cells, figures = cells[order], figures[order]
+            starts = run_starts(cells)
+            cells, figures = cells[starts], np.add.reduceat(figures, starts)
+            cells, figures = cells[figures > 0], figures[figures > 0]
+        return Histogram(
+            group=cells // width,
+            value=cells % width,
+            count=figures.astype(np.int64),
+            classes=len(self._occupied),
+        )
+
+
+class Counter:
+    """Finds the classes of nodes that are not below a floor, which may rise."""
+
+    def __init__(self, table: Tuples) -> None:
+        self.table = table
+        self._grouper = Grouper(table)
+        self.base = self._grouper.finest()
+        self._floor = Coded(self.base)
+        self._coded: dict[Node, Coded] = {}
+        self._asked: Counting[Node] = Counting()
+
+    def classes(self, node: Node) -> ClassesOfNode:
+        """The classes of a node at or above the floor."""
+        coded = self._coarsest(node)
+        if math.prod(map(getitem, self.table.widths, node)) > COMBINATIONS * len(coded.classes.keys):
+            return self._grouper.generalized(coded.classes, node)
+        return Counted(coded, node)
+
+    def _coarsest(self, node: Node) -> Coded:
+        """What to count a node from: the floor, or where often asked, one with two columns generalized."""
+        if node == self.base.node:
+            return self._floor
+        levels = list(self.base.node)
+        for column in self.table.priority[:2]:
+            levels[column] = node[column]
+        first = tuple(levels)
+        self._asked[first] += 1
+        if first not in self._coded and self._asked[first] > OFTEN and first != self.base.node:
+            if sum(each.size for each in self._coded.values()) > REMEMBERED:
+                self._coded.clear()
+            self._coded[first] = Coded(self._grouper.generalized(self.base, first))
+        return self._coded.get(first, self._floor)
+
+    def raise_floor(self, floor: Node) -> None:
+        """From now on only nodes at or above this one are asked for."""
+        if floor != self.base.node:
+            self.base = self._grouper.generalized(self.base, floor)
+            self._floor = Coded(self.base)
+            self._coded.clear()
+            self._asked.clear()

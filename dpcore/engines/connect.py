@@ -1,0 +1,80 @@
+"""The engine for each kind of table and connected source."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from dpcore.engines import duck, parquet
+from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.duck_source import DuckDBSource
+from dpcore.engines.frame import FrameEngine
+from dpcore.engines.spark import SparkEngine
+from dpcore.errors import ParameterError, ReadError
+from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
+from dpcore.tables.rows import Microdata
+
+
+def engine_of(
+    table: pd.DataFrame | Engine | Source,
+    schema: Schema,
+    *,
+    key: bytes,
+    on_rows: Callable[[int], None] = unheeded,
+) -> Engine:
+    """The engine that holds a table behind this schema. Raises: as the engines do."""
+    if isinstance(table, pd.DataFrame):
+        return FrameEngine(table, schema, key=key)
+    if not isinstance(table, Source):
+        return table
+    if table.kind == "spark":
+        return SparkEngine(_spark_table(table), schema, key=key)
+    if table.kind == "parquet" and not table.query:
+        return parquet.ParquetEngine(Path(table.location), schema, key=key, on_rows=on_rows)
+    return duck.DuckDBEngine(_duckdb(table), schema, key=key, on_rows=on_rows)
+
+
+def look(source: Source, rows: int) -> Microdata:
+    """The first rows that are come by, at most so many, for their owner's eyes: a part, and no random one.
+
+    Raises: ReadError when the source cannot be read.
+    """
+    if source.kind == "spark":
+        return SparkEngine.look(_spark_table(source), rows)
+    if source.kind == "parquet" and not source.query:
+        return parquet.look(Path(source.location), rows)
+    return duck.look(_duckdb(source), rows)
+
+
+def _duckdb(source: Source) -> DuckDBSource:
+    if source.kind == "spark":
+        raise ParameterError("DuckDB does not read tables of Spark", remedy="leave the query out")
+    query = source.query or "SELECT * FROM source"
+    return DuckDBSource(kind=source.kind, location=source.location, query=query)
+
+
+def _spark_table(source: Source) -> object:
+    """A DataFrame of the Spark of this process; settings come from Spark's own files and variables."""
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ParameterError(
+            "PySpark is not installed", remedy="pip install -r requirements-spark.txt"
+        ) from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        session = SparkSession.builder.appName("dpcore").getOrCreate()
+        is_folder = "/" in source.location
+        return session.read.parquet(source.location) if is_folder else session.table(source.location)
+    except (PySparkException, OSError) as error:
+        raise ReadError(
+            "Spark could not open the source ({kind})",
+            remedy="see that Java is installed, the cluster answers and the table is there",
+            kind=type(error).__name__,
+        ) from None

@@ -1,0 +1,14 @@
+"""Codebook: what was declared to be publicly known of a data set."""
+
+import streamlit as st
+
+from workbench.codebook import view
+from workbench.ui import widgets
+from workbench.ui.language import _
+
+st.title(_("What is publicly known"))
+view.show(
+    widgets.need_data_set(
+        _("Here is what was declared of a data set: its columns, their values, and who is protected.")
+    )
+)

@@ -1,0 +1,43 @@
+"""A demo: samples for everybody, each with a budget of their own, and no files."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from tests.workbench.web.client import Visitor, serving
+from workbench.store.settings import settings_from
+
+SAMPLE = "Open this sample"
+
+
+def test_visitors_share_no_budget_and_send_no_files() -> None:
+    """One visitor would empty the samples for all others, or leave a real table on a public server."""
+    with serving(WORKBENCH_DEMO="1") as demo:
+        first, second = (Visitor(demo.host).run() for _ in range(2))
+        for visitor in (first, second):
+            assert "This is a demo" in visitor.text()
+            assert not visitor.elements("file_uploader")
+            visitor.press(SAMPLE)
+            if not any(button.label.startswith("Open the data set") for button in visitor.elements("button")):
+                raise AssertionError(visitor.text()[:2000])
+            visitor.press("All of this").press("Open the data set")
+            assert "The data set is open" in visitor.text()
+        assert first.put(f"/_stcore/upload_file/{first.session}/1", b"a\n1\n", "x.csv") == 403
+        with sqlite3.connect(demo.folder / "var" / "workbench.sqlite") as database:
+            rows = database.execute("SELECT opener, steward FROM data_set_owners").fetchall()
+        assert len(set(rows)) == 2
+        assert all(opener == steward != "" for opener, steward in rows)
+        assert first.cookies["workbench_visitor"] not in str(rows)
+
+
+def test_a_demo_needs_no_disk_that_lasts() -> None:
+    """A host with a read-only checkout could not show the samples."""
+    made = [settings_from({"WORKBENCH_DEMO": "1"}).data_dir for _ in range(2)]
+    assert made[0] != made[1]
+    for folder in made:
+        assert os.stat(folder).st_mode & 0o077 == 0
+        folder.rmdir()
+    assert settings_from({"WORKBENCH_DEMO": "1", "WORKBENCH_DATA_DIR": "/kept"}).data_dir == Path("/kept")
+    assert not settings_from({"WORKBENCH_DEMO": "0"}).demo

@@ -1,0 +1,34 @@
+"""Nobody is shut out: axe-core finds nothing serious on any page, in light and in dark."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.e2e.browser import Person
+from tests.e2e.test_looks import every_page
+
+FOREIGN = {
+    # rule: part of Streamlit's own widgets that breaks it, and that no page can change
+}
+"""Findings in elements that Streamlit draws; each entry says which."""
+
+
+def serious(person: Person) -> list[str]:
+    """What axe-core calls serious or critical on the page as it is now."""
+    found = Axe().run(person.page).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+        if not any(part in node["html"] for part in FOREIGN.get(each["id"], ()))
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(visitor, table, scheme):
+    """People with weak eyes, or who listen to a page, could not use it (PEOPLE.md, accessibility)."""
+    person = visitor(color_scheme=scheme)
+    found = {seen: problems for seen in every_page(person, table) if (problems := serious(person))}
+    assert found == {}, "\n".join(f"{seen}: {each}" for seen, all_ in found.items() for each in all_)

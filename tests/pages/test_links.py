@@ -1,0 +1,147 @@
+"""The Links page: a look at what will be seen, a link, and the list of links."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench import session
+from workbench.store import roles
+from workbench.store.surveys import links_work
+
+
+@pytest.fixture
+def answering():
+    """The server that answers links is there."""
+    links_work.set()
+    yield
+    links_work.clear()
+
+
+def test_without_a_data_set_or_a_release(app, opened):
+    """A newcomer would meet an empty form, or a button that makes nothing."""
+    app.go("links")
+    assert "Nothing was released" in app.text
+    assert not any(each.label == "Make the link" for each in app.at.button)
+
+
+def test_links_need_the_server(opened):
+    """`streamlit run app.py` would make links that nobody answers."""
+    links_work.clear()
+    opened.go("synthesize").release().press("Show it to somebody").go("links")
+    assert "Links need the server" in opened.text
+    assert opened.button("Make the link").disabled
+
+
+def test_from_a_shown_release_to_a_link(opened, answering):
+    """Somebody shares another release than the one they look at, or cannot take a link back."""
+    opened.go("synthesize").release()
+    downloads = [each.label for each in opened.at.get("download_button")]
+    assert "Download as one HTML file" in downloads
+    opened.press("Show it to somebody").go("links")
+    assert opened.errors == ""
+    assert opened.at.text_input[0].value == "Histogram of age"
+    seen = opened.at.get("iframe")[0].proto.srcdoc
+    assert "What is promised" in seen
+    assert "Ask a question" in seen
+    opened.set("text_input", "Title", "Ages <b>").set("text_area", "Note", "hello")
+    seen = opened.at.get("iframe")[0].proto.srcdoc
+    assert "Ages &lt;b&gt;" in seen
+    assert "hello" in seen
+    opened.press("Make the link")
+    token = opened.at.code[0].value.rpartition("/share/")[2]
+    assert len(token) == 43
+    assert "never opened" in opened.text
+    shares = session.shares()
+    share = shares.open(token, None)
+    assert share is not None
+    shown = shares.shown(share)
+    assert (shown.title, shown.note) == ("Ages <b>", "hello")
+    assert (
+        json.loads(shown.text)["request_id"]
+        == opened.session.curators[opened.session.current].lines()[-1].request_id
+    )
+    opened.press("Make again")
+    again = opened.at.code[0].value.rpartition("/share/")[2]
+    assert shares.open(token, None) is None
+    assert shares.open(again, None) == share
+    opened.press("Revoke")
+    assert shares.open(again, None) is None
+    assert "revoked" in opened.text
+    opened.set("text_input", "Title", " ")
+    assert "needs a title" in opened.errors
+    assert opened.button("Make the link").disabled
+
+
+def test_who_may_open_it(opened, answering, monkeypatch):
+    """Where people sign in, a link for some would be one for anybody."""
+    monkeypatch.setattr("workbench.links.form.sign_in_needed", lambda: True)
+    opened.go("synthesize").release().press("Show it to somebody").go("links")
+    opened.set("radio", "Who may open it", "listed")
+    assert opened.button("Make the link").disabled
+    opened.set("text_area", "Addresses", "ada@example.org")
+    opened.press("Make the link")
+    token = opened.at.code[0].value.rpartition("/share/")[2]
+    shares = session.shares()
+    assert shares.open(token, None) is None
+    assert shares.open(token, "bob@example.org") is None
+    assert shares.open(token, "ada@example.org") is not None
+    assert roles.sign_in_needed() is False
+
+
+def test_an_anonymized_table_is_a_second_choice(opened, answering):
+    """A table without epsilon would be shared before anybody read what it does not promise."""
+    opened.go("anonymize").press("Make the anonymized table")
+    assert "Download as one HTML file" in [each.label for each in opened.at.get("download_button")]
+    opened.press("Show it to somebody").go("links")
+    assert "What this does not promise" in opened.text
+    assert opened.button("Make the link").disabled
+    opened.at.checkbox(key="links-understood").check().run()
+    opened.press("Make the link")
+    token = opened.at.code[0].value.rpartition("/share/")[2]
+    shares = session.shares()
+    found = shares.shown(shares.open(token, None) or "").syntactic()
+    assert found is not None
+    assert found[2]
+
+
+def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_path):
+    """SEEDS E5: the second company has the file alone, and asks it range queries."""
+    import numpy as np
+    import pandas as pd
+
+    import dpcore as dp
+
+    schema = dp.Schema(
+        columns=(
+            dp.Integer("age", low=0, high=99, bin_width=10),
+            dp.Categorical("sex", categories=("F", "M")),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    frame = pd.DataFrame({"age": np.arange(500) % 90, "sex": ["F", "M"] * 250})
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    release = curator.run(dp.Joint(["age", "sex"]), dp.PureDP(epsilon="1"))
+    (tmp_path / "no folder").write_text("")
+    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path / "no folder" / "below"))
+    tab = new_tab().go("ledger")
+    tab.at.file_uploader[0].upload("r.json", release.to_json().encode(), "application/json").run()
+    assert tab.errors == ""
+    assert "cannot show who made it" in tab.text
+    assert "About " in tab.text
+    tab.set("multiselect", "Columns", ["age", "sex"])
+    tab.set("select_slider", "age", (20, 50))
+    tab.set("multiselect", "sex", ["M"])
+    expected = dp.count_rows(release, {"age": (20, 50), "sex": "M"})
+    assert f"About {round(expected.value):,} rows" in tab.text.replace("\\", "")
+    tab.set("multiselect", "sex", [])
+    assert f"About {round(dp.count_rows(release, {'age': (20, 50)}).value):,}" in tab.text.replace("\\", "")
+    for content, says in (
+        (b"[" * 100_000, "not a release"),
+        (release.to_json().replace('"created": "2', '"created": "1').encode(), "altered"),
+        (release.to_json().replace('"version": 1, "request', '"version": 2, "request').encode(), "version 2"),
+    ):
+        tab.at.file_uploader[0].upload("r.json", content, "application/json").run()
+        assert says in tab.errors
+        assert not tab.at.get("iframe")

@@ -1,0 +1,138 @@
+"""Nobody gets lost: data sets and releases are there after F5, in another tab, without the file."""
+
+from __future__ import annotations
+
+import json
+
+from tests.pages.tab import CSV, Tab
+from workbench.ui.address import LENGTH
+
+
+def release_of(tab: Tab) -> str:
+    """The id of the only release."""
+    return next(line.request_id for line in tab.session.data_set.lines() if line.state == "committed")
+
+
+def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_tab):
+    """After F5 what was paid for could be seen only by whoever uploads the private table again."""
+    new_tab().open().go("synthesize").release()
+    later = new_tab()
+    assert "My data sets" in later.text
+    facts = next(each.value for each in later.at.markdown if "**people" in each.value)
+    for fact in ("each row is one person", "spent 0.5", "left 2.5", "1 release", "last used"):
+        assert fact.replace(".", "\\.") in facts
+    later.press("Continue with people")
+    assert later.session.curator is None
+    assert "rows not here" in later.text
+    later.press("Open Histogram of age")
+    assert later.errors == ""
+    assert "Each count is within" in later.text
+    names = [each.label for each in later.at.get("download_button")]
+    assert {"Counts with low and high (CSV)", "Rows (CSV)", "The same as a notebook"} <= set(names)
+    for page in ("ledger", "codebook"):
+        assert later.go(page).errors == ""
+        assert "Open a data set first" not in later.text
+
+
+def test_d6_only_what_needs_rows_asks_for_the_file_and_recognizes_it(new_tab):
+    """People would not know which file is meant, and would describe it all over again."""
+    first = new_tab().open()
+    later = new_tab().press("Continue with people").go("audit")
+    assert "these 3 columns: age, sex, city" in later.text
+    assert "It was called **people" in later.text
+    later.at.file_uploader[0].upload("other.csv", b"age,sex\n30,F\n40,M", "text/csv").run()
+    assert "the columns differ, such as city" in later.errors
+    later.at.file_uploader[0].upload("other.csv", CSV + b"\n33,F,A", "text/csv").run()
+    assert "not the same rows" in later.errors
+    later.at.file_uploader[0].upload("renamed.csv", CSV, "text/csv").run()
+    assert later.errors == ""
+    assert "unique" in later.text
+    assert later.curator.schema == first.curator.schema
+    assert later.curator.account == first.curator.account
+
+
+def test_a_sample_is_brought_back_by_a_button(new_tab):
+    """The rows of a sample would have to be looked for in a file that nobody has."""
+    new_tab().press("Open this sample: Census").press("Open the data set")
+    later = new_tab().press("Continue with Census").go("synthesize")
+    later.press("Bring the rows of Census back")
+    assert later.errors == ""
+    assert "What you would get" in later.text
+
+
+def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
+    """A release could not be bookmarked, and F5 would lead back to the first page (D31)."""
+    first = new_tab().open().go("synthesize").release()
+    request, dataset = release_of(first), first.session.current
+    assert first.at.query_params == {"data": dataset[:LENGTH], "release": request[:LENGTH]}
+    later = Tab()
+    later.at.query_params["data"] = dataset[:LENGTH]
+    later.at.query_params["release"] = request[:LENGTH]
+    later.at.run()
+    assert later.session.current == dataset
+    assert later.session.shown == request
+    for wrong in ("0" * LENGTH, dataset[:4], "%"):
+        stranger = Tab()
+        stranger.at.query_params["data"] = wrong
+        stranger.at.run()
+        assert stranger.errors == ""
+        assert stranger.session.data_set is None
+
+
+def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
+    """What was typed into the grid for one delivery would be typed again for the next."""
+    app.upload(CSV)
+    key = f"grid-{app.session.draft.dataset[:12]}-{app.session.draft.version}"
+    edits = {"edited_rows": {0: {"high": "99"}}, "added_rows": [], "deleted_rows": []}
+    app.at.session_state[key] = edits
+    app.at.run()
+    app.open_draft()
+    codebook = app.curator.schema.to_json()
+    assert json.loads(codebook)["columns"][0]["high"] == 99
+    other = new_tab().upload(CSV.replace(b"\n20,", b"\n21,"), "next.csv")
+    field = next(each for each in other.at.file_uploader if "codebook" in each.label)
+    field.upload("codebook.json", codebook.encode(), "application/json").run()
+    assert other.errors == ""
+    assert other.session.draft.edited["high"].tolist()[0] == "99"
+    field = next(each for each in other.at.file_uploader if "codebook" in each.label)
+    field.upload("codebook.json", b"[]", "application/json").run()
+    assert "not a schema" in other.errors
+    assert other.session.draft.edited["high"].tolist()[0] == "99"
+
+
+def test_d14_each_data_set_has_a_share_of_its_own(app):
+    """After one budget is used up, the first thing offered for the next table was a useless release."""
+    app.open().go("synthesize")
+    app.set("number_input", "exactly", 0.3)
+    assert [each.value for each in app.at.select_slider] == [0.3], "slider and box disagree (D15)"
+    assert app.button("Release for epsilon 0.3")
+    app.go("upload").press("Open another table").press("Open this sample: Census").press("Open the data set")
+    app.go("synthesize")
+    assert app.button("Release for epsilon 0.5")
+
+
+def test_d20_columns_are_described_one_at_a_time(app):
+    """One click laundered every bound, and whoever uses no mouse had to walk a grid of twelve columns."""
+    app.upload(CSV).set("segmented_control", "Describe the columns", "one")
+    assert "Why it is suggested so" in app.text
+    app.set("radio", "Where is this known from?", "outside")
+    assert app.session.draft.edited["known from outside"].tolist() == [False, False, False]
+    app.set("checkbox", "These are exactly the values", True)
+    app.set("text_input", "Highest value", "99").press("Next column")
+    assert app.errors == ""
+    assert next(each.value for each in app.at.selectbox if each.label == "Column") == "sex"
+    assert app.session.draft.edited["high"].tolist() == ["99", "", ""]
+    app.press("All of this is known").press("Take that back")
+    assert app.session.draft.edited["known from outside"].tolist() == [True, False, False]
+    app.press("Open the data set")
+    assert set(app.curator.schema.from_data) == {"sex", "city"}
+    assert app.curator.schema.column("age").high == 99
+
+
+def test_d19_a_table_is_audited_before_it_has_a_budget(app):
+    """An auditor had to choose unit, bounds and epsilon before asking whether a table is anonymous."""
+    app.upload(CSV).go("audit")
+    assert app.errors == ""
+    assert "unique" in app.text
+    assert "people" in app.text
+    assert app.session.current is None

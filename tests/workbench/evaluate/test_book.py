@@ -1,0 +1,69 @@
+"""The figures of the book as they are shown: every line of them, and what they do not say (SEEDS E12)."""
+
+from __future__ import annotations
+
+import json
+
+from workbench.evaluate import book, sweep
+
+TABLES = {"diabetes", "breast-cancer", "australian"}
+EPSILONS = sorted(set(book.lines()["epsilon"]))
+
+
+def test_every_line_of_the_figures_is_there() -> None:
+    """E12: three tables, two scenarios, one line a k; ours, MDAV and the book's code must stand together."""
+    frame = book.lines()
+    lines = set(frame[["table", "method", "k", "measure", "scenario"]].itertuples(index=False, name=None))
+    for table in TABLES:
+        for measure, scenarios in (("svm", (1, 2)), ("mse", (1, 2)), ("nmi", (0,))):
+            for scenario in scenarios:
+                assert (table, "gaussian", 0, measure, scenario) in lines
+                for k in (25, 50, 75, 100):
+                    assert (table, "mdav", k, measure, scenario) in lines
+                    assert (table, "book", k, measure, scenario) in lines
+    for _line, each in frame.groupby(["table", "method", "k", "measure", "scenario"]):
+        assert sorted(each["epsilon"]) == EPSILONS
+    assert {0.1, 1.0} < set(EPSILONS)
+    assert (frame["spread"] >= 0).all()  # P3, P7: every mean with its spread
+
+
+def test_the_chart_has_a_picture_for_each_table_and_scenario() -> None:
+    """A line or a picture left out would look like a method without results."""
+    frame = book.lines()
+    chart = book.against_epsilon(frame[frame["measure"] == "mse"], measure="mse")
+    spec = json.loads(chart.spec.to_json())
+    assert set(spec["facet"]) == {"row", "column"}
+    assert set(chart.table.iloc[:, 0]) == TABLES
+    assert chart.table.iloc[:, 3].nunique() == 2
+    assert "MDAV" in chart.alt
+
+
+def best_ks(measure: str, scenario: int, *, lower: bool) -> dict[tuple[str, float], int]:
+    """The best k of the book's code for each table and epsilon above 0.4."""
+    frame = book.lines().query("method == 'book' and measure == @measure and scenario == @scenario")
+    frame = frame[frame["epsilon"] > 0.4]
+    best = frame.loc[frame.groupby(["table", "epsilon"])["mean"].agg("idxmin" if lower else "idxmax")]
+    return {(line.table, line.epsilon): line.k for line in best.itertuples()}
+
+
+def test_no_k_is_best_everywhere() -> None:
+    """P5, P7: the book says that k = 100 is; no k may be marked as the right one."""
+    best = best_ks("mse", 1, lower=True) | {
+        (f"{table} 2", epsilon): k for (table, epsilon), k in best_ks("mse", 2, lower=True).items()
+    }
+    counts = {k: list(best.values()).count(k) for k in (25, 50, 75, 100)}
+    assert max(counts.values()) < len(best) / 2
+    assert counts[25] >= counts[100]
+    assert set(sweep.methods()) >= {f"mdav-{k}" for k in sweep.KS}
+    assert len({method.k for method in sweep.methods().values() if method.k}) == len(sweep.KS)
+
+
+def test_a_small_k_is_far_worse_in_some_settings_only() -> None:
+    """P6: k = 25 fails for regression in scenario 1, and is as good as others in scenario 2 elsewhere."""
+    frame = book.lines().query("method == 'book' and measure == 'mse' and epsilon == 0.1")
+    ratio = {}
+    for (table, scenario), each in frame.groupby(["table", "scenario"]):
+        by_k = each.set_index("k")["mean"]
+        ratio[table, scenario] = by_k[25] / by_k[100]
+    assert all(ratio[table, 1] > 1.5 for table in TABLES)
+    assert ratio["australian", 2] < 1

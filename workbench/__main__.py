@@ -1,0 +1,167 @@
+"""Beside the data, without a browser: the same sources, ledger, schemas and plans as on the pages.
+
+    python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 --budget 2 > job.json
+    python -m workbench release job.json --to release.json
+    python -m workbench sample release.json --rows 10000000 --to folder
+    python -m workbench audit TABLE --schema schema.json --known age sex zip
+    python -m workbench anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder
+    python -m workbench ledger TABLE
+
+A TABLE is the name of a connected source, or the path of a file. What is charged is on the ledger's lines, as
+when a page asks; the same job a second time brings the stored release and charges nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from dpcore.accounting.ledger import source_dataset
+from dpcore.accounting.loss import AnyLoss, PureDP
+from dpcore.anonymize import Plan
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError, ParameterError
+from dpcore.evaluation import Audit
+from dpcore.io import read_table
+from dpcore.io.folder import write_folder
+from dpcore.release import Release
+from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
+from dpcore.synthesis import load_model, load_recipe
+from dpcore.tables.rows import PublicTable
+from workbench.store import start
+from workbench.store.job import Job
+from workbench.store.settings import read_settings
+from workbench.store.sources import sources_in
+
+ROWS_AT_ONCE = 500_000
+
+
+def table_of(name: str) -> pd.DataFrame | Source:
+    """A connected source by its name, or a file. Raises: ParameterError, ReadError, LimitError."""
+    for each in sources_in(read_settings().sources, os.environ):
+        if each.source.name == name:
+            return each.source
+    file = Path(name)
+    if not file.is_file():
+        raise ParameterError("there is no connected source or file of this name", remedy="check the name")
+    return read_table(file.read_bytes(), file.name).frame
+
+
+def opened(name: str, schema: Schema, budget: AnyLoss) -> Curator:
+    """The table behind the door, under its account in the ledger of the pages."""
+    return Curator.open(table_of(name), schema, budget=budget, ledger=start.ledger(), name=Path(name).name)
+
+
+def job(asked: argparse.Namespace) -> str:
+    """A job from its parts, to be run later or elsewhere; reads no data."""
+    recipe = load_recipe(json.loads(asked.recipe.read_text()))
+    if recipe is None:
+        raise ParameterError("the file is no recipe", remedy="take one from a release")
+    schema = Schema.from_json(asked.schema.read_text())
+    made = Job(
+        table=asked.table,
+        schema=schema,
+        budget=PureDP(epsilon=asked.budget),
+        recipe=recipe,
+        loss=PureDP(epsilon=asked.epsilon),
+    )
+    return made.to_json()
+
+
+def release(asked: argparse.Namespace) -> str:
+    """Run a job: charge, measure, write the release."""
+    wanted = Job.from_json(asked.job.read_text())
+    curator = opened(wanted.table, wanted.schema, wanted.budget)
+    made = curator.run(wanted.recipe, wanted.loss, part=dict([wanted.part]) if wanted.part else None)
+    asked.to.write_text(made.to_json())
+    left = curator.balance().left
+    return json.dumps({"request_id": made.request_id, "loss": made.guarantee.loss, "left_units": left})
+
+
+def sample(asked: argparse.Namespace) -> str:
+    """Draw rows of a release into a folder of Parquet files, some at a time; free."""
+    made = Release.from_json(asked.release.read_text(), load_model=load_model)
+
+    def drawn() -> Iterator[PublicTable]:
+        for start_row in range(0, asked.rows, ROWS_AT_ONCE):
+            yield PublicTable(made.sample(min(ROWS_AT_ONCE, asked.rows - start_row)))
+
+    return json.dumps({"rows": write_folder(drawn(), asked.to)})
+
+
+def audit(asked: argparse.Namespace) -> str:
+    """How re-identifiable a table is, for its owner's eyes; a line of the ledger, and no charge."""
+    curator = opened(asked.table, Schema.from_json(asked.schema.read_text()), PureDP(epsilon=asked.budget))
+    report = curator.evaluate(Audit(quasi_identifiers=tuple(asked.known))).content
+    return json.dumps({"people": report.people, **dataclasses.asdict(report.risk)}, indent=1, default=float)
+
+
+def anonymize(asked: argparse.Namespace) -> str:
+    """Carry out a plan; a line of the ledger, and no charge."""
+    curator = opened(asked.table, Schema.from_json(asked.schema.read_text()), PureDP(epsilon=asked.budget))
+    made = curator.anonymize(Plan.from_json(asked.plan.read_text()))
+    return json.dumps({"rows": write_folder([made.table], asked.to, {"plan": made.plan})})
+
+
+def ledger(asked: argparse.Namespace) -> str:
+    """The lines of a table's account."""
+    table, kept = table_of(asked.table), start.ledger()
+    dataset = source_dataset(table.name) if isinstance(table, Source) else Curator.dataset_of(table, kept)
+    lines = kept.lines(dataset)
+    return json.dumps(
+        [{"state": line.state, "at": line.at, "units": line.charge.units, **line.content} for line in lines],
+        ensure_ascii=False,
+        indent=1,
+        default=str,
+    )
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command; 0 where it went well."""
+    parser = argparse.ArgumentParser(
+        prog="python -m workbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for command in (job, release, sample, audit, anonymize, ledger):
+        each = commands.add_parser(command.__name__, help=command.__doc__)
+        each.set_defaults(command=command)
+        if command in (job, audit, anonymize, ledger):
+            each.add_argument("table")
+        if command in (job, audit, anonymize):
+            each.add_argument("--schema", type=Path, required=True)
+            each.add_argument(
+                "--budget", default="1", help="epsilon, as fixed when the table was first opened"
+            )
+        if command is job:
+            each.add_argument("--recipe", type=Path, required=True)
+            each.add_argument("--epsilon", required=True)
+        if command is release:
+            each.add_argument("job", type=Path)
+        if command is sample:
+            each.add_argument("release", type=Path)
+            each.add_argument("--rows", type=int, required=True)
+        if command is audit:
+            each.add_argument("--known", nargs="+", required=True, help="columns that others may know")
+        if command is anonymize:
+            each.add_argument("--plan", type=Path, required=True)
+        if command in (release, sample, anonymize):
+            each.add_argument("--to", type=Path, required=True)
+    asked = parser.parse_args(words)
+    try:
+        print(asked.command(asked))
+    except (DpcoreError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""What was declared of a data set, as a table for people and a file for programs."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.schema import Categorical, Column, Date, Integer, Real
+from workbench import session
+from workbench.store.datasets import DataSet, Declaration
+from workbench.ui.files import file_name
+from workbench.ui.language import N_, Words, _, said
+from workbench.ui.wording import KIND_WORDS, plain, unit_words
+
+FACTS = Words(
+    {
+        "low": N_("low"),
+        "high": N_("high"),
+        "categories": N_("categories"),
+        "special": N_("numbers with a cell of their own"),
+        "missing": N_("cell for missing"),
+        "missing_tokens": N_("means missing"),
+        "other": N_("cell for other"),
+        "kind": N_("kind"),
+        "cuts": N_("cuts"),
+        "bin_width": N_("step"),
+        "step": N_("step"),
+    }
+)
+MOST_CATEGORIES = 12
+
+
+def table(declaration: Declaration) -> pd.DataFrame:
+    """One line per column that may be released."""
+    return pd.DataFrame(
+        [
+            {
+                _("column"): column.name,
+                _("kind"): KIND_WORDS[column.kind],
+                _("values"): values(column),
+                _("cells"): column.size,
+                _("taken from the data"): ", ".join(FACTS.get(fact, fact) for fact in column.from_data)
+                or _("no"),
+                _("why"): said(column.reason),
+            }
+            for column in declaration.schema.columns
+        ]
+    )
+
+
+def values(column: Column) -> str:
+    """Bounds or categories in a few words."""
+    if isinstance(column, (Integer, Real, Date)):
+        return _("{low} to {high}").format(low=column.low, high=column.high)
+    labels = column.categories if isinstance(column, Categorical) else column.labels
+    more = f" … ({len(labels):,})" if len(labels) > MOST_CATEGORIES else ""
+    return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
+
+
+def show(data_set: DataSet) -> None:
+    """The declaration, its file, and the way to another one."""
+    declaration = data_set.declaration
+    if declaration is None:
+        st.info(_("This data set was opened before its description was kept. Open its file once more."))
+        return
+    schema = declaration.schema
+    st.markdown(
+        _("**{columns} columns may be released. Protected: {unit}.**").format(
+            columns=len(schema.columns), unit=plain(unit_words(schema.unit))
+        )
+    )
+    st.dataframe(table(declaration), hide_index=True)
+    if schema.excluded:
+        left_out = "; ".join(f"{column.name} ({said(column.reason)})" for column in schema.excluded)
+        st.caption(_("Left out: {columns}.").format(columns=plain(left_out, at_most=1000)))
+    if schema.from_data:
+        st.warning(
+            _(
+                "Some facts were taken from the data: {columns}. Every guarantee says so, because they "
+                "reveal something about the table."
+            ).format(columns=plain(", ".join(schema.from_data), at_most=400))
+        )
+    with st.container(horizontal=True):
+        st.download_button(
+            _("Codebook (JSON)"),
+            schema.to_json(),
+            file_name(data_set.name, "codebook", "json"),
+            "application/json",
+            on_click="ignore",
+            icon=":material/download:",
+            help=_("Load it on the Data page beside a new delivery of the table."),
+        )
+        if st.button(_("Declare it anew"), icon=":material/edit:"):
+            session.session().declaring = data_set.id
+            session.session().choosing = True
+            st.switch_page("pages/upload.py")
+    st.caption(
+        _(
+            "Declared anew, the data set keeps its budget and its charges, and the ledger gets a line. "
+            "Earlier releases keep the description that they were made with. The file is needed for it."
+        )
+    )

@@ -1,0 +1,60 @@
+"""Who uses this tab, and what they may see: the ledger as it is theirs."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dpcore.errors import LedgerError
+from workbench.store import roles, start
+from workbench.store.personal import PersonalLedger
+from workbench.store.roles import Person
+from workbench.store.settings import read_settings
+
+
+def person() -> Person | None:
+    """Who uses this tab; None for somebody who may not. Raises: ParameterError."""
+    return roles.person_of(st.user.to_dict())
+
+
+def ledger() -> PersonalLedger:
+    """The durable ledger as the person of this tab may use it. Raises: LedgerError, ParameterError."""
+    context = get_script_run_ctx()
+    claims = context.user_info if context else {}  # the tab's own: emptied when its browser signs out
+    who = roles.person_of(claims)
+    if who is None:
+        raise LedgerError("you are not signed in any more", remedy="sign in again")
+    visitor = claims.get("visitor")
+    return PersonalLedger(
+        start.ledger(),
+        start.owners(),
+        person=who,
+        still=lambda: roles.person_of(claims),
+        visitor=f"visitor {visitor}" if visitor and not who.address else "",
+    )
+
+
+def is_steward() -> bool:
+    """Whether the person of this tab may open data and spend."""
+    found = person()
+    return found is not None and found.role == "steward"
+
+
+def is_demo() -> bool:
+    """Whether this server shows samples only."""
+    return read_settings().demo
+
+
+def signed_in_as() -> str | None:
+    """The address of whoever signed in with this browser, with or without a role."""
+    return roles.address_of(st.user.to_dict())
+
+
+def is_signed_in() -> bool:
+    """Whether somebody signed in with this browser, however long ago."""
+    return bool(st.user.get("is_logged_in"))
+
+
+def sign_in_failed() -> bool:
+    """Whether the provider sent this browser back without a person."""
+    return st.query_params.get("sign-in") == "failed"

@@ -1,0 +1,65 @@
+"""A release as a job: what a page or a script asks for, as one JSON text that runs beside the data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from dpcore.accounting.loss import AnyLoss, loss_fields, loss_from
+from dpcore.errors import ParameterError
+from dpcore.schema.schema import Schema
+from dpcore.synthesis import load_recipe
+from dpcore.synthesis.base import Recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One release of one table.
+
+    Attributes:
+        table: the name of a connected source, or the path of a file.
+        budget: all that may ever be spent on the table, as it was fixed when it was first opened.
+        loss: what this release spends.
+        part: the one part that is read; None for the whole table.
+    """
+
+    table: str
+    schema: Schema
+    budget: AnyLoss
+    recipe: Recipe
+    loss: AnyLoss
+    part: tuple[str, str] | None = None
+
+    def to_json(self) -> str:
+        """As JSON text."""
+        content = {
+            "job": 1,
+            "table": self.table,
+            "schema": json.loads(self.schema.to_json()),
+            "budget": loss_fields(self.budget),
+            "recipe": self.recipe.to_dict(),
+            "loss": loss_fields(self.loss),
+            "part": self.part,
+        }
+        return json.dumps(content, ensure_ascii=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Job:
+        """Read what `to_json` wrote. Raises: ParameterError, SchemaError."""
+        try:
+            content = json.loads(text)
+            recipe = load_recipe(content["recipe"])
+            if content["job"] != 1 or recipe is None:
+                raise KeyError("job")
+            return cls(
+                table=content["table"],
+                schema=Schema.from_json(json.dumps(content["schema"])),
+                budget=loss_from(content["budget"]),
+                recipe=recipe,
+                loss=loss_from(content["loss"]),
+                part=None if content["part"] is None else (content["part"][0], content["part"][1]),
+            )
+        except (json.JSONDecodeError, AttributeError, IndexError, KeyError, TypeError):
+            raise ParameterError(
+                "the file is not a job of this program", remedy="take one that was written here"
+            ) from None

@@ -1,0 +1,237 @@
+"""What a release would bring, before it is paid: its price, its error beside the rows, and ways out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns
+from dpcore.synthesis.base import Expected
+from dpcore.synthesis.likely import likely
+from dpcore.synthesis.quote import Quote
+from workbench import session
+from workbench.synthesize import learning, recipes, view
+from workbench.synthesize.charts import expected, picture
+from workbench.ui import charts, releases, widgets
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import amount, number, rule_unit, spent_epsilon
+
+DROWNED, ROUGH = 1.0, 0.3
+"""Width of the error beside the rows of a mean cell, from which noise drowns counts, and blurs them."""
+TABLES = 20
+ALONE = session.Widget[str]("marginal-ways")
+RELATIONS = session.Widget[str]("table-relations")
+
+
+def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[float]) -> None:
+    """All of it; `box` is where the epsilon is typed, for the buttons that change it."""
+    st.subheader(
+        _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
+    )
+    quote = curator.quote(recipe, loss)
+    cost, after, error = st.columns(3)
+    cost.metric(_("Cost"), amount(quote.charge, curator.account), help=GLOSSARY["charge"])
+    after.metric(
+        _("Left after"),
+        amount(max(0, quote.left_after), curator.account),
+        help=_("{unit}. {what}").format(unit=rule_unit(curator.account), what=GLOSSARY["budget"]),
+    )
+    rows = rows_of(curator)
+    expected_error = quote.expected
+    if rows:  # how many there are decides how some recipes divide their loss
+        spent = curator.rule.spends(loss)
+        unit = curator.schema.unit.max_rows
+        expected_error = likely(recipe, curator.schema.domain, spent, rows=unit, table_rows=rows)
+    worst = max((each.half_width() for each in expected_error), default=None)
+    if worst is not None:
+        error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
+    if expected_error and rows:
+        _warn(curator, recipe, expected_error, rows, box)
+    _buy(curator, recipe, loss, quote)
+    if expected_error:
+        _expectation(curator, recipe, quote, expected_error, rows)
+        _wanted_error(curator, recipe, box)
+    for sentence in learning.expectations(curator, recipe, curator.rule.spends(loss)):
+        st.caption(sentence)
+
+
+def rows_of(curator: Curator) -> float:
+    """About how many rows there are: of the latest release, or one digit of the file brought here."""
+    made = releases.earlier(curator)
+    if made:
+        release = curator.release(made[0]["request_id"])
+        totals = [marginal.total for marginal in release.marginals.values() if release.part is None]
+        if totals and totals[0] > 0:
+            return totals[0]
+    return session.session().about_rows.get(curator.account.dataset, 0)
+
+
+def _mean_cell(each: Expected, rows: float) -> float:
+    return rows / max(1, each.cells)
+
+
+def _warn(
+    curator: Curator,
+    recipe: Recipe,
+    expected_error: Sequence[Expected],
+    rows: float,
+    box: session.Widget[float],
+) -> None:
+    """The error beside the rows of a mean cell, and a button for each remedy that there is."""
+    worst = max(expected_error, key=lambda each: each.half_width() / _mean_cell(each, rows))
+    mean, half = _mean_cell(worst, rows), worst.half_width()
+    facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(
+        half=number(half),
+        mean=number(mean),
+        rows=number(rows),
+        table=" × ".join(worst.clique) or _("number of rows"),
+    )
+    if half < ROUGH * mean:
+        st.caption(_("Clear: {facts}").format(facts=facts))
+        return
+    if half < DROWNED * mean:
+        st.info(_("Blurred: {facts}").format(facts=facts), icon=":material/blur_on:")
+        return
+    st.warning(
+        _("**Noise will drown this.** {facts} Nothing is charged yet.").format(facts=facts),
+        icon=":material/warning:",
+    )
+    with st.container(horizontal=True):
+        if isinstance(recipe, Marginals) and any(len(clique) > 1 for clique in recipe.measured):
+            st.button(_("Count each column alone"), on_click=ALONE.put, args=("one",))
+        if isinstance(recipe, SomeColumns):
+            st.button(_("Drop relations (Independent)"), on_click=RELATIONS.put, args=("independent",))
+        epsilon = _epsilon_for(curator, recipe, ROUGH * mean)
+        if epsilon is not None and epsilon <= widgets.epsilon_left(curator):
+            st.button(
+                _("Use epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
+                key="remedy-epsilon",
+                on_click=box.put,
+                args=(epsilon,),
+            )
+    ways = [_("take fewer columns, or wider steps")]
+    if curator.rule.pure and len(expected_error) > 5:
+        ways.append(_("with so many tables, a budget under zCDP has less noise: it is chosen at the opening"))
+    st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
+
+
+def _epsilon_for(curator: Curator, recipe: Recipe, half_width: float) -> float | None:
+    """The epsilon at which every cell is within so many rows, with three digits, rounded up; None without."""
+    try:
+        loss = curator.loss_for(recipe, half_width, pure=curator.rule.pure)
+    except DpcoreError:
+        return None
+    epsilon = spent_epsilon(curator.rule.units(loss), curator.account)
+    return float(f"{1.005 * epsilon:.3g}")
+
+
+def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
+    cost = amount(quote.charge, curator.account)
+    stored = curator.stored(recipe, loss)
+    label = _("Draw again for {cost}") if stored else _("Release for {cost}")
+    with st.container(horizontal=True):
+        if stored:
+            st.button(
+                _("Show the stored release, free"), type="primary", on_click=recipes.show, args=(stored,)
+            )
+        if st.button(
+            label.format(cost=cost),
+            type="secondary" if stored else "primary",
+            disabled=not quote.affordable,
+            key="release",
+        ):
+            view.confirm(curator, recipe, loss, quote)
+    if quote.balance.left <= 0:
+        st.caption(_("Nothing is left of the budget. What was released stays free to use."))
+    elif not quote.affordable:
+        st.caption(
+            _("This costs more than the {left} that is left. Choose less.").format(
+                left=amount(quote.balance.left, curator.account)
+            )
+        )
+
+
+def _expectation(
+    curator: Curator, recipe: Recipe, quote: Quote, expected_error: Sequence[Expected], rows: float
+) -> None:
+    if isinstance(recipe, Histogram):
+        _picture(curator, recipe, expected_error[0], rows)
+    else:
+        tables = [
+            (" × ".join(each.clique) or _("number of rows"), each.cells, each.half_width())
+            for each in expected_error
+        ]
+        tables.sort(key=lambda table: -table[1] * table[2])
+        widgets.show_chart(expected(tables[:TABLES], rows), key="expected")
+        if len(tables) > TABLES:
+            st.caption(
+                _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(tables))
+            )
+    cells = sum(each.cells for each in expected_error)
+    repeats = (
+        _("The budget allows one such release.")
+        if quote.repeats == 1
+        else _("The budget allows {repeats} such releases.").format(repeats=f"{quote.repeats:,}")
+    )
+    st.caption(_("{cells} cells in all.").format(cells=f"{cells:,}") + " " + repeats)
+    for sentence in recipes.size_words(curator, recipe):
+        st.caption(sentence)
+
+
+def _picture(curator: Curator, recipe: Histogram, each: Expected, rows: float) -> None:
+    """The cells with their error: around the last release of the column, else around a flat shape."""
+    column = curator.schema.column(recipe.column)
+    for line in releases.earlier(curator):
+        marginal = curator.release(line["request_id"]).marginals.get((recipe.column,))
+        if marginal is not None and marginal.values.size == column.size:
+            says = _("Around the release of {when}, which is public.").format(when=line["when"])
+            labels, values, variance = charts.fold(column.labels, marginal.values, each.variance)
+            break
+    else:
+        says = _("The shape is not known before: every cell is drawn alike. The bars show the error.")
+        flat = [_mean_cell(each, rows)] * column.size
+        labels, values, variance = charts.fold(column.labels, flat, each.variance)
+    half = each.half_width() * (variance / each.variance) ** 0.5 if each.variance else 0.0
+    widgets.show_chart(picture(labels, values, half, column=recipe.column), key="expected")
+    st.caption(says)
+
+
+def _wanted_error(curator: Curator, recipe: Recipe, box: session.Widget[float]) -> None:
+    wanted = st.number_input(
+        _("Or say how many rows a cell may be off"),
+        min_value=0.0,
+        value=None,
+        step=10.0,
+        format="%g",
+        placeholder=_("for instance 50"),
+        key="wanted",
+        persist_state="session",
+    )
+    if not wanted:
+        return
+    epsilon = _epsilon_for(curator, recipe, wanted)
+    if epsilon is None:
+        st.caption(_("The error of this recipe is not known in advance, or no loss brings that."))
+    elif epsilon > widgets.epsilon_left(curator):
+        st.caption(
+            _("For ±{rows} rows you need epsilon {epsilon}, more than is left.").format(
+                rows=number(wanted), epsilon=f"{epsilon:g}"
+            )
+        )
+    else:
+        st.caption(
+            _("For ±{rows} rows you need epsilon {epsilon}.").format(
+                rows=number(wanted), epsilon=f"{epsilon:g}"
+            )
+        )
+        st.button(
+            _("Use this epsilon: {epsilon}").format(epsilon=f"{epsilon:g}"),
+            key="wanted-use",
+            on_click=box.put,
+            args=(epsilon,),
+        )

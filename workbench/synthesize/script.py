@@ -1,0 +1,123 @@
+"""What can be taken away of a release: its counts, and a script and a notebook that make it again."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from dpcore.accounting.loss import loss_from
+from dpcore.io.export import to_csv
+from dpcore.io.options import ReadOptions
+from dpcore.release import Release
+from dpcore.synthesis import load_recipe
+from dpcore.tables.listing import listed
+from workbench.store.datasets import DataSet, Declaration
+from workbench.ui import releases
+
+Cell = tuple[str, str]
+IMPORTS = """\
+from pathlib import Path
+
+import dpcore as dp
+from dpcore.io import ReadOptions, read_table
+from dpcore.synthesis import load_recipe"""
+
+
+def can_be_written(data_set: DataSet, release: Release) -> bool:
+    """Whether all that a script needs is on file: the declaration, and a recipe that can be read back."""
+    return data_set.declaration is not None and load_recipe(release.recipe) is not None
+
+
+def script(data_set: DataSet, release: Release) -> str:
+    """A Python program; `about` is its docstring."""
+    about, *cells = _cells(data_set, release)
+    return f'"""{about[1]}"""\n\n' + "\n\n".join(text for _kind, text in cells) + "\n"
+
+
+def notebook(data_set: DataSet, release: Release) -> str:
+    """The same as a notebook (nbformat 4)."""
+    return json.dumps(
+        {
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {"language_info": {"name": "python"}},
+            "cells": [
+                {
+                    "cell_type": kind,
+                    "id": f"cell-{number}",
+                    "metadata": {},
+                    "source": text.splitlines(keepends=True),
+                    **({"outputs": [], "execution_count": None} if kind == "code" else {}),
+                }
+                for number, (kind, text) in enumerate(_cells(data_set, release))
+            ],
+        },
+        indent=1,
+    )
+
+
+def counts_file(release: Release) -> bytes:
+    """Every noisy table as rows with low and high: CSV, or a ZIP of one CSV per table."""
+    tables = [to_csv(listed(marginal)) for marginal in release.marginals.values()]
+    if len(tables) == 1:
+        return tables[0]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for number, (clique, table) in enumerate(zip(release.marginals, tables, strict=True), 1):
+            name = re.sub(r"[^\w.-]+", "-", "-".join(clique))[:60] or "number-of-rows"
+            file.writestr(f"{number:03d}-{name}.csv", table)
+    return out.getvalue()
+
+
+def _cells(data_set: DataSet, release: Release) -> list[Cell]:
+    assert data_set.declaration is not None
+    declaration = data_set.declaration
+    what = releases.describe(release.recipe).replace("\\", "").replace('"', "'")
+    about = (
+        f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count both releases. "
+        "The ledger below is kept in memory and forgets; the workbench keeps its own."
+    )
+    part = "" if release.part is None else f", part={dict([release.part])!r}"
+    return [
+        ("markdown", about),
+        ("code", IMPORTS),
+        ("code", _reading(declaration)),
+        ("code", f"schema = dp.Schema.from_json({declaration.schema.to_json()!r})"),
+        ("code", f"budget = {_loss(data_set.account.promise)}\nloss = {_loss(release.guarantee.loss)}"),
+        ("code", f"recipe = load_recipe({release.recipe!r})"),
+        (
+            "code",
+            "curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())\n"
+            "print(curator.quote(recipe, loss))  # reads no data\n"
+            f"release = curator.run(recipe, loss{part})",
+        ),
+        (
+            "code",
+            "for clique, marginal in release.marginals.items():\n"
+            "    print(clique, marginal.values, marginal.half_width())",
+        ),
+    ]
+
+
+def _reading(declaration: Declaration) -> str:
+    if declaration.sample:
+        return f"from workbench.samples import {declaration.sample}\n\nframe = {declaration.sample}()"
+    given = {name: value for name, value in asdict(declaration.reading or ReadOptions()).items() if value}
+    options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return (
+        f"name = {declaration.name!r}\n"
+        f"frame = read_table(Path(name).read_bytes(), name, options=ReadOptions({options})).frame"
+    )
+
+
+def _loss(promise: Mapping[str, str]) -> str:
+    """The loss as it is written in Python; its numbers are exact texts."""
+    loss = loss_from(promise)
+    fields = {name: text for name, text in promise.items() if hasattr(loss, name) and name != "rho"}
+    if type(loss).__name__ == "ZCDP":
+        fields = {"rho": promise["rho"]}
+    return f"dp.{type(loss).__name__}({', '.join(f'{name}={text!r}' for name, text in fields.items())})"

@@ -1,0 +1,123 @@
+"""Data sets on file as pages show them: the list of all, and what to bring where rows are needed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from workbench import samples, session
+from workbench.store import datasets
+from workbench.store.datasets import DataSet
+from workbench.ui import file_view, releases, reopening, unexpected
+from workbench.ui.language import _
+from workbench.ui.wording import SAMPLE_TITLES, budget_line, plain, unit_words
+
+ENDINGS = (
+    "csv", "tsv", "txt", "data", "parquet", "xlsx", "xlsm", "xls", "ods", "sav", "zsav", "dta", "sas7bdat",
+)  # fmt: skip
+SHOWN = 8
+
+
+def my_data_sets() -> bool:
+    """Every data set of this workbench, the last used first; whether there is any."""
+    try:
+        found, broken = datasets.known(session.ledger())
+    except DpcoreError as error:
+        unexpected.box(error)
+        return False
+    for problem in broken:
+        unexpected.box(problem)
+    if not found:
+        return False
+    st.subheader(_("My data sets"))
+    for data_set in found[:SHOWN]:
+        _line(data_set)
+    if len(found) > SHOWN:
+        with st.expander(_("{number} more").format(number=len(found) - SHOWN)):
+            for data_set in found[SHOWN:]:
+                _line(data_set)
+    return True
+
+
+def _line(data_set: DataSet) -> None:
+    made = len(releases.earlier(data_set))
+    facts = [
+        unit_words(data_set.unit),
+        budget_line(data_set.balance(), data_set.account),
+        _("1 release") if made == 1 else _("{number} releases").format(number=made),
+        _("last used {when} UTC").format(when=data_set.lines()[-1].at[:16].replace("T", " ")),
+    ]
+    with st.container(border=True):
+        left, right = st.columns([4, 2], vertical_alignment="center")
+        left.markdown(f"**{plain(data_set.name)}**  \n:small[{plain(' · '.join(facts), at_most=400)}]")
+        right.button(
+            _("Continue with {name}").format(name=plain(data_set.name, at_most=40)),
+            key=f"continue-{data_set.id[:12]}",
+            on_click=reopening.continue_with,
+            args=(data_set.id,),
+            width="stretch",
+        )
+
+
+def bring_rows(data_set: DataSet) -> None:
+    """Ask for the table of a data set on file: which one, and the field to bring it."""
+    held = session.session()
+    declaration = data_set.declaration
+    if data_set.account.source is not None:
+        st.write(
+            _("The rows are in the connected source {name}. Open it on the Data page.").format(
+                name=plain(data_set.account.source)
+            )
+        )
+        return
+    if notice := held.notices.get(reopening.NOTICE):
+        unexpected.box(notice)
+    if not session.ledger().is_mine(data_set.id):
+        st.write(_("Its releases are shown to you. The rows are with its steward."))
+        return
+    if declaration is None:
+        st.write(
+            _("This data set was opened before descriptions were kept. Open its file on the Data page once.")
+        )
+        return
+    if declaration.sample in reopening.SAMPLES:
+        st.write(_("The rows of this sample are not here. They are invented again in a second."))
+        st.button(
+            _("Bring the rows of {name} back").format(name=SAMPLE_TITLES[declaration.sample]),
+            type="primary",
+            on_click=reopening.take_sample,
+            args=(data_set,),
+        )
+        return
+    names = reopening.columns_of(data_set)
+    shown = ", ".join(names[: reopening.MOST_NAMES]) + (" …" if len(names) > reopening.MOST_NAMES else "")
+    st.markdown(
+        _(
+            "The rows are not kept here. Bring the table with these {number} columns: {columns}. "
+            "It was called **{name}**."
+        ).format(number=len(names), columns=plain(shown, at_most=600), name=plain(declaration.name))
+    )
+    file_view.file_uploader(
+        _("The file {name}").format(name=plain(declaration.name)),
+        type=ENDINGS,
+        key=session.rows_field().key,
+        on_change=reopening.take_file,
+        args=(data_set,),
+    )
+    st.caption(_("It is recognized by its content. What was declared and the budget are as they were."))
+
+
+def ways_to_a_table(would_do: str) -> None:
+    """What a page would do, and the ways to a data set, where there is none."""
+    st.info(would_do, icon=":material/info:")
+    st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
+    with st.container(horizontal=True):
+        for sample in samples.SAMPLES:
+            if st.button(
+                _("Open a sample: {title}").format(title=SAMPLE_TITLES[sample.key]), key=f"need-{sample.key}"
+            ):
+                session.session().note = session.OpenSample(key=sample.key)
+                st.switch_page("pages/upload.py")
+        if st.button(_("Upload a table"), type="primary"):
+            st.switch_page("pages/upload.py")
+    my_data_sets()

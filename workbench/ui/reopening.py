@@ -1,0 +1,138 @@
+"""Rows brought back to a data set on file: recognized by their fingerprint, and nothing is asked again."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpcore.accounting.loss import PureDP, loss_from
+from dpcore.accounting.memory import MemoryLedger
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError, SchemaError
+from dpcore.io.options import ReadOptions
+from dpcore.schema import Categorical, Schema
+from workbench import reading, samples, session
+from workbench.store import datasets
+from workbench.store.datasets import DataSet
+from workbench.web import holders
+
+SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
+MOST_NAMES = 15
+NOTICE = "rows"  # errors of bringing rows, among the notices of a session
+
+
+def continue_with(dataset: str) -> None:
+    """Work with a data set on file, without its rows until they are needed."""
+    held = session.session()
+    try:
+        found = held.data_sets.get(dataset) or datasets.find(dataset, session.ledger())
+    except DpcoreError as error:
+        held.notices[NOTICE] = error
+        return
+    if found is not None:
+        held.enter(found)
+
+
+def reopen(frame: pd.DataFrame, dataset: str) -> bool:
+    """Put recognized rows behind the door again, as they were declared; False for a table not on file.
+
+    Raises: LedgerError, SchemaError.
+    """
+    held, ledger = session.session(), session.ledger().of(dataset)
+    found = datasets.find(dataset, ledger)
+    if found is None or found.declaration is None or held.declaring == dataset:
+        return False
+    budget = loss_from(found.account.promise)
+    schema = found.declaration.schema
+    note_rows(dataset, frame)
+    size = int(frame.memory_usage(deep=True).sum())
+    holders.check_room(size)
+    curator = Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name)
+    held.add(curator, found.declaration, size=size)
+    return True
+
+
+def auditable_draft() -> Curator:
+    """The table that is being declared, to be audited before it has any budget.
+
+    It has no account yet: what is computed of it is forgotten with it, and the ledger has no line of it.
+    """
+    draft = session.session().draft
+    assert draft is not None
+    if draft.auditor is None:
+        unit = draft.schema.unit
+        name = next((str(each) for each in draft.frame.columns if each != unit.id_column), "")
+        nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
+        schema = Schema(columns=(nothing,), unit=unit)
+        draft.auditor = Curator.open(
+            draft.frame, schema, budget=PureDP(epsilon=1), ledger=MemoryLedger(), name=draft.name
+        )
+    return draft.auditor
+
+
+def note_rows(dataset: str, frame: pd.DataFrame) -> None:
+    """Keep one digit of the number of rows, as the page told when it was read, for warnings to its owner."""
+    session.session().about_rows[dataset] = int(float(f"{len(frame):.0e}"))
+
+
+def take_file(wanted: DataSet) -> None:
+    """Read the file that was brought, as it was read then, and open it if it is the one that is wanted."""
+    held = session.session()
+    file = session.rows_field().value()
+    if file is None:
+        return
+    held.uploads += 1  # a new key makes the server forget the bytes
+    options = wanted.declaration.reading if wanted.declaration else None
+    try:
+        read = reading.read(
+            file.getvalue(),
+            file.name,
+            key=session.ledger().of(wanted.id).key,
+            cancelled=session.is_gone(),
+            options=options or ReadOptions(),
+        )
+        _take(read.table.frame, read.dataset, wanted)
+    except DpcoreError as error:
+        held.notices[NOTICE] = error
+    finally:
+        session.drop_uploads()
+
+
+def take_sample(wanted: DataSet) -> None:
+    """Invent the sample again; the same numbers come out."""
+    held = session.session()
+    assert wanted.declaration is not None
+    frame = SAMPLES[wanted.declaration.sample].build()
+    try:
+        _take(frame, Curator.dataset_of(frame, session.ledger().of(wanted.id)), wanted)
+    except DpcoreError as error:
+        held.notices[NOTICE] = error
+
+
+def columns_of(wanted: DataSet) -> list[str]:
+    """Names of the columns that the table had, those left out as well."""
+    if wanted.declaration is None:
+        return []
+    schema = wanted.declaration.schema
+    return [*schema.domain.names, *(column.name for column in schema.excluded)]
+
+
+def _take(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
+    if dataset == wanted.id:
+        shown = session.session().shown
+        reopen(frame, dataset)
+        session.session().shown = shown  # the page stays where it was
+        return
+    expected, brought = set(columns_of(wanted)), set(map(str, frame.columns))
+    if expected == brought:
+        raise SchemaError(
+            "this file has the columns of {name}, but not the same rows",
+            remedy="bring the file as it was then; to use this one, open it on the Data page",
+            name=wanted.name,
+        )
+    differing = sorted(expected ^ brought)[:5]
+    raise SchemaError(
+        "this file is not {name}: the columns differ, such as {columns}",
+        remedy="bring the file that was opened then; to use this one, open it on the Data page",
+        name=wanted.name,
+        columns=", ".join(differing),
+    )

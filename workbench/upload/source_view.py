@@ -1,0 +1,74 @@
+"""Connected sources on the Data page: cards, and a look at the first rows of one."""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from workbench import person, session
+from workbench.drafts import Draft
+from workbench.store.settings import read_settings
+from workbench.store.sources import Listed, sources_in, sources_of
+from workbench.ui import widgets
+from workbench.ui.language import N_, _
+from workbench.ui.wording import plain
+from workbench.upload import opening
+
+ROWS = 1_000
+"""Rows that are looked at before a source is opened."""
+
+KINDS = {
+    "parquet": N_("Parquet"),
+    "csv": N_("CSV"),
+    "duckdb": N_("DuckDB"),
+    "postgres": N_("PostgreSQL"),
+    "spark": N_("Spark"),
+}
+
+
+def show_cards() -> None:
+    """One card for each source that this person may open; nothing where there is none."""
+    try:
+        listed = sources_of(person.person(), sources_in(read_settings().sources, os.environ))
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    if not listed:
+        return
+    st.subheader(_("Connected sources"))
+    for each in listed:
+        with st.container(border=True):
+            st.markdown(f"**{plain(each.source.name)}**")
+            st.caption(
+                _("{kind}. It stays where it is; all that is ever spent on it is one account.").format(
+                    kind=_(KINDS[each.source.kind])
+                )
+            )
+            st.button(_("Look at it"), key=f"source-{each.source.name}", on_click=take_source, args=(each,))
+
+
+def take_source(listed: Listed) -> None:
+    """Read the first rows of a source, and put it on the way to being opened."""
+    held = session.session()
+    try:
+        frame = Curator.look(listed.source, ROWS).frame
+        schema = listed.known()
+    except DpcoreError as error:
+        held.notices["upload"] = error
+        return
+    opening.take_rows_of(listed.source, frame, schema)
+
+
+def say_which_rows(draft: Draft) -> None:
+    """Mark what is shown of a source as the part that it is."""
+    if draft.source is not None:
+        st.info(
+            _(
+                "This is a look at the first {rows:,} rows of a connected source, and no random part of it. "
+                "Below, what falls outside is counted in these rows alone; once it is open, all rows count."
+            ).format(rows=len(draft.frame)),
+            icon=":material/database:",
+        )

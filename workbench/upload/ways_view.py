@@ -1,0 +1,66 @@
+"""The ways on from a data set on file: steps for its steward, its releases, and what others show."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from workbench import session
+from workbench.store.datasets import DataSet
+from workbench.ui import data_sets_view, releases
+from workbench.ui.language import _
+from workbench.ui.wording import plain
+from workbench.upload import opening
+
+
+def shown_to_me() -> None:
+    """The first page of an analyst."""
+    st.title(_("What others show you"))
+    st.write(_("You see the releases of these data sets. Their rows and budgets are their stewards'."))
+    if not data_sets_view.my_data_sets():
+        st.info(_("Nothing is shown to you yet. Ask a steward to name your address on the page Ledger."))
+
+
+def next_steps(data_set: DataSet, *, steward: bool) -> None:
+    """A data set that is on file: what can be done with it, and what was released."""
+    st.title(_("What you can do now") if steward else plain(data_set.name))
+    if steward:
+        _ways_on(data_set)
+    else:
+        st.button(_("Open another data set"), on_click=opening.another)
+    _made_before(data_set)
+
+
+def _ways_on(data_set: DataSet) -> None:
+    held = session.session()
+    if held.curator is not None:
+        st.success(
+            _("The data set is open. What is computed from its rows now goes through the ledger."),
+            icon=":material/lock:",
+        )
+    for column, step in zip(st.columns(3), opening.steps(data_set), strict=False):
+        with column.container(border=True, height="stretch"):
+            if st.button(step.label, key=f"step-{step.kind}", icon=":material/arrow_forward:"):
+                opening.go(step)
+                st.switch_page(step.page)
+            st.write(step.text)
+    with st.container(horizontal=True):
+        st.page_link("pages/codebook.py", label=_("What is publicly known"), icon=":material/menu_book:")
+        st.button(_("Open another table"), on_click=opening.another)
+    if held.curator is None:
+        st.subheader(_("The rows"))
+        data_sets_view.bring_rows(data_set)
+
+
+def _made_before(data_set: DataSet) -> None:
+    made = releases.earlier(data_set)
+    if made:
+        st.subheader(_("Releases"))
+        for line in made[:8]:
+            if st.button(
+                _("Open {what} of {when}").format(what=plain(line["what"]), when=line["when"]),
+                key=f"release-{line['request_id']}",
+                type="tertiary",
+                icon=":material/verified_user:",
+            ):
+                session.session().shown = line["request_id"]
+                st.switch_page("pages/synthesize.py")
