@@ -20,11 +20,17 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
-from dpcore.release import AnonymizedTable, Release
+from dpcore.release import Release
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
 from workbench.drafts import Draft, Job
+from workbench.notes import Note
+from workbench.notes import Offered as Offered
+from workbench.notes import OpenSample as OpenSample
+from workbench.notes import PlanRelease as PlanRelease
+from workbench.notes import ShowRelease as ShowRelease
+from workbench.notes import TakeColumns as TakeColumns
 from workbench.person import ledger as ledger
 from workbench.store import datasets, start
 from workbench.store.datasets import DataSet, Declaration
@@ -36,49 +42,7 @@ MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: 
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenSample:
-    """A note to the Data page: open this sample."""
-
-    key: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanRelease:
-    """A note to the Synthesize page: plan a release of this kind."""
-
-    kind: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class TakeColumns:
-    """A note to the Anonymize page: others may know these columns, and those should stay unknown."""
-
-    known: tuple[str, ...]
-    secret: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShowRelease:
-    """A note to the Links page: share this release."""
-
-    request_id: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Offered:
-    """An anonymized table that may be shared, once what it does not promise was read.
-
-    Attributes:
-        not_promised: sentences for the box, as Markdown.
-    """
-
-    made: AnonymizedTable
-    not_promised: tuple[str, ...]
-
-
 Value = TypeVar("Value")
-Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)
 
 
 @dataclass(kw_only=True, eq=False)
