@@ -80,7 +80,19 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 def workbench_floor(module: str) -> int:
     """Where a module of workbench is: from samples and store up to the rooms of the pages."""
-    rooms = ("samples", "store", "apart", "reading", "web", "person", "notes", "session", "ui", "report")
+    rooms = (
+        "samples",
+        "store",
+        "apart",
+        "reading",
+        "drafts",
+        "web",
+        "person",
+        "notes",
+        "session",
+        "ui",
+        "report",
+    )
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 

@@ -12,6 +12,8 @@ from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, 
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
+from workbench.drafts import Job
+from workbench.store.start import ledger as shared_ledger
 from workbench.ui.language import N_, Words, _, said
 
 
@@ -139,7 +141,7 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, request_id: str) -> N
         return
     held.shown = None
 
-    def run(job: session.Job) -> Release:
+    def run(job: Job) -> Release:
         elsewhere = learning.Apart(recipe, charged=job.charge, cancelled=job.stopped.is_set)
         return curator.run(elsewhere, loss, request_id=request_id, on_progress=job.progress)
 
@@ -153,14 +155,23 @@ def stop() -> None:
         job.stopped.set()
 
 
-def is_kept(job: session.Job) -> bool:
+def is_kept(job: Job) -> bool:
     """Whether the run was paid and ended well, and only the database could not take its release yet."""
-    return session.is_kept(job.request_id)
+    return shared_ledger().is_kept(job.request_id)
+
+
+def is_stored(job: Job) -> bool:
+    """Whether its release came into the ledger after all."""
+    curator = session.session().curator
+    ends = [line.state for line in curator.lines() if line.request_id == job.request_id] if curator else []
+    return "committed" in ends
 
 
 def store_again(request_id: str) -> None:
     """Try once more to store a paid release; it is shown if the database takes it now."""
-    if session.store_kept(request_id):
+    ledger = shared_ledger()
+    ledger.store_kept()
+    if not ledger.is_kept(request_id):
         show(request_id)
 
 

@@ -17,7 +17,7 @@ from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, Sy
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
-from workbench import session
+from workbench import drafts, session
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.store.datasets import DataSet
@@ -78,8 +78,8 @@ def follow_job() -> None:
     if not job.done.is_set():
         _progress()
         return
-    if job.release is not None:
-        recipes.show(job.release.request_id)
+    if job.release is not None or recipes.is_stored(job):
+        recipes.show(job.request_id)
         st.rerun()
     if job.error is not None:
         widgets.error_box(job.error)
@@ -87,7 +87,7 @@ def follow_job() -> None:
     st.button(_("Back"), on_click=recipes.back)
 
 
-def _what_it_cost(job: session.Job) -> None:
+def _what_it_cost(job: drafts.Job) -> None:
     if recipes.is_kept(job):
         st.button(
             _("Store it now"),

@@ -98,9 +98,12 @@ def _say_what_is_gone(held: session.Session) -> None:
     else:
         return
     st.warning(f"{gone} {back}", icon=":material/history:")
-    if st.button(_("Understood"), key="gone"):
-        held.dropped, held.is_another = (), False
-        st.rerun()
+    st.button(_("Understood"), key="gone", on_click=_understood)
+
+
+def _understood() -> None:
+    held = session.session()
+    held.dropped, held.is_another = (), False
 
 
 def budget_bar(balance: Balance, account: Account) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.schema import PrivacyUnit
 from workbench import session
+from workbench.drafts import Draft
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import KIND_WORDS, plain
@@ -18,7 +19,7 @@ from workbench.upload.grid import KINDS, LEAVE_OUT, from_grid
 OUTSIDE, TABLE = "outside", "table"
 
 
-def ask(draft: session.Draft, unit: PrivacyUnit) -> pd.DataFrame:
+def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     """The grid after what the form says of the column that is looked at."""
     names = [str(name) for name in draft.edited["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset[:12]}")
@@ -110,7 +111,7 @@ def _known(line: dict[str, Any], said: dict[str, Any], key: str) -> bool:
     )
 
 
-def _what_is_clipped(draft: session.Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str) -> None:
+def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str) -> None:
     """How many rows keep their value under this declaration, and what becomes of the others; internal."""
     schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
     if name in problems:

@@ -10,6 +10,7 @@ from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
+from workbench.drafts import Alike, Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -21,7 +22,7 @@ GRID, ONE = "grid", "one"
 _FIRST = ["column", "kind", "known from outside"]
 
 
-def ask_unit(draft: session.Draft) -> PrivacyUnit:
+def ask_unit(draft: Draft) -> PrivacyUnit:
     """Who is protected, asked first."""
     table = f"{draft.dataset[:12]}-{draft.schema.unit}"  # each table is asked about anew
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
@@ -66,7 +67,7 @@ def ask_unit(draft: session.Draft) -> PrivacyUnit:
     return unit
 
 
-def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
+def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     """What is publicly known, column by column; None while it does not hold."""
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
@@ -118,7 +119,7 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
     return schema
 
 
-def _grid(draft: session.Draft) -> pd.DataFrame:
+def _grid(draft: Draft) -> pd.DataFrame:
     """Every column as a line that can be edited."""
     editor = session.Widget[object](f"grid-{draft.dataset[:12]}-{draft.version}")
     if editor.value() is None:  # a new editor, or one that another page made forget its edits
@@ -154,7 +155,7 @@ def _grid(draft: session.Draft) -> pd.DataFrame:
     return edited
 
 
-def ask_budget(draft: session.Draft) -> AnyLoss | None:
+def ask_budget(draft: Draft) -> AnyLoss | None:
     """All that may ever be spent; None while it does not hold."""
     st.header(_("3 · Budget"), help=GLOSSARY["budget"])
     account = session.ledger().account(draft.dataset)
@@ -196,7 +197,7 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
         return None
 
 
-def _ask_alike(alike: session.Alike) -> bool:
+def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like, and whether it was answered."""
     st.warning(likeness.sentence(alike), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}

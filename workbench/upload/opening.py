@@ -15,6 +15,7 @@ from dpcore.io.read import ReadResult
 from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import reading, session
+from workbench.drafts import Draft
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
 from workbench.ui import reopening
@@ -153,21 +154,21 @@ def stay() -> None:
     held.notices.pop("upload", None)
 
 
-def shares_kept(draft: session.Draft, unit: PrivacyUnit) -> tuple[float, float]:
+def shares_kept(draft: Draft, unit: PrivacyUnit) -> tuple[float, float]:
     """Shares of people whose rows all count, and of rows that count. Private."""
     sizes = draft.frame[unit.id_column].value_counts()
     kept = sizes.clip(upper=unit.max_rows)
     return float((sizes <= unit.max_rows).mean()), float(kept.sum() / max(1, sizes.sum()))
 
 
-def confirm_all(draft: session.Draft) -> None:
+def confirm_all(draft: Draft) -> None:
     """Take every fact as known from outside."""
     draft.unconfirmed = draft.edited
     draft.edited = draft.edited.assign(**{"known from outside": True})
     draft.version += 1
 
 
-def take_back(draft: session.Draft) -> None:
+def take_back(draft: Draft) -> None:
     """Go back to what was known from outside before all of it was; other edits since then stay."""
     assert draft.unconfirmed is not None
     known = draft.unconfirmed["known from outside"]
@@ -175,14 +176,14 @@ def take_back(draft: session.Draft) -> None:
     draft.version += 1
 
 
-def outside(draft: session.Draft, column: Column) -> Outside:
+def outside(draft: Draft, column: Column) -> Outside:
     """Rows outside a column's declaration; computed once per declaration. Private."""
     if column not in draft.checks:
         draft.checks[column] = column.check(draft.frame[column.name])
     return draft.checks[column]
 
 
-def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
+def check_table(draft: Draft, schema: Schema) -> TableCheck:
     """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
@@ -202,7 +203,7 @@ def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
     return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
 
 
-def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
+def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
@@ -220,7 +221,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held.add(curator, declared(draft, schema), size=draft.size)
 
 
-def declared(draft: session.Draft, schema: Schema) -> Declaration:
+def declared(draft: Draft, schema: Schema) -> Declaration:
     """What a person declares of a draft, to be kept."""
     options = draft.read.options if draft.read else None
     return Declaration(name=draft.name, schema=schema, reading=options, sample=draft.sample)
@@ -302,7 +303,7 @@ def _draft(
     if unit is not None:
         schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
     proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
-    held.draft = session.Draft(
+    held.draft = Draft(
         name=name,
         frame=frame,
         schema=schema,
