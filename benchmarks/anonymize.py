@@ -18,14 +18,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pandas as pd
 
-from benchmarks import peers, plain
+from benchmarks import peers, plain, seeded
 from benchmarks.arx import METRICS, SECRET, SETUPS, Adult, models_of, reference
 from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, show
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.fulldomain.frontier import Frontier
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.search import Solution, search
-from dpcore.anonymize.fulldomain.size import predict
+from dpcore.anonymize.fulldomain.size import tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.partition.admission import Admission
@@ -51,6 +51,8 @@ class Data:
 
     adult: Adult
     reference: pd.DataFrame
+    before: Path | None = None
+    """An older checkout, to compare with."""
 
 
 def against_arx(data: Data) -> Table:
@@ -82,6 +84,27 @@ def against_arx(data: Data) -> Table:
     )
 
 
+def seeded_tables(data: Data) -> Table:
+    """Questions to seeded tables of 1,000 to 100,000 rows, against an older checkout (--before)."""
+    keys = ["table", "metric", "models", "limit"]
+    found = pd.DataFrame(seeded.asked_of(Path(__file__).parents[1]), columns=[*keys, "ms", "score"])
+    if data.before is None:
+        found = found.assign(before=np.nan, same=True)
+    else:
+        older = pd.DataFrame(seeded.asked_of(data.before), columns=[*keys, "before", "expected"])
+        found = found.merge(older, on=keys)
+        found["same"] = np.isclose(found["score"], found["expected"], rtol=1e-8) | np.isinf(found["score"])
+    lines = []
+    for name in ("table", keys[1:]):
+        for key, group in found.groupby(name):
+            label = key if isinstance(key, str) else ", ".join(map(str, key))
+            spent, before = group["ms"].sum(), group["before"].sum()
+            same, ratio = int(group["same"].sum()), spent / max(before, 1e-9)
+            lines.append([label, len(group), same, spent, before, ratio])
+    columns = ["table, or metric, models and limit", "questions", "same score", "ms", "before", "ratio"]
+    return Table.of("Questions to seeded tables: CPU ms, and of an older checkout", columns, lines)
+
+
 def frontier(data: Data) -> Table:
     """All k, limits and metrics at once."""
     rows = []
@@ -89,7 +112,7 @@ def frontier(data: Data) -> Table:
         prepared, table = cpu(lambda: data.adult.tuples(setup, []))  # noqa: B023
         counted, pass_ = cpu(lambda: Frontier(table, KS))  # noqa: B023
         answered, points = cpu(lambda: pass_.points(LIMITS, [METRICS[name] for name in FOUR_METRICS]))  # noqa: B023
-        predicted = predict(table.hierarchies, len(table.keys))
+        predicted = tried(table)
         sizes = [predicted.nodes, len(points), predicted.seconds]
         rows.append([setup, *sizes, prepared, counted, answered, counted + answered])
     columns = [
@@ -261,6 +284,7 @@ SECTIONS: list[Callable[[Data], Table]] = [
     growth,
     frontier,
     against_arx,
+    seeded_tables,
     recoding,
     microaggregation,
     risk,
@@ -293,11 +317,12 @@ def main() -> None:
     parser.add_argument(
         "--peers", action="store_true", help="measure pycanon and anonypy too (downloads them)"
     )
+    parser.add_argument("--before", type=Path, help="an older checkout, for seeded_tables")
     options = parser.parse_args()
     if not options.reference.exists():
         parser.error(f"there is no reference table {options.reference}: name it with --reference")
     folder = options.data or options.reference.resolve().parents[1] / "data" / "arx"
-    data = Data(Adult.read(folder), reference(options.reference))
+    data = Data(Adult.read(folder), reference(options.reference), options.before)
     tables = [
         section(data) for section in SECTIONS if options.only is None or section.__name__ in options.only
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -25,7 +26,6 @@ from dpcore.anonymize.models import (
     PrivacyModel,
     RecursiveCL,
     SensitiveModel,
-    TCloseness,
 )
 
 QI7 = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")

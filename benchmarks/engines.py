@@ -16,7 +16,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +159,42 @@ def adaptive(folder: Path) -> Callable[[], int]:
     return lambda: len(curator.run(recipe, dp.PureDP(epsilon="1")).marginals)
 
 
+def streamed(folder: Path) -> Callable[[], int]:
+    """Draw as many rows as the table has, from noisy counts of each of its columns."""
+    import dpcore as dp
+    from dpcore.io.folder import write_folder
+    from dpcore.tables.rows import PublicTable
+
+    rows = int(folder.name)
+    frame = pd.read_parquet(folder / "table.parquet", columns=list(declared().domain.names)).head(ONCE)
+    loss = dp.PureDP(epsilon="1")
+    curator = dp.Curator.open(frame, declared(), budget=loss, ledger=dp.MemoryLedger())
+    release = curator.run(dp.Independent(), loss)
+
+    def drawn() -> Iterator[PublicTable]:
+        for start in range(0, rows, 500_000):
+            yield PublicTable(release.sample(min(500_000, rows - start)))
+
+    def write() -> int:
+        with tempfile.TemporaryDirectory() as place:
+            return write_folder(drawn(), Path(place) / "rows")
+
+    return write
+
+
+def in_memory() -> int:
+    import dpcore as dp
+    from dpcore.engines.frame import FrameEngine
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(index=range(1_000_000))
+    for place in range(30):
+        frame[f"c{place}"] = rng.integers(0, 100, len(frame))
+    columns = tuple(dp.Integer(name, low=0, high=99) for name in frame.columns)
+    schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
+    return int(FrameEngine(frame, schema, key=KEY).counts([()])[0].values)
+
+
 WORK: dict[str, Callable[[Path], Callable[[], int]]] = {
     "105 tables, ParquetEngine": lambda folder: counted(parquet(folder)),
     "105 tables, DuckDBEngine": lambda folder: counted(duckdb_engine(folder)),
@@ -171,6 +207,8 @@ WORK: dict[str, Callable[[Path], Callable[[], int]]] = {
     "max_rows 3, DuckDBEngine": lambda folder: opened(duckdb_engine, folder, person="person", max_rows=3),
     "8 columns as tuples, DuckDBEngine": lambda folder: _tuples(duckdb_engine(folder)),
     "Adaptive, epsilon 1, ParquetEngine": adaptive,
+    "synthetic rows as a folder of Parquet": streamed,
+    "1,000,000 rows x 30 in memory, FrameEngine": lambda folder: in_memory,
 }
 HUGE = ("105 tables, ParquetEngine", "105 tables, DuckDB grouping sets")
 
@@ -193,6 +231,7 @@ def measured(name: str, rows: int) -> list[Any]:
         print(f"{name} is left out: {ended.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return [name, rows, None, None, None, None]
     answer = json.loads(ended.stdout.splitlines()[-1])
+    print(name, answer, file=sys.stderr, flush=True)
     return [name, rows, answer["start"], answer["cpu"], answer["peak"], answer["check"]]
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -123,6 +126,14 @@ def models_of(name: str) -> list[Any]:
         "t tree": lambda: arx.TCloseness(column="secret", t=0.25, distance="hierarchical"),
     }
     return [KAnonymity(k=5)] if name == "k" else [KAnonymity(k=5), of[name]()]
+
+
+def asked_of(checkout: Path) -> list[list[Any]]:
+    """The answers of a checkout, in a process of its own."""
+    command = [sys.executable, str(Path(__file__).resolve())]
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return list(json.loads(ended.stdout))
 
 
 def answers(chosen: list[int]) -> list[list[Any]]:

@@ -240,7 +240,7 @@ class Curator:
             uuid.uuid4().hex,
             {"evaluation": evaluation.kind, "about": list(evaluation.about)},
         )
-        content = evaluation.compute(self._engine.rows(), self.schema)
+        content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from workbench import person, session
+from workbench.drafts import Draft
 from workbench.ui import data_sets_view, file_view, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
@@ -61,7 +62,7 @@ def choose_table() -> None:
         data_sets_view.my_data_sets()
 
 
-def describe(draft: session.Draft) -> None:
+def describe(draft: Draft) -> None:
     st.title(plain(draft.name))
     st.write(
         _("{rows:,} rows and {columns} columns were read.").format(

@@ -8,6 +8,7 @@ anonymous by themselves.
 """
 
 from dpcore.anonymize.apply import apply
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.coding import pseudonyms, rounded, top_bottom_coded
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -26,7 +27,6 @@ from dpcore.anonymize.models import (
     KAnonymity,
     KMap,
     RecursiveCL,
-    TCloseness,
 )
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -29,7 +30,6 @@ from dpcore.anonymize.models import (
     PrivacyModel,
     RecursiveCL,
     SensitiveModel,
-    TCloseness,
 )
 from dpcore.errors import HierarchyError, ParameterError, SchemaError
 from dpcore.schema.role import ROLES, Role

@@ -110,10 +110,9 @@ class DuckDBEngine(Scanner):
 
     def rows(self) -> Microdata:
         """All rows, where they fit."""
-        read = self.sample(MOST_ROWS + 1)
-        if len(read.frame) > MOST_ROWS:
+        if sum(rows * people for rows, people in self._people.items()) > MOST_ROWS:
             raise too_many("rows", MOST_ROWS)
-        return read
+        return self.sample(MOST_ROWS)
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that DuckDB comes by."""

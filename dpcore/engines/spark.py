@@ -118,10 +118,9 @@ class SparkEngine(Scanner):
 
     def rows(self) -> Microdata:
         """All rows, where they fit."""
-        read = self.sample(MOST_ROWS + 1)
-        if len(read.frame) > MOST_ROWS:
+        if sum(rows * people for rows, people in self._people.items()) > MOST_ROWS:
             raise too_many("rows", MOST_ROWS)
-        return read
+        return self.sample(MOST_ROWS)
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that Spark comes by: the only ones that ever leave it."""

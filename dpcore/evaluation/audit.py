@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import SchemaError
-from dpcore.evaluation.question import Evaluation
+from dpcore.errors import LimitError, SchemaError
+from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.risk.column_sets import ColumnSet, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.identifiers import Finding, find_identifiers
@@ -27,7 +27,7 @@ from dpcore.tables.classes import (
     leaves_of,
 )
 from dpcore.tables.people import once_each, people_per_class, person_of
-from dpcore.tables.rows import Microdata
+from dpcore.tables.rows import DistinctRows, Microdata
 
 LARGEST_SET = 3
 """Columns in the sets that are looked at one by one; few attackers know more than these."""
@@ -98,8 +98,17 @@ class Audit(Evaluation[AuditReport]):
                 column=both[0],
             )
 
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the distinct tuples, where each row is a person."""
+        try:
+            return table.rows()
+        except LimitError:
+            if schema.unit.id_column is not None or self.attacker is not None:
+                raise
+            return table.tuples(list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))))
+
     def compute(self, original: Microdata, schema: Schema) -> AuditReport:
-        """The report.
+        """The report; of distinct tuples without a search for identifiers, which are in other columns.
 
         Raises: ParameterError without quasi-identifiers; SchemaError for an unknown column, or when every
             row is suppressed.
@@ -107,19 +116,28 @@ class Audit(Evaluation[AuditReport]):
         columns = list(self.quasi_identifiers)
         visible = visible_rows(original.frame, columns)
         frame = original.frame[visible]
-        person = person_of(frame, schema.unit.id_column)
         classes = equivalence_classes(frame, columns)
-        own = classes[once_each(classes, person)]
-        sets = column_sets(frame, columns, largest=LARGEST_SET, person=person)
+        if isinstance(original, DistinctRows):
+            person, rows = None, original.rows[visible]
+            each = np.repeat(np.arange(len(rows)), rows)
+            people, shown, found = len(each), len(each) / original.rows.sum(), []
+        else:
+            person, rows = person_of(frame, schema.unit.id_column), None
+            each = np.arange(len(frame))
+            people, shown = len(once_each(np.zeros_like(classes), person)), visible.mean()
+            found = find_identifiers(original.frame)
+        own = classes[each][once_each(classes[each], person)]
+        sets = column_sets(frame, columns, largest=LARGEST_SET, person=person, counts=rows)
         return AuditReport(
-            people=len(once_each(np.zeros_like(classes), person)),
-            suppressed=float((~visible).mean()),
+            people=people,
+            suppressed=float(1 - shown),
             risk=reidentification_risk(own, threshold=self.threshold),
             sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
-            changes=self._changes(frame, person),
-            identifiers=tuple(find_identifiers(original.frame)),
+            changes=self._changes(frame, person, rows),
+            identifiers=tuple(found),
             secrets={
-                name: secret_risk(classes, leaves_of(frame, name).codes, person) for name in self.sensitive
+                name: secret_risk(classes[each], leaves_of(frame, name).codes[each], person)
+                for name in self.sensitive
             },
             linkage=self._linkage(frame, person),
             population=None
@@ -130,12 +148,15 @@ class Audit(Evaluation[AuditReport]):
             ),
         )
 
-    def _changes(self, frame: pd.DataFrame, person: IntArray | None) -> dict[str, float]:
+    def _changes(
+        self, frame: pd.DataFrame, person: IntArray | None, rows: IntArray | None
+    ) -> dict[str, float]:
         known = self.quasi_identifiers
         sets = {name: [each for each in known if each != name] for name in known if len(known) > 1}
         sets |= {name: [*known, name] for name in self.others}
         return {
-            name: unique_share(equivalence_classes(frame, columns), person) for name, columns in sets.items()
+            name: unique_share(equivalence_classes(frame, columns), person, rows)
+            for name, columns in sets.items()
         }
 
     def _linkage(self, frame: pd.DataFrame, person: IntArray | None) -> Linkage | None:
@@ -163,9 +184,12 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     return visible
 
 
-def unique_share(classes: IntArray, person: IntArray | None) -> float:
-    """Share of people who are alone in their class; a person counts once for each class they are in."""
-    sizes = people_per_class(classes, person)
+def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | None = None) -> float:
+    """Share of people who are alone in their class; a person counts once for each class they are in.
+
+    Args: rows: how many rows each stands for, where it stands for several, all of different people.
+    """
+    sizes = people_per_class(classes, person) if rows is None else np.bincount(classes, rows)
     return float((sizes == 1).sum() / sizes.sum())
 
 

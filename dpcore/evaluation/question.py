@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.schema import Schema
-from dpcore.tables.rows import Microdata
+from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.text import Text
 
 Result = TypeVar("Result")
+
+
+class Readable(Protocol):
+    """The original, as far as a question may ask for it."""
+
+    def rows(self) -> Microdata:
+        """All rows. Raises: LimitError where they do not fit."""
+
+    def tuples(self, columns: Sequence[str]) -> DistinctRows:
+        """The distinct tuples of some columns. Raises: LimitError for too many of them."""
 
 
 class Evaluation(ABC, Generic[Result]):
@@ -24,6 +34,10 @@ class Evaluation(ABC, Generic[Result]):
     def about(self) -> tuple[str, ...]:
         """What it asks about, for the ledger: names of columns, models or methods; no values."""
         return ()
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """What it needs of the original: its rows. Raises: LimitError where they do not fit."""
+        return table.rows()
 
     @abstractmethod
     def compute(self, original: Microdata, schema: Schema) -> Result:

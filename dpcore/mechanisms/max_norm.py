@@ -22,6 +22,7 @@ import secrets
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from dpcore.errors import LimitError
 from dpcore.tables.sums import GRID, Integers
@@ -69,6 +70,18 @@ def max_norm_variance(entries: int, scale: float) -> float:
     E[R (R + 1)] / 3 with R ~ Gamma(p + 1) in units of the scale. Source: Hardt, Talwar (2010), section 4.
     """
     return (entries + 1) * (entries + 2) / 3 * scale**2
+
+
+def max_norm_density(noise: npt.NDArray[np.float64], entries: int, scale: float) -> npt.NDArray[np.float64]:
+    """Density of one entry, nearly, at each of these numbers in the unit of the scale.
+
+    Given the radius, an entry is uniform on [-R, R], and R ~ Gamma(p + 1): so the density is that of
+    E[1 / (2 R); R >= |z|] = Q(p, |z|) / (2 p), with the regularized upper incomplete gamma function Q.
+    """
+    from scipy.special import gammaincc
+
+    density: npt.NDArray[np.float64] = gammaincc(entries, np.abs(noise) / scale) / (2 * entries * scale)
+    return density
 
 
 def check_entries(entries: int) -> None:

@@ -47,10 +47,13 @@ def column_sets(
     *,
     largest: int | None = None,
     person: IntArray | None = None,
+    counts: IntArray | None = None,
 ) -> list[ColumnSet]:
     """All sets of up to `largest` columns (all of them by default), small sets first.
 
-    Args: person: (rows,) number of the person whose row it is; None where every row is a person.
+    Args:
+        person: (rows,) number of the person whose row it is; None where every row is a person.
+        counts: how many rows, all of different people, each row of a frame of distinct tuples stands for.
 
     Raises: ParameterError without columns; SchemaError for an unknown one; LimitError for too many sets.
     """
@@ -68,7 +71,8 @@ def column_sets(
         )
     codes = [leaves_of(frame, name).codes for name in columns]
     together = class_index(codes if person is None else [*codes, person])
-    _, first, weights = np.unique(together, return_index=True, return_counts=True)
+    first = np.unique(together, return_index=True)[1]
+    weights = np.bincount(together, counts)
     tuples = [column[first] for column in codes]
     whose = None if person is None else person[first]
     found, unique, one_of = {}, {}, {}

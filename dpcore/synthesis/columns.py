@@ -165,8 +165,25 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticMo
 
 def expect_columns(domain: Domain, constraints: Constraints, loss: Loss, rows: int) -> tuple[Expected, ...]:
     """The largest error that one-way counts can have, whatever is found: at their smallest share."""
+    share = Fraction(round(1000 * FLATTEST), 1000)
+    return _expected(domain, constraints.free(domain.names), loss, share, rows)
+
+
+def likely_columns(
+    domain: Domain, constraints: Constraints, loss: Loss, rows: int, *, table_rows: float
+) -> tuple[Expected, ...]:
+    """The error of one-way counts at the share that they get in a table of about `table_rows` rows."""
     names = constraints.free(domain.names)
-    part = loss.share(Fraction(round(1000 * FLATTEST), 1000) / len(names))
+    scale = noise_scale(rows=rows, queries=len(names), loss=loss)
+    deviation = max(noise_variance(scale, loss) ** 0.5, 1e-9)
+    clarity = max(1.0, table_rows) * len(names) / sum(domain.project(names).sizes) / deviation
+    return _expected(domain, names, loss, one_way_share(clarity), rows)
+
+
+def _expected(
+    domain: Domain, names: Sequence[str], loss: Loss, share: Fraction, rows: int
+) -> tuple[Expected, ...]:
+    part = loss.share(share / len(names))
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
     noise = noise_of(loss)
     return tuple(

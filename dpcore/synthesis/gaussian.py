@@ -25,7 +25,7 @@ import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
-from dpcore.mechanisms.max_norm import check_entries
+from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation
 from dpcore.release import Model
@@ -33,6 +33,7 @@ from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.class_means import Density
 from dpcore.synthesis.gaussian_model import GaussianModel, positions
 from dpcore.synthesis.groups import find_groups
 from dpcore.synthesis.halves import Halves, halves, split_of
@@ -53,7 +54,7 @@ SHARES: dict[Detail, tuple[Fraction, ...]] = {
     "cells": (Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)),
 }
 """Parts of the loss left that buy the means, the second moments, and the means of cells inside classes."""
-VARIANCE_NOISE, COVARIANCE_NOISE = 0.05, 0.02
+VARIANCE_NOISE, COVARIANCE_NOISE = 0.04, 0.02
 """Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
 CELL_NOISE = 0.03
 """Cells are where the noise of the mean of a cell of usual size stays below."""
@@ -308,7 +309,12 @@ class Gaussian(Recipe):
             label=self.label,
             counts=np.maximum(first.values[:, 0], 0.0),
             features=self.features,
-            moments=moments(numeric, second, [(index[a], index[b]) for a, b in pairs]),
+            moments=moments(
+                numeric,
+                second,
+                _density(first.values.shape[1], first.deviation, loss),
+                [(index[a], index[b]) for a, b in pairs],
+            ),
             shares=shares,
         )
         sizes = Marginal(
@@ -323,3 +329,11 @@ class Gaussian(Recipe):
 def _pairs(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
     """Pairs of features inside groups."""
     return [pair for group in groups for pair in itertools.combinations(group, 2)]
+
+
+def _density(entries: int, deviation: float, loss: Loss) -> Density:
+    """Of the noise of one of so many sums that were measured together, in rows."""
+    if isinstance(loss, PureDP):
+        scale = deviation / math.sqrt(max_norm_variance(entries, 1.0))
+        return lambda rows: max_norm_density(rows, entries, scale)
+    return lambda rows: np.exp(-((rows / deviation) ** 2) / 2)

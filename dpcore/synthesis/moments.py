@@ -4,8 +4,8 @@ Positions of values lie in [-1, 1]. The noise of a class mean is sigma / n_c, wi
 the noise of a sum and n_c the noisy size of the class, so small classes are uncertain and large ones are not.
 Three steps follow from that, none of which looks at a row:
 
-1. Means. The distance of a class mean from the mean of all classes (weighted by precision) is drawn in by
-   `SOFT` deviations of its noise, and no further than to 0: a class that noise alone set apart is not.
+1. Means. `class_means` gives what is to be believed of them, by the law of the noise: a class that noise
+   alone could have set apart is not.
 2. Scales. Rows are drawn from normal laws that are clipped to [-1, 1] (`clipped`), and classes that differ in
    their variance mostly do so because some lie nearer to a bound. So all classes have one scale before
    clipping, by the variance that they have inside them together, shrunk to that of the public prior scale.
@@ -24,16 +24,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpcore.synthesis.class_means import Density, class_means
 from dpcore.synthesis.clipped import centers_for, clipped_moments, scales_for
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import NoisySums
 
 SMALLEST_CLASS = 5.0
 """Rows that a class is taken to have at least when sums are divided."""
-SOFT = 0.4
 PRIOR_SCALE = 0.28
 PRIOR_SPREAD = 0.06
 """Typical deviation of a variance from the prior's, and of a covariance from 0."""
+SURELY = 3.0
+"""Times the variance of the noise by which classes must differ: entries of one draw are large together."""
 LEAST_VARIANCE, FLATTEST = 0.02, 1e-4
 """Before clipping, of any feature: the noise of the variances, from `FLATTEST` to `LEAST_VARIANCE`."""
 LEAST_SHARE = 0.02
@@ -58,18 +60,20 @@ class Moments:
         return clipped_moments(self.centers, np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2)))
 
 
-def moments(first: NoisySums, second: NoisySums | None, pairs: Sequence[tuple[int, int]] = ()) -> Moments:
+def moments(
+    first: NoisySums, second: NoisySums | None, density: Density, pairs: Sequence[tuple[int, int]] = ()
+) -> Moments:
     """Laws of features from their noisy sums.
 
     Args:
         first: per class the number of rows, then the sum of each feature.
         second: per class the sum of 2 x^2 - 1 of each feature, then the sum of x_i x_j of each pair.
+        density: of the noise of a first sum.
         pairs: features i, j whose products were summed.
     """
     sizes = np.maximum(first.values[:, 0], SMALLEST_CLASS)
     shares = sizes / sizes.sum()
-    noise = (first.deviation / sizes) ** 2
-    means = drawn_in(np.clip(first.values[:, 1:] / sizes[:, None], -1.0, 1.0), noise)
+    means = class_means(first.values[:, 1:], sizes, first.deviation, density)
     features = means.shape[1]
     scales = np.full(means.shape, PRIOR_SCALE)
     correlations = np.tile(np.eye(features), (len(sizes), 1, 1))
@@ -89,21 +93,6 @@ def moments(first: NoisySums, second: NoisySums | None, pairs: Sequence[tuple[in
             correlations[:, i, j] = correlations[:, j, i] = np.clip(drawn, -1.0, 1.0)
     covariances = scales[:, :, None] * possible(correlations) * scales[:, None, :]
     return Moments(centers=centers_for(means, scales), covariances=covariances)
-
-
-def drawn_in(means: Values, noise: Values) -> Values:
-    """Class means with what noise alone would explain taken off their distance from the overall mean.
-
-    Args:
-        means: (classes, features).
-        noise: (classes,), variance of the noise of each mean, at least 0.
-    """
-    precision = 1 / np.maximum(noise, 1e-12)
-    center: Values = precision @ means / precision.sum()
-    width = SOFT * np.sqrt(np.maximum(noise - 1 / precision.sum(), 0.0))[:, None]
-    distance = means - center
-    drawn: Values = center + np.sign(distance) * np.maximum(np.abs(distance) - width, 0.0)
-    return drawn
 
 
 def possible(correlations: Values) -> Values:
@@ -155,7 +144,7 @@ def beyond_noise(found: Values, shared: Values, deviation: Values) -> Values | N
     """
     noise = np.broadcast_to((deviation**2)[:, None], found.shape)
     precision = 1 / np.maximum(noise, 1e-12) ** 2
-    between = float(np.average((found - shared) ** 2 - noise, weights=precision))
+    between = float(np.average((found - shared) ** 2 - SURELY * noise, weights=precision))
     if between <= 0:
         return None
     drawn: Values = shared + between / np.maximum(between + noise, 1e-12) * (found - shared)

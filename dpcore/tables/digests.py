@@ -22,6 +22,8 @@ from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, fro
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
 
+_ROWS_AT_ONCE = 65_536
+
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
     """The digest of every row, whatever the order of the columns: the sum of its cells' digests.
@@ -69,12 +71,14 @@ def digests_sum(digests: Digests, key: bytes) -> int:
     rows adds up to 0.) The digests of two rows agree with a chance of 2^-128 too, see `row_digests`.
     """
     start = blake2b(b"row", digest_size=16, key=key).copy
-    data, drawn = digests.tobytes(), []
-    for place in range(0, len(data), 16):
-        row = start()
-        row.update(data[place : place + 16])
-        drawn.append(row.digest())
-    words = np.frombuffer(b"".join(drawn), dtype="<u4").reshape(-1, 4).sum(axis=0, dtype=np.uint64)
+    words = np.zeros(4, dtype=np.uint64)
+    for begin in range(0, len(digests), _ROWS_AT_ONCE):
+        data, drawn = digests[begin : begin + _ROWS_AT_ONCE].tobytes(), []
+        for place in range(0, len(data), 16):
+            row = start()
+            row.update(data[place : place + 16])
+            drawn.append(row.digest())
+        words += np.frombuffer(b"".join(drawn), dtype="<u4").reshape(-1, 4).sum(axis=0, dtype=np.uint64)
     return sum(int(word) << 32 * place for place, word in enumerate(words))
 
 

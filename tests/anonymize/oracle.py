@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -26,7 +27,6 @@ from dpcore.anonymize.models import (
     KAnonymity,
     KMap,
     RecursiveCL,
-    TCloseness,
 )
 
 SECRET = "secret"

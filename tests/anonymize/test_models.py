@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import (
@@ -19,7 +20,6 @@ from dpcore.anonymize.models import (
     KMap,
     PrivacyModel,
     RecursiveCL,
-    TCloseness,
 )
 from dpcore.errors import ParameterError
 from tests.anonymize.oracle import MODELS, SECRET, SECRET_HIERARCHY, Case, cases, classes_at, holds

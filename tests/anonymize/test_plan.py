@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymize.apply import apply, recoded
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
@@ -22,7 +23,6 @@ from dpcore.anonymize.models import (
     KAnonymity,
     KMap,
     RecursiveCL,
-    TCloseness,
 )
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, InfeasibleError, ParameterError, SchemaError

@@ -50,10 +50,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.suggested": {"str(_YEARS.index(label) + 1)"},
     },
     "arguments, and errors of libraries": {
-        "engines.duck_source": {
-            *("str(path)", "str(Path(tempfile.gettempdir()) / f'duckdb-{uuid.uuid4().hex}')"),
-        },
-        "engines.spark": {"str(archive)"},
         "accounting.loss": {"str(value)"},
         "evaluation.private": {"str(self.way)"},
         "evaluation.marginal_error": {"map(str, self.ways)"},

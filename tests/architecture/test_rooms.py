@@ -79,8 +79,20 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench is: samples, store, apart, reading, web, session, ui, report, pages."""
-    rooms = ("samples", "store", "apart", "reading", "web", "person", "session", "ui", "report")
+    """Where a module of workbench is: the rooms below in this order, and then those of the pages."""
+    rooms = (
+        "samples",
+        "store",
+        "apart",
+        "reading",
+        "drafts",
+        "notes",
+        "web",
+        "person",
+        "session",
+        "ui",
+        "report",
+    )
     return rooms.index(room(module)) if room(module) in rooms else len(rooms)
 
 

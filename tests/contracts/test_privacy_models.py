@@ -12,7 +12,7 @@ import random
 import numpy as np
 import pytest
 
-from dpcore.anonymize.closeness import Distance
+from dpcore.anonymize.closeness import Distance, TCloseness
 from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.groups import Groups, Rows
@@ -22,7 +22,6 @@ from dpcore.anonymize.models import (
     KMap,
     PrivacyModel,
     SensitiveModel,
-    TCloseness,
 )
 from dpcore.anonymize.plan import Plan
 from dpcore.tables.classes import class_index

@@ -12,11 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
+from dpcore.engines import duck as duck_module
+from dpcore.engines import parquet as parquet_module
 from dpcore.engines.batch import Batch
 from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.parquet import ParquetEngine
 from dpcore.engines.work import Counting, Digesting, Summing
+from dpcore.evaluation import Audit
+from dpcore.evaluation.proposals import RolesOf
 from dpcore.tables.sums import GRID
 
 KEY = b"k" * 32
@@ -237,3 +241,26 @@ def test_more_rows_than_32_bits_hold() -> None:
     assert counts[1] == rows
     assert sums[0, 0] == rows * GRID
     assert digest == once * (rows // 400)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that asks for the rows of a cluster would end the server; an audit needs their tuples alone."""
+    pq.write_table(pa.Table.from_pandas(FRAME.assign(age=FRAME["age"] ** 3 % 7)), folder / "a.parquet")
+    whole = dp.Curator.open(
+        pd.read_parquet(folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
+    )
+    for module in (parquet_module, duck_module):
+        monkeypatch.setattr(module, "MOST_ROWS", 399)
+    engine = opened(kind, folder)
+    with pytest.raises(dp.LimitError, match="more than 399 rows"):
+        engine.rows()
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
+    )
+    audit = Audit(quasi_identifiers=("age",), sensitive=("sex",), others=("sex",), population=9000)
+    expected, found = whole.evaluate(audit).content, curator.evaluate(audit).content
+    for name in ("people", "suppressed", "risk", "sets", "changes", "secrets", "population"):
+        assert getattr(found, name) == getattr(expected, name)
+    with pytest.raises(dp.LimitError, match="more than 399 rows"):
+        curator.evaluate(RolesOf())

@@ -79,7 +79,13 @@ def test_e1_few_young_managers_stay_few(people: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    "columns", [("education",), ("education", "sex"), ("education", "sex", "marital-status")]
+    "columns",
+    [
+        ("education",),
+        ("education", "sex"),
+        ("education", "sex", "marital-status"),
+        ("education", "sex", "marital-status", "occupation"),
+    ],
 )
 def test_noise_is_the_same_law_for_every_number_of_columns(
     people: pd.DataFrame, columns: tuple[str, ...]

@@ -155,14 +155,35 @@ def test_marital_status_from_pairs(adult: pd.DataFrame) -> None:
     assert (np.abs(found - true) <= allowed).all()
 
 
+def distance(one: np.ndarray, other: np.ndarray) -> float:
+    """The total variation distance of two tables of counts, as shares."""
+    return float(np.abs(one / one.sum() - other / other.sum()).sum() / 2)
+
+
 def test_education_and_occupation(adult: pd.DataFrame) -> None:
     """SEEDS B25: exercise 1, with the rows of unknown occupation in their own cells."""
     columns = ("education", "occupation")
-    counts = exact_counts(adult, adult_schema(*columns), *columns)
+    schema = adult_schema(*columns)
+    counts = exact_counts(adult, schema, *columns)
     known = counts[:, :14]
     assert known.size == 224
     assert ((known > 0).sum(), (counts > 0).sum()) == (201, 217)
     assert known.sum() == 30_718
+    # the same steps as for age and marital status: noise, rows drawn from it, both compared with the original
+    releases = draws(opened(adult, schema), dp.Joint(columns=columns), 40)
+    noise = np.array([release.marginals[columns].values - counts for release in releases]).ravel()
+    assert laws.chi_square_p(noise, UNIT_LAPLACE) > laws.FALSE_ALARM
+    for scale in (0.8, 1.25):  # twins: too little noise, and too much
+        wrong = laws.fast_laplace(noise.shape, scale, np.random.default_rng(1))
+        assert laws.chi_square_p(wrong, UNIT_LAPLACE) < laws.FALSE_ALARM
+    table = releases[0].sample(seed=1)
+    drawn = exact_counts(table, schema, *columns)
+    assert abs(len(table) - 32_561) <= 150
+    assert distance(drawn, counts) < 0.01
+    for axis in (0, 1):
+        assert distance(drawn.sum(axis=axis), counts.sum(axis=axis)) < 0.004
+    shuffled = table.assign(occupation=table["occupation"].to_numpy()[::-1])  # twin: the link is lost
+    assert distance(exact_counts(shuffled, schema, *columns), counts) > 0.1
 
 
 def test_three_columns(adult: pd.DataFrame) -> None:

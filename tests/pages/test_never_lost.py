@@ -109,3 +109,30 @@ def test_d14_each_data_set_has_a_share_of_its_own(app):
     app.go("upload").press("Open another table").press("Open this sample: Census").press("Open the data set")
     app.go("synthesize")
     assert app.button("Release for epsilon 0.5")
+
+
+def test_d20_columns_are_described_one_at_a_time(app):
+    """One click laundered every bound, and whoever uses no mouse had to walk a grid of twelve columns."""
+    app.upload(CSV).set("segmented_control", "Describe the columns", "one")
+    assert "Why it is suggested so" in app.text
+    app.set("radio", "Where is this known from?", "outside")
+    assert app.session.draft.edited["known from outside"].tolist() == [False, False, False]
+    app.set("checkbox", "These are exactly the values", True)
+    app.set("text_input", "Highest value", "99").press("Next column")
+    assert app.errors == ""
+    assert next(each.value for each in app.at.selectbox if each.label == "Column") == "sex"
+    assert app.session.draft.edited["high"].tolist() == ["99", "", ""]
+    app.press("All of this is known").press("Take that back")
+    assert app.session.draft.edited["known from outside"].tolist() == [True, False, False]
+    app.press("Open the data set")
+    assert set(app.curator.schema.from_data) == {"sex", "city"}
+    assert app.curator.schema.column("age").high == 99
+
+
+def test_d19_a_table_is_audited_before_it_has_a_budget(app):
+    """An auditor had to choose unit, bounds and epsilon before asking whether a table is anonymous."""
+    app.upload(CSV).go("audit")
+    assert app.errors == ""
+    assert "unique" in app.text
+    assert "people" in app.text
+    assert app.session.current is None

@@ -32,12 +32,12 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
 def test_quote_before_paying(opened):
     """Someone would have to pay to learn the price or the error."""
     opened.go("synthesize")
-    assert metric(opened, "Cost") == "0.5"
-    assert metric(opened, "Left after") == "2.5"
+    assert metric(opened, "Cost") == "epsilon 0.5"
+    assert metric(opened, "Left after") == "epsilon 2.5"
     assert metric(opened, "Off by") == "± 6"
     assert spent(opened) == 0
     opened.set("select_slider", "Share of the budget", 1.0)
-    assert metric(opened, "Cost") == "1"
+    assert metric(opened, "Cost") == "epsilon 1"
     assert opened.button("Release for epsilon 1")
 
 
@@ -45,7 +45,7 @@ def test_quote_reads_no_data(opened, monkeypatch):
     """The preview would be a release that nobody paid for."""
     monkeypatch.setattr(opened.curator, "_engine", None)
     opened.go("synthesize").press("A whole table")
-    assert metric(opened, "Cost") == "0.5"
+    assert metric(opened, "Cost") == "epsilon 0.5"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,8 @@ def test_release(opened, kind, columns, choice, shown):
     assert "differentially private · epsilon 0.5" in opened.text
     assert spent(opened) == 0.5
     downloads = [each.label for each in opened.at.get("download_button")]
-    assert downloads[:3] == ["Rows (CSV)", "Rows (Parquet)", "Counts with low and high (CSV)"]
+    assert {"Rows (CSV)", "Rows (Parquet)", "Guarantee (JSON)"} <= set(downloads)
+    assert any("with low and high" in each for each in downloads)
 
 
 def test_drawing_rows_is_free(opened):
@@ -161,10 +162,14 @@ def test_no_column_chosen(opened):
 
 
 def test_the_slider_and_the_number_agree_when_less_is_left(opened):
-    """After a release the slider would show another epsilon than the one that is charged."""
+    """After a release the slider would show another epsilon than the one that is charged (D15)."""
     opened.go("synthesize").set("select_slider", "Share of the budget", 2.0).release()
     opened.press("Release something else")
-    assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 1.0
+    assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 2.0
+    opened.set("selectbox", "Column", "sex")
+    assert opened.button("Release for epsilon 2").disabled, "an amount that nobody chose would be offered"
+    assert "more than the epsilon 1 that is left" in opened.text
+    assert max(opened.at.select_slider[0].options) == "2"
 
 
 def test_nothing_left(opened):

@@ -25,18 +25,21 @@ from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.tables.rows import PublicTable
 from share import links
 from tests.share.asgi import Answer, call
+from workbench.report import of_release
 from workbench.report.document import LABELS
 from workbench.store import shares as store_shares
 from workbench.store.database import Store
+from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
 from workbench.store.shares import Draft, Shares, in_days
+from workbench.web.requests import RequestLog
 
 HOSTILE = "</title><script>alert(1)</script>\u202e=1+1 **x**"
 CANARY = "Zyxomma-Canary-7731"
 ALL = ("counts", "rows", "model", "questions")
 
 
-def make_release(recipe: Any = None, *, epsilon: str = "1") -> dp.Release:
+def make_release(recipe: Any = None, *, epsilon: str = "1", ledger: Any = None) -> dp.Release:
     """A release of 2,000 invented people, one of whom has values that nothing declares."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
@@ -58,11 +61,10 @@ def make_release(recipe: Any = None, *, epsilon: str = "1") -> dp.Release:
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    ledger = dp.MemoryLedger()
+    ledger = ledger or dp.MemoryLedger()
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=ledger)
-    return curator.run(
-        recipe or dp.Marginals(cliques=[("age", "sex"), ("city <b>",)]), dp.PureDP(epsilon=epsilon)
-    )
+    recipe = recipe or dp.Marginals(cliques=[("age", "sex"), ("city <b>",)])
+    return curator.run(recipe, dp.PureDP(epsilon=epsilon))
 
 
 RELEASE = make_release()
@@ -461,24 +463,25 @@ def test_every_kind_of_release_has_its_page(tmp_path: Path, recipe: Any) -> None
 
 
 def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Values of the raw table that no release holds must be in no page, file, log or row of the database."""
+    """Values of the raw table that no release holds must be in no page, file, report, log or database row."""
     caplog.set_level("DEBUG")
-    seen = b""
-    for number, recipe in enumerate((dp.Adaptive(), dp.Joint(["age", "sex", "city <b>"]))):
-        shared = Shared(tmp_path / str(number), make_release(recipe))
-        for query in (
-            "",
-            "from-0=20&below-0=40",
-            "is-2=9",
-            *(f"file={name}" for name in LABELS),
-        ):
-            seen += shared.get(query=query).body
-        shared.shares.settle()
-        shared.store.close()
-        seen += b"".join(path.read_bytes() for path in (tmp_path / str(number)).rglob("*") if path.is_file())
-        assert shared.token.encode() not in seen
-        assert shared.token not in caplog.text
+    shared = Shared(tmp_path)
+    ledger, seen, secret = SqlLedger(shared.store), b"", [shared.token]
+    app = RequestLog(shared.app)
+    for recipe in (dp.Adaptive(), dp.Joint(["age", "sex", "city <b>"])):
+        release = make_release(recipe, ledger=ledger)
+        token = shared.make(release, note="for you")
+        for query in ("", "from-0=20&below-0=40", "is-2=9", *(f"file={name}" for name in LABELS)):
+            seen += call(app, "GET", f"/share/{token}", query=query).body
+        seen += of_release.file(release)
+        call(app, "GET", f"/share/{token}/and/more")
+        secret.append(token)
+    shared.shares.settle()
+    shared.store.close()
+    seen += b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert len(seen) > 100_000
-    for planted in (CANARY, "Zyxomma", "773177317"):
+    assert b"ledger_lines" in seen
+    assert "GET /share/- 200" in caplog.text
+    for planted in (CANARY, "Zyxomma", "773177317", *secret):
         assert planted.encode() not in seen
         assert planted not in caplog.text

@@ -9,12 +9,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from dpcore.errors import LimitError
 from dpcore.mechanisms import max_norm
 from dpcore.mechanisms.max_norm import (
     bernoulli_exp,
     eulerian,
+    max_norm_density,
     max_norm_noise,
     max_norm_scale,
     max_norm_variance,
@@ -142,6 +144,20 @@ def test_stated_variance(entries: int) -> None:
     assert not laws.mean_fits(squares, stated * 1.3, squares.var())
     laplace = 2 * (entries * scale) ** 2
     assert (laplace / stated) ** 0.5 <= math.sqrt(6)
+
+
+@pytest.mark.parametrize("entries", [1, 3, 15])
+def test_density_of_one_entry(entries: int) -> None:
+    """What is believed of class means rests on it: its shares must be those of drawn noise."""
+    scale, reach = 300, 1.2 * entries * 300
+    total, _ = quad(lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, np.inf)
+    assert total == pytest.approx(0.5, abs=1e-6)
+    inside, _ = quad(lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, reach / 2)
+    first = max_norm_noise(np.zeros((DRAWS // 5, entries), dtype=np.int64), scale=scale)[:, 0]
+    found = int((np.abs(first) < reach / 2).sum())
+    assert laws.share_fits(found, len(first), 2 * inside)
+    wrong, _ = quad(lambda z: max_norm_density(np.array([z]), entries + 1, scale)[0], 0, reach / 2)
+    assert not laws.share_fits(found, len(first), 2 * wrong)  # twin: of one entry more
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(10**6), Fraction(1, 10**40)])

@@ -15,10 +15,11 @@ import dpcore as dp
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.synthesis import GaussianModel, load_model
+from dpcore.synthesis.class_means import SPREAD, class_means
 from dpcore.synthesis.gaussian import COUNT_SHARE, SHARES, Gaussian
 from dpcore.synthesis.gaussian_model import positions
 from dpcore.synthesis.groups import find_groups
-from dpcore.synthesis.moments import drawn_in, moments, possible
+from dpcore.synthesis.moments import moments, possible
 from dpcore.tables.sums import NoisySums
 
 LOUD = dp.PureDP(epsilon=10**6)
@@ -315,13 +316,31 @@ def test_labels_and_sizes_are_noisy() -> None:
 # Moments
 
 
-def test_means_that_noise_alone_set_apart_come_together() -> None:
-    """Below the noise a difference is none; above it, it stays, less a part of the noise."""
-    noise = np.array([0.04, 0.04])
-    near, far = np.array([[0.05], [-0.05]]), np.array([[0.8], [-0.8]])
-    assert np.allclose(drawn_in(near, noise), 0)
-    assert drawn_in(far, noise)[0, 0] == pytest.approx(0.8 - 0.4 * 0.02**0.5)
-    assert np.allclose(drawn_in(far, np.zeros(2)), far)
+def bell(rows: np.ndarray) -> np.ndarray:
+    return np.exp(-((rows / 10) ** 2) / 2)
+
+
+def test_means_that_noise_alone_could_set_apart_come_together() -> None:
+    """Below the noise a difference must be believed in part only; beyond it, it must stay as it is."""
+    sizes = np.array([50.0, 50.0])
+    near, far = np.array([[5.0], [-5.0]]), np.array([[40.0], [-40.0]])
+    believed = class_means(near, sizes, 10.0, bell)
+    assert 0.02 < believed[0, 0] < 0.08 < 0.1
+    assert believed.sum() == pytest.approx(0, abs=1e-6)
+    assert class_means(far, sizes, 10.0, bell)[0, 0] > 0.6
+    exact = class_means(np.array([[20.0, -49.9], [0.1, 3.0]]), sizes, 1e-4, lambda rows: bell(rows * 1e5))
+    assert exact == pytest.approx(np.array([[0.4, -0.998], [0.002, 0.06]]), abs=1e-4)
+
+
+def test_means_by_drawing() -> None:
+    """The posterior mean must be nearer to the truth, on average, than the noisy mean is."""
+    rng = np.random.default_rng(1)
+    center = rng.uniform(-0.5, 0.5, 400)
+    truth = np.clip(center + rng.laplace(0, SPREAD, (2, 400)), -1, 1)
+    sizes = np.array([50.0, 30.0])
+    noisy = truth * sizes[:, None] + rng.normal(0, 10, (2, 400))
+    plain = ((np.clip(noisy / sizes[:, None], -1, 1) - truth) ** 2).mean()
+    assert ((class_means(noisy, sizes, 10.0, bell) - truth) ** 2).mean() < 0.85 * plain
 
 
 def test_correlations_are_always_ones() -> None:
@@ -340,7 +359,7 @@ def test_moments_of_nonsense_are_finite(second: bool) -> None:
     """Sizes below 0 and sums of any size must give a model that draws."""
     first = NoisySums(by=("ill",), values=np.array([[-50.0, 900.0], [0.0, -3e9]]), deviation=1e6)
     squares = NoisySums(by=("ill",), values=np.array([[1e12], [-1e12]]), deviation=1e6) if second else None
-    found = moments(first, squares)
+    found = moments(first, squares, bell)
     assert np.isfinite(found.centers).all()
     assert np.isfinite(np.linalg.cholesky(found.covariances)).all()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.anonymize.closeness import Distance, TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -18,7 +19,6 @@ from dpcore.anonymize.models import (
     KMap,
     PrivacyModel,
     RecursiveCL,
-    TCloseness,
 )
 from dpcore.anonymize.plan import SUPPRESSED_ROWS
 from dpcore.curator import Curator
@@ -40,6 +40,7 @@ SECRET_MODELS = Words(
         "recursive": N_("no value too frequent in any group (recursive (c, l)-diversity)"),
         "t": N_("groups resemble the whole table (t-closeness)"),
         "t-ordered": N_("the same for values in an order (t-closeness, ordered)"),
+        "t-hierarchical": N_("the same for values that become coarser (t-closeness, hierarchical)"),
     }
 )
 METRICS = Words(
@@ -139,7 +140,8 @@ def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Pri
         return EntropyL(column=column, l=float(value))
     if kind == "recursive":
         return RecursiveCL(column=column, c=c, l=int(value))
-    return TCloseness(column=column, t=float(value), distance="ordered" if kind == "t-ordered" else "equal")
+    distances: dict[str, Distance] = {"t-ordered": "ordered", "t-hierarchical": "hierarchical"}
+    return TCloseness(column=column, t=float(value), distance=distances.get(kind, "equal"))
 
 
 def _metric(current: Work) -> Metric:

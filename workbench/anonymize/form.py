@@ -49,8 +49,8 @@ def roles(curator: Curator, current: Work) -> None:
 
 
 def hierarchies(current: Work) -> None:
-    """How each quasi-identifier becomes coarser; editable, with undo."""
-    names = work.quasi_identifiers(current)
+    """How values become coarser, column by column; editable, with undo."""
+    names = work.with_hierarchies(current)
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):

@@ -168,14 +168,6 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
             icon=":material/download:",
         )
         st.download_button(
-            _("Download as one HTML file"),
-            lambda: of_table.file(made.table, made.guarantee, warnings),
-            file_name(name, f"anonymized {models}", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
-        )
-        st.download_button(
             _("Plan (JSON, internal)"),
             made.plan,
             file_name(name, f"plan {models}", "json"),
@@ -183,6 +175,14 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
             on_click="ignore",
             icon=":material/description:",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
+        )
+        st.download_button(
+            _("Download as one HTML file"),
+            lambda: of_table.file(made.table, made.guarantee, warnings),
+            "anonymized.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
         )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
@@ -101,7 +102,7 @@ def work(curator: Curator) -> Work:
         proposed = session.once(curator, ("roles",), RolesOf)
         held.anonymization = Work(roles={each.column: each.role for each in proposed})
     current: Work = held.anonymization
-    _complete(curator, current)
+    _complete(curator, current, quasi_identifiers(current))
     return current
 
 
@@ -137,13 +138,9 @@ def take_columns(curator: Curator, columns: Iterable[str], secret: Iterable[str]
     set_roles(current, kept | asked)
 
 
-def _complete(curator: Curator, current: Work) -> None:
-    """A hierarchy for every quasi-identifier."""
-    missing = tuple(
-        name
-        for name, role in current.roles.items()
-        if role == "quasi-identifier" and name not in current.hierarchies
-    )
+def _complete(curator: Curator, current: Work, names: Iterable[str]) -> None:
+    """A hierarchy for each of these columns."""
+    missing = tuple(name for name in names if name not in current.hierarchies)
     if missing:
         suggested = session.once(curator, ("hierarchies", missing), lambda: HierarchiesOf(columns=missing))
         current.hierarchies |= suggested
@@ -157,6 +154,12 @@ def quasi_identifiers(current: Work) -> list[str]:
 def sensitive(current: Work) -> list[str]:
     """Columns whose values should stay unknown."""
     return [name for name, role in current.roles.items() if role == "sensitive"]
+
+
+def with_hierarchies(current: Work) -> list[str]:
+    """Columns whose values become coarser, or are compared as if they did."""
+    measured = [name for name in sensitive(current) if name in current.hierarchies]
+    return [*quasi_identifiers(current), *measured]
 
 
 def table_values(current: Work, name: str) -> set[str]:
@@ -230,7 +233,13 @@ def plan_of(
     method: str,
 ) -> Plan:
     """The plan that the page says, by the suggested method or by another. Raises: the errors of a plan."""
-    used = {name: current.hierarchies[name] for name in quasi_identifiers(current)}
+    measured = [
+        model.column
+        for model in demands.models
+        if isinstance(model, TCloseness) and model.distance == "hierarchical"
+    ]
+    _complete(curator, current, measured)
+    used = {name: current.hierarchies[name] for name in (*quasi_identifiers(current), *measured)}
     roles = {name: role for name, role in current.roles.items() if name != demands.subset}
     plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
     plan = dataclasses.replace(

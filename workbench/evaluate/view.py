@@ -23,8 +23,11 @@ from workbench.ui.wording import number, percent, plain
 
 
 def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], object]]:
-    """A bar that tells the stage, and how to take it away."""
-    bar = st.progress(0.0, text=title)
+    """A bar that tells the stage, beside a way to stop, and how to take them away."""
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, text=title)
+        st.button(_("Stop"), key="stop-heavy", icon=":material/stop_circle:")  # any click ends what runs
     stages = {
         "attacking": _("attacking"),
         "making it again": _("making it again from half of the people"),
@@ -35,7 +38,7 @@ def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], obj
     def tell(stage: str, share: float) -> None:
         bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
 
-    return tell, bar.empty
+    return tell, place.empty
 
 
 def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:

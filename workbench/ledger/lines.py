@@ -50,6 +50,15 @@ EVALUATIONS = Words(
 """What the ledger says of each kind of evaluation."""
 
 
+_PEOPLE = Words(
+    {
+        "shown to": N_("shown to {person}"),
+        "hidden from": N_("no longer shown to {person}"),
+        "handed to": N_("handed to {person}"),
+    }
+)
+
+
 def charges(data_set: DataSet) -> pd.DataFrame:
     """One line per charge, newest first: when, what, which columns were read, cost, state."""
     lines = data_set.lines()
@@ -75,6 +84,8 @@ def charges(data_set: DataSet) -> pd.DataFrame:
             _("read"): ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
+        if "by" in line.content:
+            record[_("who")] = line.content["by"]
         if not data_set.rule.pure:
             record[_("rho")] = number(line.charge.units / UNIT)
         shown.append(record)
@@ -85,7 +96,11 @@ def notes(data_set: DataSet) -> pd.DataFrame:
     """One line per piece of work outside the total, newest first."""
     return pd.DataFrame(
         [
-            {_("when (UTC)"): _when(line), _("noted"): _outside(line.content)}
+            {
+                _("when (UTC)"): _when(line),
+                _("noted"): _outside(line.content),
+                **({_("who"): line.content["by"]} if "by" in line.content else {}),
+            }
             for line in reversed(data_set.lines())
             if line.state == "outside" and not _is_silent(line)
         ]
@@ -122,6 +137,9 @@ def _outside(content: dict[str, Any]) -> str:
         if content["people"] == "different":
             return _("opened, though it looks like another table on file: other people")
         return _("opened, though it looks like another table on file: perhaps the same people")
+    for key, words in _PEOPLE.items():
+        if key in content:
+            return words.format(person=content[key])
     kind = str(content.get("evaluation", ""))
     return EVALUATIONS[kind].format(about=about or _("all columns")) if kind in EVALUATIONS else kind
 

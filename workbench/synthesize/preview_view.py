@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
@@ -9,6 +11,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns
 from dpcore.synthesis.base import Expected
+from dpcore.synthesis.likely import likely
 from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.synthesize import learning, recipes, view
@@ -38,15 +41,20 @@ def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[fl
         amount(max(0, quote.left_after), curator.account),
         help=_("{unit}. {what}").format(unit=rule_unit(curator.account), what=GLOSSARY["budget"]),
     )
-    worst = max((each.half_width() for each in quote.expected), default=None)
+    rows = rows_of(curator)
+    expected_error = quote.expected
+    if rows:  # how many there are decides how some recipes divide their loss
+        spent = curator.rule.spends(loss)
+        unit = curator.schema.unit.max_rows
+        expected_error = likely(recipe, curator.schema.domain, spent, rows=unit, table_rows=rows)
+    worst = max((each.half_width() for each in expected_error), default=None)
     if worst is not None:
         error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
-    rows = rows_of(curator)
-    if quote.expected and rows:
-        _warn(curator, recipe, quote, rows, box)
+    if expected_error and rows:
+        _warn(curator, recipe, expected_error, rows, box)
     _buy(curator, recipe, loss, quote)
-    if quote.expected:
-        _expectation(curator, recipe, quote, rows)
+    if expected_error:
+        _expectation(curator, recipe, quote, expected_error, rows)
         _wanted_error(curator, recipe, box)
     for sentence in learning.expectations(curator, recipe, curator.rule.spends(loss)):
         st.caption(sentence)
@@ -67,9 +75,15 @@ def _mean_cell(each: Expected, rows: float) -> float:
     return rows / max(1, each.cells)
 
 
-def _warn(curator: Curator, recipe: Recipe, quote: Quote, rows: float, box: session.Widget[float]) -> None:
+def _warn(
+    curator: Curator,
+    recipe: Recipe,
+    expected_error: Sequence[Expected],
+    rows: float,
+    box: session.Widget[float],
+) -> None:
     """The error beside the rows of a mean cell, and a button for each remedy that there is."""
-    worst = max(quote.expected, key=lambda each: each.half_width() / _mean_cell(each, rows))
+    worst = max(expected_error, key=lambda each: each.half_width() / _mean_cell(each, rows))
     mean, half = _mean_cell(worst, rows), worst.half_width()
     facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(
         half=number(half),
@@ -101,7 +115,7 @@ def _warn(curator: Curator, recipe: Recipe, quote: Quote, rows: float, box: sess
                 args=(epsilon,),
             )
     ways = [_("take fewer columns, or wider steps")]
-    if curator.rule.pure and len(quote.expected) > 5:
+    if curator.rule.pure and len(expected_error) > 5:
         ways.append(_("with so many tables, a budget under zCDP has less noise: it is chosen at the opening"))
     st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
 
@@ -142,13 +156,15 @@ def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
         )
 
 
-def _expectation(curator: Curator, recipe: Recipe, quote: Quote, rows: float) -> None:
+def _expectation(
+    curator: Curator, recipe: Recipe, quote: Quote, expected_error: Sequence[Expected], rows: float
+) -> None:
     if isinstance(recipe, Histogram):
-        _picture(curator, recipe, quote.expected[0], rows)
+        _picture(curator, recipe, expected_error[0], rows)
     else:
         tables = [
             (" × ".join(each.clique) or _("number of rows"), each.cells, each.half_width())
-            for each in quote.expected
+            for each in expected_error
         ]
         tables.sort(key=lambda table: -table[1] * table[2])
         widgets.show_chart(expected(tables[:TABLES], rows), key="expected")
@@ -156,7 +172,7 @@ def _expectation(curator: Curator, recipe: Recipe, quote: Quote, rows: float) ->
             st.caption(
                 _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(tables))
             )
-    cells = sum(each.cells for each in quote.expected)
+    cells = sum(each.cells for each in expected_error)
     repeats = (
         _("The budget allows one such release.")
         if quote.repeats == 1

@@ -12,6 +12,7 @@ from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, 
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
+from workbench.drafts import Job
 from workbench.ui.language import N_, Words, _, said
 
 
@@ -100,7 +101,7 @@ def size_words(curator: Curator, recipe: Recipe) -> list[str]:
     cells = sum(domain.cells(pair) for pair in pairs)
     return [
         _(
-            "The error is that of single columns, at most. "
+            "The error is that of single columns, for a table of about this size. "
             "Which pairs are measured is decided privately on the way."
         ),
         _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
@@ -139,7 +140,7 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, request_id: str) -> N
         return
     held.shown = None
 
-    def run(job: session.Job) -> Release:
+    def run(job: Job) -> Release:
         elsewhere = learning.Apart(recipe, charged=job.charge, cancelled=job.stopped.is_set)
         return curator.run(elsewhere, loss, request_id=request_id, on_progress=job.progress)
 
@@ -153,7 +154,7 @@ def stop() -> None:
         job.stopped.set()
 
 
-def is_kept(job: session.Job) -> bool:
+def is_kept(job: Job) -> bool:
     """Whether the run was paid and ended well, and only the database could not take its release yet."""
     return session.is_kept(job.request_id)
 

@@ -68,7 +68,7 @@ def _apart(curator: Curator, release: Release) -> None:
         return
     widgets.internal_badge()
     try:
-        found = session.once(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
+        found = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
     except DpcoreError as error:
         widgets.error_box(error)
         return

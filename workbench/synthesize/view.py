@@ -7,20 +7,21 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel
+from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel, load_recipe
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from dpcore.tables.rows import PublicTable
-from workbench import session
+from workbench import drafts, session
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.store.datasets import DataSet
+from workbench.store.job import Job
 from workbench.synthesize import learning, model_view, pooling, recipes, record
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
 from workbench.ui import charts, releases, widgets
@@ -86,7 +87,7 @@ def follow_job() -> None:
     st.button(_("Back"), on_click=recipes.back)
 
 
-def _what_it_cost(job: session.Job) -> None:
+def _what_it_cost(job: drafts.Job) -> None:
     if recipes.is_kept(job):
         st.button(
             _("Store it now"),
@@ -141,15 +142,6 @@ def show(data_set: DataSet, request_id: str) -> None:
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().note = session.ShowRelease(request_id=request_id)
             st.switch_page("pages/links.py")
-        st.download_button(
-            _("Download as one HTML file"),
-            lambda: of_release.file(release),
-            f"release-{request_id[:8]}.html",
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
-            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
-        )
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
@@ -164,9 +156,19 @@ def show(data_set: DataSet, request_id: str) -> None:
             record.show(session.session().curator, release, table)
             pooling.show(release)
     _files(data_set, release)
+    st.download_button(
+        _("Download as one HTML file"),
+        lambda: of_release.file(release),
+        f"release-{request_id[:8]}.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/description:",
+        help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
+    )
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
+    _offer_job(data_set, release)
 
 
 def _files(data_set: DataSet, release: Release) -> None:
@@ -326,3 +328,27 @@ def _rows(data_set: DataSet, release: Release) -> PublicTable | None:
             icon=":material/download:",
         )
     return table
+
+
+def _offer_job(data_set: DataSet, release: Release) -> None:
+    """The release as a job for the command line, where its recipe can be read back."""
+    recipe = load_recipe(release.recipe)
+    if recipe is None or data_set.declaration is None:
+        return
+    job = Job(
+        table=data_set.account.source or data_set.name,
+        schema=data_set.declaration.schema,
+        budget=loss_from(data_set.account.promise),
+        recipe=recipe,
+        loss=loss_from(release.guarantee.loss),
+        part=release.part,
+    )
+    st.download_button(
+        _("Download as a job (JSON)"),
+        job.to_json(),
+        "job.json",
+        "application/json",
+        on_click="ignore",
+        icon=":material/terminal:",
+        help=_("The same beside the data: python -m workbench release job.json --to release.json"),
+    )

@@ -63,6 +63,13 @@ def bring_rows(data_set: DataSet) -> None:
     """Ask for the table of a data set on file: which one, and the field to bring it."""
     held = session.session()
     declaration = data_set.declaration
+    if data_set.account.source is not None:
+        st.write(
+            _("The rows are in the connected source {name}. Open it on the Data page.").format(
+                name=plain(data_set.account.source)
+            )
+        )
+        return
     if notice := held.notices.get(reopening.NOTICE):
         unexpected.box(notice)
     if not session.ledger().is_mine(data_set.id):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.composition import Rule
@@ -9,17 +10,19 @@ from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
+from workbench.drafts import Alike, Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
-from workbench.upload import likeness, opening
+from workbench.upload import column_view, likeness, opening
 from workbench.upload.grid import KINDS, from_grid
 
+GRID, ONE = "grid", "one"
 _FIRST = ["column", "kind", "known from outside"]
 
 
-def ask_unit(draft: session.Draft) -> PrivacyUnit:
+def ask_unit(draft: Draft) -> PrivacyUnit:
     """Who is protected, asked first."""
     table = f"{draft.dataset[:12]}-{draft.schema.unit}"  # each table is asked about anew
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
@@ -64,7 +67,7 @@ def ask_unit(draft: session.Draft) -> PrivacyUnit:
     return unit
 
 
-def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
+def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     """What is publicly known, column by column; None while it does not hold."""
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
@@ -73,10 +76,55 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
             "it are not ticked as known from outside: correct or confirm them, or every guarantee says so."
         )
     )
+    ways = {GRID: _("all of them in a grid"), ONE: _("one column at a time")}
+    way = st.segmented_control(
+        _("Describe the columns"),
+        list(ways),
+        default=GRID,
+        required=True,
+        format_func=ways.__getitem__,
+        key="schema-way",
+        persist_state="session",
+    )
+    draft.edited = grid = column_view.ask(draft, unit) if way == ONE else _grid(draft)
+    schema, problems = from_grid(grid, draft.schema, unit)
+    for error in problems.values():
+        widgets.error_box(error)
+    from_data = schema.from_data if schema else {}
+    if from_data:
+        st.warning(
+            _("Taken from this table: {columns}. These facts reveal something about it.").format(
+                columns=", ".join(plain(name) for name in from_data)
+            ),
+            icon=":material/warning:",
+        )
+        st.button(_("All of this is known from outside"), on_click=opening.confirm_all, args=(draft,))
+    elif draft.unconfirmed is not None:
+        st.button(
+            _("Take that back: not all is known from outside"), on_click=opening.take_back, args=(draft,)
+        )
+    if schema:
+        fits = opening.check_table(draft, schema)
+        with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
+            widgets.internal_badge()
+            st.dataframe(fits.table, hide_index=True)
+        if fits.refused:
+            st.error(
+                _(
+                    "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
+                    "or missing, or leave the column out."
+                ).format(columns=", ".join(plain(name) for name in fits.refused))
+            )
+            return None
+    return schema
+
+
+def _grid(draft: Draft) -> pd.DataFrame:
+    """Every column as a line that can be edited."""
     editor = session.Widget[object](f"grid-{draft.dataset[:12]}-{draft.version}")
     if editor.value() is None:  # a new editor, or one that another page made forget its edits
         draft.grid = draft.edited
-    draft.edited = grid = st.data_editor(
+    edited: pd.DataFrame = st.data_editor(
         draft.grid,
         key=editor.key,
         hide_index=True,
@@ -104,35 +152,10 @@ def ask_schema(draft: session.Draft, unit: PrivacyUnit) -> Schema | None:
         },
         alt=_("One line per column: kind, bounds, step, categories, and whether they are known from outside"),
     )
-    schema, problems = from_grid(grid, draft.schema, unit)
-    for error in problems.values():
-        widgets.error_box(error)
-    from_data = schema.from_data if schema else {}
-    if from_data:
-        st.warning(
-            _("Taken from this table: {columns}. These facts reveal something about it.").format(
-                columns=", ".join(plain(name) for name in from_data)
-            ),
-            icon=":material/warning:",
-        )
-        st.button(_("All of this is known from outside"), on_click=opening.confirm_all, args=(draft,))
-    if schema:
-        fits = opening.check_table(draft, schema)
-        with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
-            widgets.internal_badge()
-            st.dataframe(fits.table, hide_index=True)
-        if fits.refused:
-            st.error(
-                _(
-                    "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
-                    "or missing, or leave the column out."
-                ).format(columns=", ".join(plain(name) for name in fits.refused))
-            )
-            return None
-    return schema
+    return edited
 
 
-def ask_budget(draft: session.Draft) -> AnyLoss | None:
+def ask_budget(draft: Draft) -> AnyLoss | None:
     """All that may ever be spent; None while it does not hold."""
     st.header(_("3 · Budget"), help=GLOSSARY["budget"])
     account = session.ledger().account(draft.dataset)
@@ -174,7 +197,7 @@ def ask_budget(draft: session.Draft) -> AnyLoss | None:
         return None
 
 
-def _ask_alike(alike: session.Alike) -> bool:
+def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like, and whether it was answered."""
     st.warning(likeness.sentence(alike), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}

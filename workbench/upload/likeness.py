@@ -7,17 +7,17 @@ import pandas as pd
 from dpcore.accounting.ledger import Ledger
 from dpcore.errors import RequestConflict
 from dpcore.tables.sketch import Likeness, Sketch
-from workbench import session
+from workbench.drafts import Alike
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 
 _LINE = "likeness"  # request id of the line that keeps the sketch of a table
 
 
-def find(frame: pd.DataFrame, ledger: Ledger) -> session.Alike | None:
+def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
     """The table on file that this one looks most like; None where there is none."""
     sketch = Sketch.of(frame, ledger.key)
-    found: list[tuple[int, Likeness, session.Alike]] = []
+    found: list[tuple[int, Likeness, Alike]] = []
     for dataset in ledger.datasets():
         for line in ledger.lines(dataset)[:3]:
             if line.request_id != _LINE:
@@ -38,7 +38,7 @@ def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: d
         return  # kept when it was opened first
 
 
-def sentence(alike: session.Alike) -> str:
+def sentence(alike: Alike) -> str:
     """What to say before such a table is opened."""
     if alike.rows is None:
         how = _("with {columns} columns that have the same content").format(columns=alike.columns)
@@ -50,7 +50,5 @@ def sentence(alike: session.Alike) -> str:
     ).format(name=plain(alike.name), day=alike.day, how=how)
 
 
-def _alike(dataset: str, name: str, at: str, likeness: Likeness) -> session.Alike:
-    return session.Alike(
-        dataset=dataset, name=name, day=at[:10], rows=likeness.rows, columns=likeness.columns
-    )
+def _alike(dataset: str, name: str, at: str, likeness: Likeness) -> Alike:
+    return Alike(dataset=dataset, name=name, day=at[:10], rows=likeness.rows, columns=likeness.columns)

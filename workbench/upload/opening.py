@@ -12,9 +12,10 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
-from dpcore.schema import IntervalColumn, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import reading, session
+from workbench.drafts import Draft
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
 from workbench.ui import reopening
@@ -92,12 +93,6 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
     _draft(name, read.table.frame, None, read.table, kept, read.schema, read.dataset)
 
 
-def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
-    """Put a source on the way to being opened, with its first rows and what is on file about it."""
-    unit = schema.unit if schema is not None else None
-    _draft(source.name, frame, unit, schema=schema, source=source)
-
-
 def take_codebook() -> None:
     """Declare the draft as a codebook says; columns that it does not have stay as they were suggested."""
     held = session.session()
@@ -124,6 +119,12 @@ def take_codebook() -> None:
     )
     draft.grid = draft.edited = grid.to_grid(draft.schema, header)
     draft.version += 1
+
+
+def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
+    """Put a source on the way to being opened, with its first rows and what is on file about it."""
+    unit = schema.unit if schema is not None else None
+    _draft(source.name, frame, unit, schema=schema, source=source)
 
 
 def take_wanted_sample() -> None:
@@ -153,42 +154,56 @@ def stay() -> None:
     held.notices.pop("upload", None)
 
 
-def shares_kept(draft: session.Draft, unit: PrivacyUnit) -> tuple[float, float]:
+def shares_kept(draft: Draft, unit: PrivacyUnit) -> tuple[float, float]:
     """Shares of people whose rows all count, and of rows that count. Private."""
     sizes = draft.frame[unit.id_column].value_counts()
     kept = sizes.clip(upper=unit.max_rows)
     return float((sizes <= unit.max_rows).mean()), float(kept.sum() / max(1, sizes.sum()))
 
 
-def confirm_all(draft: session.Draft) -> None:
+def confirm_all(draft: Draft) -> None:
     """Take every fact as known from outside."""
+    draft.unconfirmed = draft.edited
     draft.edited = draft.edited.assign(**{"known from outside": True})
     draft.version += 1
 
 
-def check_table(draft: session.Draft, schema: Schema) -> TableCheck:
+def take_back(draft: Draft) -> None:
+    """Go back to what was known from outside before all of it was; other edits since then stay."""
+    assert draft.unconfirmed is not None
+    known = draft.unconfirmed["known from outside"]
+    draft.edited, draft.unconfirmed = draft.edited.assign(**{"known from outside": known}), None
+    draft.version += 1
+
+
+def outside(draft: Draft, column: Column) -> Outside:
+    """Rows outside a column's declaration; computed once per declaration. Private."""
+    if column not in draft.checks:
+        draft.checks[column] = column.check(draft.frame[column.name])
+    return draft.checks[column]
+
+
+def check_table(draft: Draft, schema: Schema) -> TableCheck:
     """Rows outside each column's declaration; computed once per declaration. Private."""
     lines, refused = [], []
     for column in schema.columns:
-        if column not in draft.checks:
-            draft.checks[column] = column.check(draft.frame[column.name])
-        outside = draft.checks[column]
-        if outside.refused:
+        found = outside(draft, column)
+        if found.refused:
             refused.append(column.name)
         lines.append(
             {
                 _("column"): column.name,
                 _("cells"): column.size,
-                _("moved to a bound"): outside.clipped,
-                _("other"): outside.other,
-                _("missing"): outside.missing,
-                _("no cell to go to"): outside.refused,
+                _("moved to a bound"): found.clipped,
+                _("other"): found.other,
+                _("missing"): found.missing,
+                _("no cell to go to"): found.refused,
             }
         )
     return TableCheck(table=pd.DataFrame(lines), refused=tuple(refused))
 
 
-def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
+def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
@@ -206,7 +221,7 @@ def open_draft(draft: session.Draft, schema: Schema, budget: AnyLoss) -> None:
     held.add(curator, declared(draft, schema), size=draft.size)
 
 
-def declared(draft: session.Draft, schema: Schema) -> Declaration:
+def declared(draft: Draft, schema: Schema) -> Declaration:
     """What a person declares of a draft, to be kept."""
     options = draft.read.options if draft.read else None
     return Declaration(name=draft.name, schema=schema, reading=options, sample=draft.sample)
@@ -276,7 +291,7 @@ def _draft(
             return
         schema = schema or suggest_schema(frame)
         found = find(dataset, ledger)
-        if found is not None and found.declaration is not None:  # to be declared anew
+        if source is None and found is not None and found.declaration is not None:  # to be declared anew
             schema = found.declaration.schema
         account = ledger.account(dataset)
         alike = likeness.find(frame, ledger) if account is None and source is None else None
@@ -288,7 +303,7 @@ def _draft(
     if unit is not None:
         schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
     proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
-    held.draft = session.Draft(
+    held.draft = Draft(
         name=name,
         frame=frame,
         schema=schema,

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.io.options import DECIMALS, SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
-from workbench import session
+from workbench.drafts import Draft
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import opening
@@ -19,7 +19,7 @@ ENCODINGS = (
 )  # fmt: skip
 
 
-def show_reading(draft: session.Draft) -> None:
+def show_reading(draft: Draft) -> None:
     """Numbers and dates as they were understood, an open question, and the controls; nothing for Parquet."""
     read = draft.read
     if read is None or read.kind == "parquet":
@@ -45,7 +45,7 @@ def show_reading(draft: session.Draft) -> None:
         st.button(_("Read it again"), on_click=opening.read_again, args=(options,))
 
 
-def ask_order(draft: session.Draft, read: ReadResult) -> None:
+def ask_order(draft: Draft, read: ReadResult) -> None:
     """Day and month, where every date of the file fits both orders."""
     st.warning(
         _("The dates of {columns} can be read in two ways.").format(
@@ -58,7 +58,7 @@ def ask_order(draft: session.Draft, read: ReadResult) -> None:
             st.button(label, on_click=opening.read_again, args=(options,))
 
 
-def ask_options(draft: session.Draft, read: ReadResult) -> ReadOptions:
+def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
     """Encoding, separator, decimal sign, header, lines above it; what the file was read with is chosen."""
     used = read.options
     key = f"{draft.dataset[:12]}-{draft.version}"

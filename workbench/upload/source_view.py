@@ -8,7 +8,8 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from workbench import session
+from workbench import person, session
+from workbench.drafts import Draft
 from workbench.store.settings import read_settings
 from workbench.store.sources import Listed, sources_in, sources_of
 from workbench.ui import widgets
@@ -31,7 +32,7 @@ KINDS = {
 def show_cards() -> None:
     """One card for each source that this person may open; nothing where there is none."""
     try:
-        listed = sources_of(session.person(), sources_in(read_settings().sources, os.environ))
+        listed = sources_of(person.person(), sources_in(read_settings().sources, os.environ))
     except DpcoreError as error:
         widgets.error_box(error)
         return
@@ -61,7 +62,7 @@ def take_source(listed: Listed) -> None:
     opening.take_rows_of(listed.source, frame, schema)
 
 
-def say_which_rows(draft: session.Draft) -> None:
+def say_which_rows(draft: Draft) -> None:
     """Mark what is shown of a source as the part that it is."""
     if draft.source is not None:
         st.info(

@@ -35,6 +35,7 @@ class Coded:
         self.size = 0
         self._labels: dict[tuple[int, int], IntArray] = {}
         self._figures: dict[int, FloatArray] = {}
+        self._pending: dict[int, tuple[IntArray, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
         """(keys,) the code of each key's label; int32."""
@@ -42,8 +43,8 @@ class Coded:
             return self.table.labels(column, level)
         found = self._labels.get((column, level))
         if found is None:
-            step = self.table.coarser[column][self.classes.node[column]][level].astype(np.int32)
-            found = step[self.table.digits(self.classes.keys, column)]
+            step = self.table.coarser[column][self.classes.node[column]][level]
+            found = np.asarray(step.astype(np.int32)[self.table.digits(self.classes.keys, column)])
             self._labels[column, level] = found
             self.size += len(found)
         return found
@@ -73,6 +74,18 @@ class Coded:
             assert self.classes.views is not None
             self._figures[view] = self.classes.views[view].astype(np.float64)
         return self._figures[view]
+
+    def pending(self, view: int) -> tuple[IntArray, IntArray, FloatArray]:
+        """Corrections of a view that may begin at coarser nodes: from which levels on, where, how many."""
+        if view not in self._pending:
+            folded, pending = self.table.folded, self.classes.pending
+            assert folded is not None
+            assert pending is not None
+            these = pending[folded.view[pending] == view % len(folded.counts)]
+            levels = np.asarray(folded.levels[:, these].astype(np.int16))
+            keys = self.classes.of_keys[folded.entry[these]]
+            self._pending[view] = levels, keys, folded.count[these].astype(np.float64)
+        return self._pending[view]
 
     @cached_property
     def population(self) -> FloatArray:
@@ -129,21 +142,18 @@ class Counted(ClassesOfNode):
         return np.bincount(self._index, self._coded.population)[self._occupied].astype(np.int64)
 
     def _people(self, view: int) -> IntArray:
-        figures = np.bincount(self._index, self._coded.people(view), self._space)
-        places, counts = self._corrections(view)
-        np.add.at(figures, self._index[places], counts)
+        figures = np.asarray(
+            np.bincount(self._index, self._coded.people(view), self._space), dtype=np.float64
+        )
+        keys, counts = self._corrections(view)
+        np.add.at(figures, self._index[keys], counts)
         return figures[self._occupied].astype(np.int64)
 
-    def _corrections(self, view: int) -> tuple[IntArray, IntArray]:
+    def _corrections(self, view: int) -> tuple[IntArray, FloatArray]:
         """The keys where people of a view are counted too often, and what to add."""
-        folded, pending = self.table.folded, self._coded.classes.pending
-        assert folded is not None
-        assert pending is not None
-        begun = folded.view[pending] == view % len(folded.counts)
-        for levels, level in zip(folded.levels, self.node, strict=True):
-            begun &= levels[pending] <= level
-        here = pending[begun]
-        return self._coded.classes.of_keys[folded.entry[here]], folded.count[here]
+        levels, keys, counts = self._coded.pending(view)
+        begun = (levels <= np.array(self.node, dtype=levels.dtype)[:, None]).all(axis=0).nonzero()[0]
+        return keys[begun], counts[begun]
 
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
         stride = math.prod(self._shape[column + 1 :])
@@ -166,7 +176,7 @@ class Counted(ClassesOfNode):
             view = 1 + list(self.secrets).index(column)
             places, counts = self._corrections(view)
             cells = np.concatenate([cells, cells[places]])
-            figures = np.concatenate([self._coded.people(view), counts.astype(np.float64)])
+            figures = np.concatenate([self._coded.people(view), counts])
         space = len(self._occupied) * width
         if space <= COMBINATIONS * len(cells):
             counted = np.asarray(np.bincount(cells, figures, space), dtype=np.float64)

@@ -78,7 +78,7 @@ class Frontier:
         kept = self._classes[:, band:].sum(axis=1)
         people = self._people[:, :band].sum(axis=1)  # counted in each of their suppressed classes
         allowed = math.floor(limit * self.table.people)
-        candidates = (~self._blocked & (-(-people // self.table.most_classes) <= allowed)).nonzero()[0]
+        candidates = (~self._blocked & (self.table.fewest_people(people) <= allowed)).nonzero()[0]
         if isinstance(metric, Separable):
             bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
         else:

@@ -62,13 +62,15 @@ class ClassesOfNode(ABC):
         table = self.table
         if table.members is None or not marked.any():
             return int(self.sizes[marked].sum())
-        return table.members.among(marked[self.of_entries] & (table.published > 0)).number()
+        return table.members.number_among(marked[self.of_entries] & (table.published > 0))
 
     def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
         """Whether at most `allowed` published people have a row in the marked classes."""
         each = int(self.people[marked].sum())  # counts a person in each of their classes
-        if each <= allowed or -(-each // self.table.most_classes) > allowed:
+        if each <= allowed or self.table.members is None:
             return each <= allowed
+        if int(self.table.fewest_people(np.array(each))) > allowed:
+            return False
         return self.people_in(marked) <= allowed
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.counter import Counter
 from dpcore.anonymize.fulldomain.grouper import ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
@@ -25,7 +26,7 @@ from dpcore.anonymize.fulldomain.metrics import (
 )
 from dpcore.anonymize.fulldomain.size import check_nodes
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, TCloseness, violations
+from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.tables.classes import BoolArray
 

@@ -84,10 +84,17 @@ class Tuples:
             return self.rows
         return self.members.among(self.published > 0).number()
 
+    def fewest_people(self, each: IntArray) -> IntArray:
+        """The people in some classes, at least, where so many are counted in each class they are in."""
+        if self.members is None:
+            return each
+        return np.searchsorted(self._in_classes, each)
+
     @cached_property
-    def most_classes(self) -> int:
-        """Classes that hold rows of one and the same person, at most."""
-        return 1 if self.members is None else int(np.bincount(self.members.person).max())
+    def _in_classes(self) -> IntArray:
+        """Classes that the 0, 1, 2, ... people with most tuples can be in."""
+        assert self.members is not None
+        return from_zero(-np.sort(-np.bincount(self.members.person))).astype(np.int64)
 
     @cached_property
     def folded(self) -> Folded | None:

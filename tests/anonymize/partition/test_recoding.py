@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import DistinctL, TCloseness
+from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.partition import recoding as module
 from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian

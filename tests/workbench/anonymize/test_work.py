@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.models import DistinctL, EntropyL, TCloseness
+from dpcore.anonymize.models import DistinctL, EntropyL
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
@@ -277,6 +278,8 @@ def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
         ("distinct", 2, DistinctL(column="disease", l=2)),
         ("entropy", 2, EntropyL(column="disease", l=2.0)),
         ("t", 0.3, TCloseness(column="disease", t=0.3)),
+        ("t-ordered", 0.3, TCloseness(column="disease", t=0.3, distance="ordered")),
+        ("t-hierarchical", 0.3, TCloseness(column="disease", t=0.3, distance="hierarchical")),
     ],
 )
 def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
@@ -285,6 +288,7 @@ def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
     curator, current = started()
     report = outcomes.trial(curator, current, plan(curator, current, models=(model,)))
     secret = report.after.secrets["disease"]
+    assert ("disease" in work.with_hierarchies(current)) == (kind == "t-hierarchical")
     assert kind != "distinct" or secret.distinct_l >= 2
     assert kind != "entropy" or secret.entropy_l >= 2 - 1e-9
     assert kind != "t" or secret.t_equal <= 0.3 + 1e-9

@@ -1,0 +1,109 @@
+"""What happens to Spark in a run: workers die, tasks are repeated, Java is absent; counts stay exact."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.engines.connect import engine_of, look
+from dpcore.engines.spark import SparkEngine
+from dpcore.schema.source import Source
+from tests.contracts.engine_kinds import spark_session
+
+KEY = b"k" * 32
+SCHEMA = dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))
+
+
+def ages(marker: Path, *, always: bool) -> Any:
+    """400 rows; the worker of one part of them ends without a word, once the marker is there."""
+
+    def deadly(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            if marker.exists() and 0 in batch.column(0).to_pylist():
+                if not always:
+                    marker.unlink()
+                os._exit(1)
+            yield batch
+
+    rows = spark_session().range(0, 400, 1, 2).mapInArrow(deadly, "id bigint")
+    return rows.selectExpr("id % 10 AS age")
+
+
+def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:
+    """A worker that dies in mid-run would double some rows, or lose them."""
+    marker = tmp_path / "deadly"
+    engine = SparkEngine(ages(marker, always=False), SCHEMA, key=KEY)
+    marker.touch()
+    assert engine.counts([("age",)])[0].values.tolist() == [40] * 10
+    assert not marker.exists()
+
+
+def test_a_source_that_fails_ends_the_run_and_keeps_the_charge(tmp_path: Path) -> None:
+    """The charge of a run whose rows were read is spent, and Spark's words may quote a value."""
+    marker = tmp_path / "deadly"
+    engine = SparkEngine(ages(marker, always=True), SCHEMA, key=KEY)
+    curator = dp.Curator.open(
+        engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
+    )
+    marker.touch()
+    with pytest.raises(dp.ReadError, match="Spark could not read") as failed:
+        curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
+    assert failed.value.__cause__ is None
+    assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
+
+
+def test_a_struct_is_refused() -> None:
+    """A nested value has no canonical text."""
+    nested = spark_session().sql("SELECT 1 AS age, struct(1 AS a) AS s")
+    with pytest.raises(dp.SchemaError, match="'s' holds values"):
+        SparkEngine(nested, SCHEMA, key=KEY)
+
+
+def test_a_value_without_a_cell_comes_back_as_a_sentence() -> None:
+    """A worker's traceback is no answer for a page, and might hold the value."""
+    schema = dp.Schema(columns=(dp.Categorical("sex", categories=("F",)),), unit=SCHEMA.unit)
+    with pytest.raises(dp.SchemaError, match="'sex'") as refused:
+        SparkEngine(spark_session().sql("SELECT 'secret' AS sex"), schema, key=KEY)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_source_of_spark(tmp_path: Path) -> None:
+    """A folder of Parquet in the list of sources would not be found."""
+    spark_session()
+    pd.DataFrame({"age": np.arange(50) % 10}).to_parquet(tmp_path / "a.parquet")
+    source = Source(name="Visits", kind="spark", location=str(tmp_path / "a.parquet"))
+    assert len(look(source, 20).frame) == 20
+    assert engine_of(source, SCHEMA, key=KEY).counts([()])[0].values == 50
+
+
+@pytest.mark.parametrize(("kind", "library"), [("spark", "pyspark.sql"), ("csv", "duckdb")])
+def test_a_library_that_is_not_installed(kind: Any, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hosted default is small: a source that needs more must say what."""
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(dp.ParameterError, match="is not installed; pip install -r"):
+        look(Source(name="Visits", kind=kind, location="/none"), 20)
+
+
+def test_java_that_is_not_there() -> None:
+    """PySpark without Java ends in a traceback of another program."""
+    pytest.importorskip("pyspark")
+    program = (
+        "from dpcore.engines.connect import look\nfrom dpcore.schema.source import Source\n"
+        "from dpcore.errors import ReadError\n"
+        "try:\n    look(Source(name='Visits', kind='spark', location='/none'), 1)\n"
+        "except ReadError as error:\n    print(error)\n"
+    )
+    environment = {"PATH": "/nowhere", "PYTHONPATH": os.getcwd(), "HOME": os.environ.get("HOME", "/")}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "see that Java is installed" in ended.stdout

@@ -1,0 +1,66 @@
+"""Warned before paying: the error beside the rows, and buttons for what helps."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+
+from tests.architecture.house import ROOT
+from workbench.synthesize import script
+
+DRAW = np.random.default_rng(1)
+WIDE = pd.DataFrame({f"c{i}": DRAW.integers(0, 12, 400) for i in range(15)}).to_csv(index=False).encode()
+
+
+def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
+    """ "±7,489 rows" on 3,000 rows had a blue button and no warning."""
+    app.open(WIDE, "wide.csv").go("synthesize").press("A whole table")
+    warning = app.at.warning[0].value
+    assert "Noise will drown this" in warning
+    assert "about 400 rows" in warning
+    app.press("Drop relations (Independent)")
+    assert next(each.value for each in app.at.radio if each.label.startswith("Relations")) == "independent"
+    app.press("One column")
+    assert not app.at.warning
+    assert "Clear: ± 6 rows" in app.text
+    assert "every cell is drawn alike" in app.text
+
+
+def test_d24_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
+    """The answer had seven digits and had to be typed; slider, box and button disagreed (D15)."""
+    app.open(WIDE, "wide.csv").go("synthesize").set("number_input", "Or say how many rows", 3.0)
+    app.press("Use this epsilon: 0.846")
+    assert [each.value for each in app.at.select_slider] == [0.846]
+    assert app.button("Release for epsilon 0.846")
+    app.set("number_input", "Or say how many rows", 0.001)
+    assert "more than is left" in app.text
+
+
+def test_d9_a_script_makes_the_same_release(app, tmp_path):
+    """What was clicked could not be repeated in a program."""
+    app.open(WIDE, "wide.csv").go("synthesize").release()
+    data_set = app.session.data_set
+    release = data_set.release(app.session.shown)
+    assert b"noisy rows,low,high" in script.counts_file(release)
+    (tmp_path / "wide.csv").write_bytes(WIDE)
+    text = script.script(data_set, release) + "\nprint(release.guarantee.loss, release.recipe)\n"
+    run = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.endswith(f"{release.guarantee.loss} {release.recipe}\n")
+
+
+def test_d12_zcdp_speaks_epsilon(app):
+    """Header and button spoke rho, which tells nobody how strong the promise is."""
+    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "zcdp").open_draft().go("synthesize")
+    assert app.button("Release for epsilon 0.5")
+    assert "rho" not in " ".join(each.label for each in app.at.metric)

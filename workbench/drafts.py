@@ -1,0 +1,113 @@
+"""What a tab works on: a table on its way to being opened, and a run."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from dpcore.curator import Curator
+from dpcore.io.read import ReadResult
+from dpcore.release import Release
+from dpcore.schema import Column, Outside, Schema
+from dpcore.schema.source import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """A table on file that a new one looks like.
+
+    Attributes:
+        day: when it was opened.
+        rows: about how many rows are in one of the two only; None where columns differ.
+        columns: how many columns have the same content.
+    """
+
+    dataset: str
+    name: str
+    day: str
+    rows: int | None
+    columns: int
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """A table that was read and is not opened yet.
+
+    Attributes:
+        name: for people.
+        frame: the private rows.
+        schema: as it was suggested.
+        grid: what the schema editor starts from.
+        edited: the same as it is now; it outlasts a visit to another page.
+        notes: what reading it brought up.
+        dataset: its keyed fingerprint.
+        opener: whose key that is; see `PersonalLedger.under`.
+        version: rises when the grid is replaced.
+        checks: rows outside each declaration, computed so far.
+        read: how a file was read; None for a sample.
+        data: the bytes of a file of text, to read it otherwise; they go with the draft.
+        alike: the table on file that it looks like.
+        sample: key of the sample that it is.
+        unconfirmed: the grid before all of it was taken as known from outside.
+        auditor: its rows behind a door without a budget, once an audit was asked for.
+        reports: what that audit computed.
+        size: of the rows, in bytes.
+        source: where the rows are, of which these are the first ones; None for a table of its own.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    schema: Schema
+    grid: pd.DataFrame
+    edited: pd.DataFrame
+    notes: tuple[str, ...]
+    dataset: str
+    opener: str = ""
+    read: ReadResult | None = None
+    data: bytes = field(default=b"", repr=False)
+    version: int = 0
+    checks: dict[Column, Outside] = field(default_factory=dict)
+    alike: Alike | None = None
+    sample: str = ""
+    unconfirmed: pd.DataFrame | None = None
+    auditor: Curator | None = None
+    reports: dict[Any, Any] = field(default_factory=dict)
+    size: int = 0
+    source: Source | None = None
+
+
+@dataclass(kw_only=True)
+class Job:
+    """One run in a thread of its own, so that no click can break it off.
+
+    Attributes:
+        place: in the line of runs; 0 once it has begun.
+        charged: whether its charge is on file.
+        stopped: set to stop it.
+    """
+
+    title: str
+    request_id: str = ""
+    place: int = 0
+    charged: bool = False
+    stopped: threading.Event = field(default_factory=threading.Event)
+    stage: str = ""
+    share: float = 0.0
+    release: Release | None = None
+    error: Exception | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def progress(self, stage: str, share: float) -> None:
+        """Take note of how far the run is."""
+        self.stage, self.share = stage, share
+
+    def wait(self, place: int) -> None:
+        """Take note of the place in line."""
+        self.place = place
+
+    def charge(self) -> None:
+        """Take note that the charge is on file."""
+        self.charged = True

@@ -1,0 +1,138 @@
+"""The schema one column at a time: for keyboards, for telephones, and to think about each column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.schema import PrivacyUnit
+from workbench import session
+from workbench.drafts import Draft
+from workbench.ui import charts, widgets
+from workbench.ui.language import _
+from workbench.ui.wording import KIND_WORDS, plain
+from workbench.upload import opening
+from workbench.upload.grid import KINDS, LEAVE_OUT, from_grid
+
+OUTSIDE, TABLE = "outside", "table"
+
+
+def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
+    """The grid after what the form says of the column that is looked at."""
+    names = [str(name) for name in draft.edited["column"]]
+    place = session.Widget[str](f"one-column-{draft.dataset[:12]}")
+    name = st.selectbox(_("Column"), names, key=place.key, persist_state="session")
+    row = names.index(name)
+    st.progress((row + 1) / len(names), text=_("{row} of {all}").format(row=row + 1, all=len(names)))
+    before: dict[str, Any] = {str(key): value for key, value in draft.edited.iloc[row].items()}
+    with st.container(border=True):
+        st.markdown(f"**{plain(name)}**")
+        if before["reason"]:
+            st.caption(
+                _("Why it is suggested so: {reason}").format(reason=plain(before["reason"], at_most=300))
+            )
+        after = before | _fields(before, f"one-{draft.dataset[:12]}-{draft.version}-{row}")
+        edited = draft.edited.copy()
+        for field, value in after.items():
+            edited.at[edited.index[row], field] = value
+        _what_is_clipped(draft, edited, unit, name)
+    left, right = st.columns(2)
+    left.button(
+        _("Previous column"),
+        disabled=row == 0,
+        on_click=place.put,
+        args=(names[max(0, row - 1)],),
+        width="stretch",
+    )
+    right.button(
+        _("Next column"),
+        disabled=row == len(names) - 1,
+        on_click=place.put,
+        args=(names[min(row + 1, len(names) - 1)],),
+        width="stretch",
+    )
+    return edited
+
+
+def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
+    """The fields that a kind of column has, and what they say."""
+    kind = st.selectbox(
+        _("Kind"), KINDS, KINDS.index(line["kind"]), format_func=KIND_WORDS.__getitem__, key=f"{key}-kind"
+    )
+    said: dict[str, Any] = {"kind": kind}
+    if kind == LEAVE_OUT:
+        return said
+    if kind in ("integer", "real", "date"):
+        left, right = st.columns(2)
+        said["low"] = left.text_input(_("Lowest value"), line["low"], key=f"{key}-low")
+        said["high"] = right.text_input(_("Highest value"), line["high"], key=f"{key}-high")
+        said["step"] = left.text_input(
+            _("Step, or cuts with commas between"), line["step"], key=f"{key}-step"
+        )
+        if kind != "date":
+            said["special"] = right.text_input(
+                _("Numbers with a cell of their own, such as 0"), line["special"], key=f"{key}-special"
+            )
+    else:
+        said["categories"] = st.text_area(
+            _("Categories, with | between"), line["categories"], key=f"{key}-categories"
+        )
+        if kind == "categorical":
+            said["other"] = st.checkbox(_("A cell for other values"), line["other"], key=f"{key}-other")
+    said["missing"] = st.checkbox(_("A cell for missing values"), line["missing"], key=f"{key}-missing")
+    if said["missing"]:
+        said["means missing"] = st.text_input(
+            _("What means missing, with | between"), line["means missing"], key=f"{key}-tokens"
+        )
+    return said | {"known from outside": _known(line, said, key)}
+
+
+def _known(line: dict[str, Any], said: dict[str, Any], key: str) -> bool:
+    """Where the facts come from; what only repeats the table is asked about twice."""
+    sources = {
+        TABLE: _("it was read from this table"),
+        OUTSIDE: _("from outside: a questionnaire, a law, a description of the data"),
+    }
+    source = st.radio(
+        _("Where is this known from?"),
+        list(sources),
+        index=int(bool(line["known from outside"])),
+        format_func=sources.__getitem__,
+        key=f"{key}-source",
+    )
+    repeats = not line["known from outside"] and all(line[field] == value for field, value in said.items())
+    if source == TABLE or not repeats:
+        return source == OUTSIDE
+    return st.checkbox(
+        _("These are exactly the values that this table shows. I have seen them elsewhere too."),
+        key=f"{key}-again",
+    )
+
+
+def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str) -> None:
+    """How many rows keep their value under this declaration, and what becomes of the others; internal."""
+    schema, problems = from_grid(edited[edited["column"] == name], draft.schema, unit)
+    if name in problems:
+        widgets.error_box(problems[name])
+    if schema is None or not schema.columns:
+        return
+    found = opening.outside(draft, schema.columns[0])
+    rows = max(1, len(draft.frame))
+    moved = {
+        _("moved to a bound"): found.clipped,
+        _("counted as other"): found.other,
+        _("missing"): found.missing,
+        _("no cell to go to"): found.refused,
+    }
+    kept = rows - sum(moved.values())
+    shares = {_("as they are"): kept / rows, **{label: count / rows for label, count in moved.items()}}
+    widgets.internal_badge()
+    chart = charts.bars(
+        list(shares),
+        list(shares.values()),
+        x_title=_("share of rows"),
+        alt=_("Share of rows whose value is kept, and what becomes of the others."),
+    )
+    widgets.show_chart(chart, key="clipped")
