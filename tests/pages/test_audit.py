@@ -62,7 +62,7 @@ def test_an_uploaded_list_is_joined(app: Tab) -> None:
     """An attacker's real list could not be tried."""
     app.open(people()).go("audit")
     app.upload(b"age,sex\n33,F\n", "list.csv")
-    assert "Of 1 people on the list" in app.text
+    assert "of 1 people on the list" in app.text
     app.press("Remove").upload(b"", "list.csv")
     assert "empty" in app.errors
     assert "are unique by" in app.text
