@@ -10,7 +10,7 @@ from workbench.ui import widgets
 from workbench.ui.language import _
 
 st.title(_("Show it to somebody"))
-curator = widgets.need_curator(
+data_set = widgets.need_data_set(
     _(
         "Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, on a "
         "page of its own: without an account, and without ever coming near the rows."
@@ -23,15 +23,16 @@ if notice := held.notices.pop("links", None):
     widgets.error_box(notice)
 if held.link is not None:
     view.made(*held.link)
+mine = session.ledger().is_mine(data_set.id)
 try:
-    chosen = form.choose(curator)
+    chosen = form.choose(data_set) if mine else None
     if chosen is not None:
         left, right = st.columns([2, 3], gap="large")
         with left:
             draft = form.ask(chosen)
-            form.make(curator, chosen, draft)
+            form.make(data_set, chosen, draft)
         with right:
             view.preview(chosen, draft)
-    view.listed(curator)
+    view.listed(data_set, mine=mine)
 except DpcoreError as error:
     widgets.error_box(error)

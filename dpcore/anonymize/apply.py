@@ -60,7 +60,7 @@ def recoded(frame: pd.DataFrame, plan: Plan) -> Recoded:
     result = plan.method.recode(frame, plan)
     if plan.method.cuts_freely and plan.person is not None:
         groups = held_by(published_rows(frame, plan), plan).groups(result.classes)
-        if violations(plan.models, groups).any():
+        if (violations(plan.models, groups) & ~suppressed_classes(result)).any():
             raise InfeasibleError(
                 "groups that look alike do not meet the models together, since people have rows in several",
                 remedy="take the full-domain method, or ask for less",

@@ -89,7 +89,7 @@ class LocalRecoding(_Named):
     def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
         rows, admission = _admitted(frame, plan, self)
         trees = {name: plan.hierarchies[name] for name in plan.quasi_identifiers}
-        return local_recoding(rows, trees, admission=admission)
+        return local_recoding(rows, trees, admission=admission, limit=plan.limit)
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,18 @@ def test_table_6_4() -> None:
     strict = search(table, [KAnonymity(k=2)], limit=0.19)
     assert strict.node[0] == ZIP.height
     assert strict.suppressed == 0
+    plan = Plan(
+        roles={"zip": "quasi-identifier", "age": "quasi-identifier"},
+        hierarchies={"zip": ZIP, "age": AGE},
+        models=(KAnonymity(k=2),),
+        limit=0.2,
+        method="local recoding",
+        suppressed="kept",
+    )
+    locally = apply(TABLES["6.4"], plan).to_dict("list")
+    assert locally["zip"] == ["33617", "236**", "236**", "33617", "*"]
+    assert locally["age"] == ["20-29", "40-49", "40-49", "20-29", "*"]
+    assert "*" not in apply(TABLES["6.4"], replace(plan, limit=0.19))["age"].tolist()
 
 
 def test_twenty_people_a_zip() -> None:

@@ -19,11 +19,12 @@ import pytest
 
 import dpcore as dp
 import dpcore.engines
+from dpcore.engines import keeper
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
 from dpcore.io.read import read_table
 from dpcore.schema.values import texts
-from dpcore.tables.digests import fingerprint
+from dpcore.tables.digests import fingerprint, first_rows
 from dpcore.tables.rows import DistinctRows
 from dpcore.tables.sums import levels
 from tests.contracts.engine_kinds import ENGINES
@@ -187,6 +188,21 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
     assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
     assert len(other.sample(5).frame) == min(rows, 5)
+
+
+def test_a_choice_by_place_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison that an engine passes which keeps the first rows of the file would compare nothing."""
+    frame = hostile_table(700)
+
+    def by_place(person: np.ndarray, digests: np.ndarray, number: int) -> np.ndarray:
+        places = np.arange(len(digests), dtype=np.uint64)
+        return first_rows(person, np.column_stack([places, places]), number)
+
+    monkeypatch.setattr(keeper, "first_rows", by_place)
+    twin = ENGINES["parquet"][1](tmp_path, frame, ALL_KINDS, key=KEY)
+    cliques = [ALL_KINDS.domain.names[:3]]
+    reference = FrameEngine(frame, ALL_KINDS, key=KEY).counts(cliques)[0].values
+    assert (twin.counts(cliques)[0].values != reference).any()
 
 
 def occurring(counts: np.ndarray) -> Counter[tuple[int, ...]]:

@@ -17,6 +17,7 @@ from dpcore.engines import parquet as parquet_module
 from dpcore.engines.batch import Batch
 from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
+from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import Audit
@@ -182,6 +183,23 @@ def test_a_duckdb_file_is_read_only(tmp_path: Path) -> None:
     engine = duckdb(kind="duckdb", location=str(place), query=query)
     assert engine.counts([("sex",)])[0].values.tolist() == [200, 200]
     assert place.read_bytes() == before
+
+
+def test_the_rows_of_a_person_in_a_duckdb_file(tmp_path: Path) -> None:
+    """The table of rows that count lies beside a file that is attached read-only, and must be found."""
+    library = pytest.importorskip("duckdb")
+    frame = FRAME.assign(person=np.arange(400) * 7919 % 50)
+    with library.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT * FROM frame")
+    unit = dp.PrivacyUnit(max_rows=2, id_column="person")
+    schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
+    source = DuckDBSource(
+        kind="duckdb", location=str(tmp_path / "people.duckdb"), query="SELECT * FROM people"
+    )
+    engine, reference = DuckDBEngine(source, schema, key=KEY), FrameEngine(frame, schema, key=KEY)
+    pair = [each.counts([("age", "sex")])[0].values for each in (engine, reference)]
+    assert (pair[0] == pair[1]).all()
+    assert engine.people() == reference.people() == {8: 50}
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])

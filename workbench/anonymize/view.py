@@ -179,7 +179,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
         st.download_button(
             _("Download as one HTML file"),
             lambda: of_table.file(made.table, made.guarantee, warnings),
-            "anonymized.html",
+            file_name(name, f"anonymized {models}", "html"),
             "text/html",
             on_click="ignore",
             icon=":material/description:",

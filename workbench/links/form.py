@@ -7,12 +7,12 @@ from datetime import UTC, datetime, time, timedelta
 
 import streamlit as st
 
-from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from workbench import session
 from workbench.report.downloads import CONTENTS, ROWS
 from workbench.session import Offered
+from workbench.store.datasets import DataSet
 from workbench.store.roles import sign_in_needed
 from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, Draft, Shares, in_days
 from workbench.store.surveys import links_work
@@ -24,9 +24,9 @@ DAYS = (7, 30, 90)
 RELEASE = session.Widget[str]("links-release")
 
 
-def choose(curator: Curator) -> Release | Offered | None:
+def choose(data_set: DataSet) -> Release | Offered | None:
     """What is to be shown: a release, or, as a second choice, the anonymized table; None without either."""
-    made = releases.earlier(curator)
+    made = releases.earlier(data_set)
     offered = session.session().offered
     if offered is not None:
         ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
@@ -49,7 +49,7 @@ def choose(curator: Curator) -> Release | Offered | None:
     if wanted is not None and wanted.request_id in ids:
         RELEASE.put(wanted.request_id)
     named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in made}
-    return curator.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
+    return data_set.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
 
 
 def ask(chosen: Release | Offered) -> Draft | None:
@@ -118,7 +118,7 @@ def _readers() -> tuple[str, ...]:
     return tuple(text.split()) or ("",)  # nobody yet: refused, and not a link for anybody
 
 
-def make(curator: Curator, chosen: Release | Offered, draft: Draft | None) -> None:
+def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> None:
     """The button that makes the link; for a syntactic table, after its box was read."""
     understood = True
     if isinstance(chosen, Offered):
@@ -135,7 +135,7 @@ def make(curator: Curator, chosen: Release | Offered, draft: Draft | None) -> No
         icon=":material/link:",
         disabled=not (links_work.is_set() and draft is not None and understood),
         on_click=_make,
-        args=(curator.account.dataset, chosen, draft),
+        args=(data_set.id, chosen, draft),
     )
     if not understood:
         st.caption(_("Read what the table does not promise first."))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.curator import Curator
 from dpcore.release import Release
 from workbench import session
 from workbench.links import form
 from workbench.report import asking, of_release, of_table
 from workbench.report.document import page
 from workbench.session import Offered
+from workbench.store.datasets import DataSet
 from workbench.store.shares import Draft, Share
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _
@@ -48,11 +48,13 @@ def made(title: str, token: str) -> None:
     st.link_button(_("Open it"), address, icon=":material/open_in_new:")
 
 
-def listed(curator: Curator) -> None:
+def listed(data_set: DataSet, *, mine: bool) -> None:
     """The links of this data set: what, until when, how often opened; to be revoked or made again."""
-    dataset = curator.account.dataset
+    dataset = data_set.id
     shares = session.shares().of(dataset)
     if not shares:
+        if not mine:
+            st.write(_("Nobody was shown a release of this data set by a link yet."))
         return
     st.header(_("Links of this data set"))
     for share in shares:
@@ -60,6 +62,8 @@ def listed(curator: Curator) -> None:
             left, right = st.columns([5, 2], vertical_alignment="center")
             left.markdown(f"**{plain(share.title, at_most=120)}**  \n{_state(share)}")
             left.caption(_seen(share))
+            if not mine:
+                continue
             with right.container(horizontal=True):
                 if not share.ended:
                     st.button(

@@ -156,15 +156,6 @@ def show(data_set: DataSet, request_id: str) -> None:
             record.show(session.session().curator, release, table)
             pooling.show(release)
     _files(data_set, release)
-    st.download_button(
-        _("Download as one HTML file"),
-        lambda: of_release.file(release),
-        f"release-{request_id[:8]}.html",
-        "text/html",
-        on_click="ignore",
-        icon=":material/description:",
-        help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
-    )
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
             st.markdown(f"- {sentence}")
@@ -217,6 +208,15 @@ def _files(data_set: DataSet, release: Release) -> None:
                 on_click="ignore",
                 icon=":material/menu_book:",
             )
+        st.download_button(
+            _("Download as one HTML file"),
+            lambda: of_release.file(release),
+            release_file(name, release, "report", "html"),
+            "text/html",
+            on_click="ignore",
+            icon=":material/description:",
+            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
+        )
 
 
 def _tables(release: Release) -> None:

@@ -11,6 +11,7 @@ visits a few dozen nodes; visiting nearly all of them, in order, costs less time
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -31,11 +32,18 @@ EFFORT = 1_000_000_000
 
 
 def local_recoding(
-    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, admission: Admission
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    admission: Admission,
+    limit: float = 0.0,
 ) -> Recoded:
     """Recode the hierarchies' columns so that every class may be released.
 
-    No row is suppressed as a whole: rows that no node releases join the classes where that costs least.
+    Rows that no node releases join the classes where that costs least, or are suppressed where that costs
+    less and the limit allows it.
+
+    Args: limit: share of the people who may have a row that is suppressed so.
 
     Raises: ParameterError without columns; SchemaError for an unknown column; HierarchyError for a value
         without a path; InfeasibleError when even the whole table as one class may not be released.
@@ -43,11 +51,12 @@ def local_recoding(
     check_columns(list(hierarchies))
     covering, leaf = leaf_codes(frame, hierarchies)
     gate = admission.gate(frame)
+    allowed = math.floor(limit * gate.rows.groups(np.zeros(len(frame), dtype=np.int64)).people[0])
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
     _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
     trees = [_Tree(covering[name], leaf[name][first], weights) for name in leaf]
     table = _Table(trees, weights, gate.of_tuples(first, weights))
-    classes, levels = _settle(table, _release(table))
+    classes, levels = _settle(table, _release(table), allowed)
     return recode(covering, leaf, classes=classes[tuple_of], levels=levels)
 
 
@@ -122,17 +131,36 @@ def _raise_cheapest(node: Levels, table: _Table, waiting: IntArray) -> Levels:
     return (*node[:chosen], node[chosen] + 1, *node[chosen + 1 :])
 
 
-def _settle(table: _Table, released: IntArray) -> tuple[IntArray, IntArray]:
-    """Unite the unreleased rest with the classes where that costs least, until it may be released.
+def _settle(table: _Table, released: IntArray, allowed: int) -> tuple[IntArray, IntArray]:
+    """Suppress the unreleased rest, or unite it with the classes where that costs least, until it may be
+    released.
 
-    Returns: (tuples,) class, and (classes, columns) the lowest level at which each class has one label.
+    Returns: (tuples,) class, and (classes, columns) the lowest level at which each class has one label, or
+    the one above all where it is suppressed.
     """
     rest = np.flatnonzero(released < 0)
-    while len(rest) and not table.gate.satisfied(rest, np.zeros(len(rest), dtype=np.int64)).all():
-        released[released == _cheapest_partner(table, released)] = -1
+    hidden = _is_better_hidden(table, released, rest, allowed)
+    while len(rest) and not hidden and not _may_be_released(table, rest):
+        released[released == _cheapest_partner(table, released)[0]] = -1
         rest = np.flatnonzero(released < 0)
     _, classes = np.unique(released, return_inverse=True)
-    return classes, _common_levels(table.trees, classes)
+    levels = _common_levels(table.trees, classes)
+    if hidden:
+        levels[0] = [len(tree.cost) for tree in table.trees]
+    return classes, levels
+
+
+def _is_better_hidden(table: _Table, released: IntArray, rest: IntArray, allowed: int) -> bool:
+    """Whether the rest is of few people, and costs less suppressed than with its best partner."""
+    if not len(rest) or _may_be_released(table, rest):
+        return False
+    people = table.gate.rows.taken(rest).groups(np.zeros(len(rest), dtype=np.int64)).people[0]
+    cost = table.weights[rest].sum() * len(table.trees)
+    return bool(people <= allowed and cost <= _cheapest_partner(table, released)[1])
+
+
+def _may_be_released(table: _Table, rest: IntArray) -> bool:
+    return bool(table.gate.satisfied(rest, np.zeros(len(rest), dtype=np.int64)).all())
 
 
 def _common_levels(trees: Sequence[_Tree], classes: IntArray) -> IntArray:
@@ -146,8 +174,8 @@ def _common_levels(trees: Sequence[_Tree], classes: IntArray) -> IntArray:
     return levels
 
 
-def _cheapest_partner(table: _Table, released: IntArray) -> int:
-    """The class for which it costs least that the rest, numbered -1, joins it."""
+def _cheapest_partner(table: _Table, released: IntArray) -> tuple[int, float]:
+    """The class for which it costs least that the rest, numbered -1, joins it, and what it costs."""
     numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
     levels = _common_levels(table.trees, index)
     sizes = np.bincount(index, table.weights)
@@ -157,4 +185,4 @@ def _cheapest_partner(table: _Table, released: IntArray) -> int:
         joint = np.maximum(np.maximum(levels[:, column], levels[0, column]), meet)
         before = sizes * tree.penalty[levels[:, column], first]
         price += (sizes + sizes[0]) * tree.penalty[joint, first] - before
-    return int(numbers[1:][price[1:].argmin()])
+    return int(numbers[1:][price[1:].argmin()]), float(price[1:].min())

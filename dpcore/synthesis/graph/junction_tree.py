@@ -36,7 +36,7 @@ class JunctionTree:
     @classmethod
     def over(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
         """A tree in which every clique has a node that contains it."""
-        masks = eliminate(domain.sizes, [_mask(domain, clique) for clique in cliques])
+        masks = eliminate(domain.sizes, [mask_of(domain, clique) for clique in cliques])
         order, parents = _spanning(masks)
         ranked = sorted(range(len(domain.names)), key=lambda i: (domain.sizes[i], i))
         nodes = [_names(domain, masks[i], ranked) for i in order]
@@ -73,11 +73,11 @@ class Room:
         """Start with a tree of these nodes, which are taken in whatever the limit."""
         self.domain = domain
         self.limit = limit
-        self.nodes = eliminate(domain.sizes, [_mask(domain, node) for node in nodes])
+        self.nodes = eliminate(domain.sizes, [mask_of(domain, node) for node in nodes])
 
     def add(self, clique: Clique) -> bool:
         """Take the clique in, if the tree stays within the limit; says whether it did."""
-        mask = _mask(self.domain, clique)
+        mask = mask_of(self.domain, clique)
         if any(mask & node == mask for node in self.nodes):
             return True
         nodes = eliminate(self.domain.sizes, [*self.nodes, mask])
@@ -89,11 +89,11 @@ class Room:
     @property
     def cliques(self) -> tuple[Clique, ...]:
         """The nodes by their columns."""
-        return tuple(_names(self.domain, node, range(len(self.domain.names))) for node in self.nodes)
+        return tuple(clique_of(self.domain, node) for node in self.nodes)
 
     def keep(self, cliques: Iterable[Clique]) -> None:
         """Forget all cliques but these, taken in before, if their own tree is smaller."""
-        own = eliminate(self.domain.sizes, [_mask(self.domain, clique) for clique in cliques])
+        own = eliminate(self.domain.sizes, [mask_of(self.domain, clique) for clique in cliques])
         self.nodes = min(own, self.nodes, key=lambda nodes: tree_cells(self.domain.sizes, nodes))
 
 
@@ -157,8 +157,14 @@ def _spanning(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
     return order, parents
 
 
-def _mask(domain: Domain, clique: Iterable[str]) -> int:
+def mask_of(domain: Domain, clique: Iterable[str]) -> int:
+    """The clique as a bit mask over the columns of the domain."""
     return sum(1 << domain.names.index(name) for name in clique)
+
+
+def clique_of(domain: Domain, mask: int) -> Clique:
+    """The columns of a bit mask, in the order of the domain."""
+    return _names(domain, mask, range(len(domain.names)))
 
 
 def _names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:

@@ -15,8 +15,10 @@ from dpcore.anonymize.partition import recoding as module
 from dpcore.anonymize.partition.admission import Admission
 from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding, nodes_by_cost
+from dpcore.anonymize.quality import suppressed_classes
 from dpcore.errors import HierarchyError, InfeasibleError, ParameterError
 from dpcore.risk.disclosure import attribute_risk
+from tests.anonymize.test_brute_force import table
 
 PLACE = Hierarchy.from_csv("a1;a;*\na2;a;*\nb1;b;*\nb2;b;*\nb3;b;*")
 AGE = Hierarchy.from_csv("1;1-2;1-4;*\n2;1-2;1-4;*\n3;3-4;1-4;*\n4;3-4;1-4;*\n5;5;5;*")
@@ -71,10 +73,10 @@ def test_loses_less_than_the_best_full_domain_node(k: int) -> None:
     """Broken: generalizing only where needed loses more than generalizing everywhere (all nodes tried)."""
     tables = [random_table(seed, 60) for seed in range(10)]
     nodes = list(product(range(3), range(4), range(2)))
-    for table in tables:
-        costs = [full_domain_ncp(table, node, k) for node in nodes]
+    for each in tables:
+        costs = [full_domain_ncp(each, node, k) for node in nodes]
         best = min(cost for cost in costs if cost is not None)
-        assert local_recoding(table, TREES, admission=Admission(k=k)).ncp < best
+        assert local_recoding(each, TREES, admission=Admission(k=k)).ncp < best
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -241,3 +243,23 @@ def test_adult_loses_less_than_arx(shared, columns: list[str], k: int, bar: floa
     result = local_recoding(adult, trees, admission=Admission(k=k))
     assert result.frame(adult).groupby(columns).size().min() >= k
     assert result.ncp < bar
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.2, 0.5])
+def test_a_rest_within_the_limit_is_suppressed_where_that_keeps_more(limit: float) -> None:
+    """SEEDS B7: the limit would be ignored, or a group below k be published, or more be lost than without."""
+    hidden = 0
+    for case in map(table, range(80)):
+        frame = case.frame.assign(person=case.people or range(len(case.frame)))
+        admission = Admission(k=3, person="person" if case.people else None)
+        try:
+            strict = local_recoding(frame, case.hierarchies, admission=admission)
+        except InfeasibleError:
+            continue
+        found = local_recoding(frame, case.hierarchies, admission=admission, limit=limit)
+        assert found.ncp <= strict.ncp + 1e-12
+        for group, suppressed in enumerate(suppressed_classes(found)):
+            people = frame["person"][found.classes == group].nunique()
+            assert people >= 3 or (suppressed and people <= limit * frame["person"].nunique())
+            hidden += people < 3
+    assert (hidden > 0) == (limit > 0)

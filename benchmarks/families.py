@@ -1,0 +1,115 @@
+"""Seeded tables of many shapes, for benchmarks: drawn from structure that is public, from no person's data.
+
+A Bayesian network draws a column after its parents: every combination of the parents' cells has its own
+distribution, from a Dirichlet law around the column's own. Of ordered columns the distribution moves with the
+parents, in bumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+MIXED = (2, 2, 5, 5, 6, 7, 9, 9, 15, 16, 26, 41, 73, 100)
+CENSUS = (2, 2, 3, 4, 5, 6, 8, 9, 12, 100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Tables of one shape.
+
+    Attributes:
+        make: seed -> a table of cell numbers.
+        ordered: columns whose neighboring cells are alike.
+    """
+
+    name: str
+    sizes: dict[str, int]
+    make: Callable[[int], pd.DataFrame]
+    ordered: tuple[str, ...] = ()
+
+
+def network(
+    sizes: Sequence[int],
+    rows: int,
+    seed: int,
+    *,
+    parents: int = 3,
+    strength: float = 1.0,
+    ordered: Sequence[int] = (),
+) -> pd.DataFrame:
+    """Rows of a random Bayesian network with at most so many parents a column.
+
+    Args:
+        strength: how far a distribution moves with the parents; 0 leaves columns independent.
+        ordered: positions of columns with bumps.
+    """
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(sizes))
+    codes = np.zeros((rows, len(sizes)), dtype=np.int64)
+    for place, column in enumerate(order):
+        size = sizes[column]
+        own = rng.dirichlet(np.full(size, 0.7))
+        count = min(place, parents)
+        above = rng.choice(order[:place], size=count, replace=False) if count else []
+        key, cells = np.zeros(rows, dtype=np.int64), 1
+        for parent in above:
+            groups = min(sizes[parent], 6)
+            key = key * groups + codes[:, parent] * groups // sizes[parent]
+            cells *= groups
+        laws = np.empty((cells, size))
+        for cell in range(cells):
+            if column in ordered:
+                center, width = rng.uniform(0, size), size * rng.uniform(0.05, 0.3)
+                bump = np.exp(-0.5 * ((np.arange(size) - center) / width) ** 2)
+                laws[cell] = (1 - strength / 2) * own + strength / 2 * bump / bump.sum()
+            else:
+                laws[cell] = rng.dirichlet(own * size / max(strength, 1e-9) * 0.7 + 1e-3)
+        ends = laws.cumsum(axis=1)
+        ends[:, -1] = 1.0
+        codes[:, column] = (rng.random(rows)[:, None] > ends[key]).sum(axis=1)
+    return pd.DataFrame(codes, columns=_names(sizes))
+
+
+def strong_pair(rows: int, seed: int) -> pd.DataFrame:
+    """Ten columns of noise, of which two nearly agree."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 8, size=(rows, 10))
+    codes[:, 7] = np.where(rng.random(rows) < 0.9, codes[:, 2], codes[:, 7])
+    return pd.DataFrame(codes, columns=_names([8] * 10))
+
+
+def _names(sizes: Sequence[int]) -> list[str]:
+    return [f"c{i}" for i in range(len(sizes))]
+
+
+def _family(
+    name: str, sizes: Sequence[int], rows: int, *, ordered: Sequence[int] = (), strength: float = 1.0
+) -> Family:
+    names = _names(sizes)
+    return Family(
+        name=name,
+        sizes=dict(zip(names, sizes, strict=True)),
+        make=lambda seed: network(sizes, rows, seed, strength=strength, ordered=ordered),
+        ordered=tuple(names[i] for i in ordered),
+    )
+
+
+_wide = np.random.default_rng(60).choice([2, 3, 5, 8, 12, 20], size=60).tolist()
+FAMILIES = (
+    _family("binary16", [2] * 16, 20_000),
+    _family("binary23", [2] * 23, 50_000),
+    _family("mixed14", MIXED, 48_000, ordered=(12, 13)),
+    _family("census10", CENSUS, 30_000, ordered=(9,)),
+    _family("wide60", _wide, 100_000),
+    _family("small8", (2, 3, 4, 5, 6, 8, 10, 12), 2_000),
+    _family("independent", (2, 2, 4, 5, 6, 8, 9, 10, 12, 20), 30_000, strength=0.0),
+    Family(
+        name="strong pair",
+        sizes=dict.fromkeys(_names([8] * 10), 8),
+        make=lambda seed: strong_pair(20_000, seed),
+    ),
+)
