@@ -79,16 +79,16 @@ def a_page_owns_its_room(module: str, imported: str) -> str | None:
 
 
 def workbench_floor(module: str) -> int:
-    """Where a module of workbench is: from samples and store up to the rooms of the pages."""
+    """Where a module of workbench is: the rooms below in this order, and then those of the pages."""
     rooms = (
         "samples",
         "store",
         "apart",
         "reading",
         "drafts",
+        "notes",
         "web",
         "person",
-        "notes",
         "session",
         "ui",
         "report",

@@ -229,7 +229,7 @@ def percent(share: float) -> str:
         return _("over 99 %")
     if share == 0:
         return "0 %"
-    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+    return f"{100 * share:.1f} %" if round(share, 3) < 0.1 else f"{100 * share:.0f} %"
 
 
 def join(names: list[Any]) -> str:

@@ -73,10 +73,10 @@ def test_loses_less_than_the_best_full_domain_node(k: int) -> None:
     """Broken: generalizing only where needed loses more than generalizing everywhere (all nodes tried)."""
     tables = [random_table(seed, 60) for seed in range(10)]
     nodes = list(product(range(3), range(4), range(2)))
-    for table in tables:
-        costs = [full_domain_ncp(table, node, k) for node in nodes]
+    for each in tables:
+        costs = [full_domain_ncp(each, node, k) for node in nodes]
         best = min(cost for cost in costs if cost is not None)
-        assert local_recoding(table, TREES, admission=Admission(k=k)).ncp < best
+        assert local_recoding(each, TREES, admission=Admission(k=k)).ncp < best
 
 
 @pytest.mark.parametrize("seed", range(10))
