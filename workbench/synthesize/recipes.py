@@ -13,10 +13,7 @@ from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
 from workbench.drafts import Job
-<<<<<<< HEAD
 from workbench.store.start import ledger as shared_ledger
-=======
->>>>>>> refs/heads/house
 from workbench.ui.language import N_, Words, _, said
 
 
