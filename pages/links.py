@@ -23,8 +23,8 @@ if notice := held.notices.pop("links", None):
     widgets.error_box(notice)
 if held.link is not None:
     view.made(*held.link)
-mine = session.ledger().is_mine(data_set.id)
 try:
+    mine = session.ledger().is_mine(data_set.id)
     chosen = form.choose(data_set) if mine else None
     if chosen is not None:
         left, right = st.columns([2, 3], gap="large")

@@ -19,7 +19,7 @@ from dpcore.anonymize.methods import Mondrian
 from dpcore.curator import Curator
 from dpcore.errors import DisclosureError, LimitError, ParameterError
 from dpcore.evaluation.learning import Efficacy
-from dpcore.evaluation.proposals import SuggestedHierarchies, SuggestedRoles, default_plan
+from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, default_plan
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.synthesis import Adaptive, Histogram, Recipe
@@ -196,8 +196,8 @@ def test_an_evaluation_is_what_it_would_be_here() -> None:
     """The original would be changed on its way, or an internal result would not come back."""
     curator = opened()
     stages: list[str] = []
-    here = curator.evaluate(SuggestedRoles()).content
-    assert curator.evaluate(asking.Apart(SuggestedRoles(), never)).content == here
+    here = curator.evaluate(RolesOf()).content
+    assert curator.evaluate(asking.Apart(RolesOf(), never)).content == here
     public = PublicTable(
         pd.DataFrame({"age": [30, 40] * 50, "sex": ["F", "M"] * 50, "city": ["A", "B"] * 50})
     )
@@ -217,7 +217,7 @@ def test_an_evaluation_is_what_it_would_be_here() -> None:
 def test_an_anonymized_table_is_what_it_would_be_here() -> None:
     """Rows or the plan would change on the way; errors would lose their remedy."""
     curator = opened()
-    hierarchies = curator.evaluate(SuggestedHierarchies(columns=("age", "sex"))).content
+    hierarchies = curator.evaluate(HierarchiesOf(columns=("age", "sex"))).content
     roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "insensitive"}
     for method in ("full-domain", "mondrian"):
         plan = default_plan(roles, hierarchies, k=5)
