@@ -60,13 +60,13 @@ bench: $(VENV)/dev
 wheel: $(VENV)/dev
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build .
 
-# The files app and dev tell when the requirements were last installed.
-$(VENV)/app: requirements.txt | $(BIN)/python
-	$(INSTALL) -r requirements.txt
+# The files app and dev tell when the requirements were last installed, each package with its hash.
+$(VENV)/app: requirements.lock | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements.lock
 	touch $@
 
-$(VENV)/dev: requirements.txt requirements-dev.txt | $(BIN)/python
-	$(INSTALL) -r requirements-dev.txt
+$(VENV)/dev: requirements-dev.lock | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements-dev.lock
 	touch $@
 
 # DuckDB and PySpark, which only connected sources need; Spark wants Java besides.

@@ -10,32 +10,33 @@ from workbench.ui.language import _
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 who = sign_in_view.let_in()
+FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/learn.py")
 
 
-def page_of(name: str, title: str, icon: str, **options: Any) -> Any:
+def page_of(path: str, title: str, icon: str, **options: Any) -> Any:
     """A page of the navigation; analysts see the few that open no data and spend nothing."""
-    shown = who.role == "steward" or name in ("upload", "synthesize", "learn")
-    options |= {"title": title, "icon": f":material/{icon}:", "visibility": "visible" if shown else "hidden"}
-    return st.Page(f"pages/{name}.py", **options)
+    shown = who.role == "steward" or path in FOR_ANALYSTS
+    options |= {"title": title, "icon": icon, "visibility": "visible" if shown else "hidden"}
+    return st.Page(path, **options)
 
 
 pages = {
     _("Prepare"): [
-        page_of("upload", _("Data"), "upload_file", default=True),
-        page_of("codebook", _("Codebook"), "menu_book"),
-        page_of("audit", _("Audit"), "policy"),
+        page_of("pages/upload.py", _("Data"), ":material/upload_file:", default=True),
+        page_of("pages/codebook.py", _("Codebook"), ":material/menu_book:"),
+        page_of("pages/audit.py", _("Audit"), ":material/policy:"),
     ],
     _("Share safely"): [
-        page_of("anonymize", _("Anonymize"), "blur_on"),
-        page_of("synthesize", _("Synthesize"), "bar_chart"),
-        page_of("local_dp", _("Local answers"), "how_to_vote"),
-        page_of("links", _("Links"), "link"),
+        page_of("pages/anonymize.py", _("Anonymize"), ":material/blur_on:"),
+        page_of("pages/synthesize.py", _("Synthesize"), ":material/bar_chart:"),
+        page_of("pages/local_dp.py", _("Local answers"), ":material/how_to_vote:"),
+        page_of("pages/links.py", _("Links"), ":material/link:"),
     ],
     _("Judge"): [
-        page_of("evaluate", _("Evaluate"), "balance"),
-        page_of("ledger", _("Ledger"), "receipt_long"),
+        page_of("pages/evaluate.py", _("Evaluate"), ":material/balance:"),
+        page_of("pages/ledger.py", _("Ledger"), ":material/receipt_long:"),
     ],
-    _("Learn"): [page_of("learn", _("Learn"), "school")],
+    _("Learn"): [page_of("pages/learn.py", _("Learn"), ":material/school:")],
 }
 
 page = st.navigation(pages)

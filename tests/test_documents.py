@@ -181,3 +181,14 @@ GUIDES = "".join(
 def test_paths_in_the_guides_exist(path: str) -> None:
     """Whoever follows the guide would look for a file that is not there."""
     assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("name", ["requirements", "requirements-dev"])
+def test_the_lock_has_what_is_required(name: str) -> None:
+    """`make app` installs the lock: a package that is required and not locked would be missing there."""
+    lock = (ROOT / f"{name}.lock").read_text(encoding="utf-8")
+    locked = set(re.findall(r"^([\w.-]+==[\w.]+) \\$", lock, re.MULTILINE))
+    lines = (ROOT / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    required = {re.sub(r"\[.*\]", "", line) for line in lines if "==" in line}
+    assert required <= locked, "run `make lock`"
+    assert lock.count("--hash=sha256:") >= len(locked)

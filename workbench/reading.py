@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from workbench.apart.worker import Server
 MEMORY = 900 * 2**20
 """Bytes that reading one file may take, beyond what the libraries take."""
 SECONDS = 30
+_log = logging.getLogger("workbench.deeds")
 _AT_ONCE = threading.BoundedSemaphore(2)
 
 
@@ -48,6 +50,7 @@ def read(
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
     with _AT_ONCE:
+        _log.info("a file of %d bytes is read", len(data))
         try:
             table, schema, dataset = process.run(
                 read_within, data, name, options, key, cancelled=cancelled, memory=MEMORY, seconds=SECONDS

@@ -146,6 +146,7 @@ class Session:
     def leave(self, dataset: str) -> None:
         """Forget a data set that is no longer this person's."""
         self.curators.pop(dataset, None)
+        self.bytes.pop(dataset, None)
         self.data_sets.pop(dataset, None)
         self.choose("")
 
@@ -187,7 +188,7 @@ class Session:
         self.dropped = tuple(curator.name for curator in self.curators.values())
         if self.draft is not None:
             self.dropped += (self.draft.name,)
-        self.draft = self.job = self.shown = self.anonymization = None
+        self.draft = self.job = self.shown = self.anonymization = self.offered = None
         for each in (self.curators, self.bytes, self.reports, self.tables):
             each.clear()
 
@@ -232,6 +233,11 @@ def language() -> str:
     if get_script_run_ctx(suppress_warning=True) is None:
         return "en"
     return st.context.locale or "en"
+
+
+def is_dark() -> bool:
+    """Whether this tab is shown light on dark."""
+    return st.context.theme.type == "dark"
 
 
 @dataclass(frozen=True)
@@ -342,17 +348,6 @@ def forget_person() -> None:
 def shares() -> Shares:
     """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.shares()
-
-
-def is_kept(request_id: str) -> bool:
-    """Whether a paid release waits in memory for the database to take it."""
-    return start.ledger().is_kept(request_id)
-
-
-def store_kept(request_id: str) -> bool:
-    """Have the ledger store what it keeps; whether this request is stored now."""
-    start.ledger().store_kept()
-    return not is_kept(request_id)
 
 
 def surveys() -> Surveys:

@@ -88,10 +88,10 @@ def cells_of(column: Column, values: pd.Series) -> Cells:
         return column.encode(values).astype(small)
     if isinstance(dtype, pd.CategoricalDtype):
         places, known = values.cat.codes.to_numpy(), pd.Series(dtype.categories)
-    elif isinstance(dtype, np.dtype) and dtype.kind in "iu" and _span(values) < _NARROW:
-        low, high = values.min(), values.max()
-        places, known = values.to_numpy(), pd.Series(np.arange(int(low), int(high) + 1), dtype=dtype)
-        places = places if low == 0 else places - low.astype(np.int64)
+    elif isinstance(dtype, np.dtype) and dtype.kind in "iu" and (low := _low(values)) is not None:
+        numbers = values.to_numpy()
+        places = numbers.astype(np.int64) - low if low or dtype.itemsize == 8 else numbers
+        known = pd.Series(np.arange(low, low + int(places.max()) + 1), dtype=dtype)
     else:
         places, distinct = pd.factorize(values)
         known = pd.Series(distinct, dtype=dtype)
@@ -105,5 +105,8 @@ def cells_of(column: Column, values: pd.Series) -> Cells:
     return table[places]
 
 
-def _span(values: pd.Series) -> int:
-    return int(values.max()) - int(values.min())
+def _low(values: pd.Series) -> int | None:
+    """The lowest of whole numbers that lie close together."""
+    numbers = values.to_numpy()
+    low, high = int(numbers.min()), int(numbers.max())
+    return low if high - low < _NARROW and high < 2**63 - 1 else None

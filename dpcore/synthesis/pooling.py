@@ -20,7 +20,7 @@ from dpcore.schema.schema import Schema
 from dpcore.synthesis.sampling import sample_cells
 from dpcore.tables.rows import PublicTable
 
-People = Literal["different", "the same", "unknown"]
+People = Literal["unknown", "different", "the same"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

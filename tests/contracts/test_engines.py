@@ -21,6 +21,7 @@ import dpcore as dp
 import dpcore.engines
 from dpcore.engines import keeper
 from dpcore.engines.base import Engine
+from dpcore.engines.batch import cells_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.io.read import read_table
 from dpcore.schema.values import texts
@@ -157,14 +158,15 @@ def bag(found: DistinctRows) -> Counter[tuple[object, ...]]:
     return Counter(cells)
 
 
-def third(frame: pd.DataFrame) -> np.ndarray:
-    """A public rule: the third of the alphabet, about."""
-    return frame[HOSTILE[2]].astype("str").str.len().fillna(2).clip(upper=2).to_numpy(np.int64)
-
-
 @pytest.mark.parametrize("rows", [1, 700])
 def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     """An engine that counts, keeps or tells apart other rows than the others breaks promise or budget."""
+
+    column = HOSTILE[2]
+
+    def third(frame: pd.DataFrame) -> np.ndarray:  # a public rule, which Spark sends to its workers
+        return frame[column].astype("str").str.len().fillna(2).clip(upper=2).to_numpy(np.int64)
+
     frame = hostile_table(rows)
     reference, other = FrameEngine(frame, ALL_KINDS, key=KEY), each(frame, ALL_KINDS, key=KEY)
     names = ALL_KINDS.domain.names
@@ -188,6 +190,17 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
     assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
     assert len(other.sample(5).frame) == min(rows, 5)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16", "int64", "uint8", "uint64"])
+def test_cells_of_whole_numbers_at_the_ends_of_their_type(kind: str) -> None:
+    """Looked up in a narrow table, numbers near the ends would wrap around into other people's cells."""
+    ends = np.iinfo(kind)
+    numbers = [ends.min, ends.min + 1, -1 if ends.min else 1, 0, 1, 100, ends.max - 1, ends.max]
+    column = dp.Integer("x", low=-200, high=200, bin_width=3)
+    for some in (numbers, numbers[-2:], numbers[:2], numbers[3:6]):
+        values = pd.Series(some, dtype=kind)
+        assert cells_of(column, values).tolist() == column.encode(values).tolist()
 
 
 def test_a_choice_by_place_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

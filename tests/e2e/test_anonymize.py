@@ -12,10 +12,9 @@ from tests.e2e.test_audit import sample
 
 
 def sliders(person: Person) -> list[str]:
-    """What the sliders for k and the suppression limit are at."""
-    return person.page.get_by_role("slider").evaluate_all(
-        "all => all.map(each => each.getAttribute('aria-valuetext'))"
-    )[:2]
+    """What k and the suppression limit are at."""
+    limit = person.page.get_by_role("slider").first.get_attribute("aria-valuetext") or ""
+    return [person.page.get_by_label("Everybody looks like at least").first.input_value(), limit]
 
 
 def point(person: Person, k: int, limit: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -11,11 +12,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
-from dpcore.engines.spark import SparkEngine
+from dpcore.engines.frame import FrameEngine
+from dpcore.engines.spark import SparkEngine, _Mark, _Task
+from dpcore.engines.work import Counting
 from dpcore.schema.source import Source
 from tests.contracts.engine_kinds import spark_session
 
@@ -36,6 +40,27 @@ def ages(marker: Path, *, always: bool) -> Any:
 
     rows = spark_session().range(0, 400, 1, 2).mapInArrow(deadly, "id bigint")
     return rows.selectExpr("id % 10 AS age")
+
+
+def test_what_workers_do_without_spark() -> None:
+    """The kernel and the choice of rows on workers would differ from those in memory."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {"age": rng.integers(0, 10, 600), "person": rng.integers(0, 90, 600), "x": rng.random(600)}
+    )
+    unit = dp.PrivacyUnit(max_rows=2, id_column="person")
+    schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
+    rows = pa.Table.from_pandas(frame, preserve_index=False)
+    mark = _Mark(names=("age", "person", "x"), declared=("c0",), person="person", key=KEY)
+    marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
+    kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
+    work = Counting(domain=schema.domain, cliques=[("age",), ()])
+    task = pickle.loads(pickle.dumps(_Task(work=work, names=("age",), schema=schema)))
+    (answer,) = task(kept.to_batches(max_chunksize=50))
+    number, counts = pickle.loads(answer.column(0)[0].as_py())
+    reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
+    assert number == reference[1].values == counts[1]
+    assert counts[0].tolist() == reference[0].values.tolist()
 
 
 def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:

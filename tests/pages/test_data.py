@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import sqlite3
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 from tests.pages.tab import CSV, Tab
 from workbench.store.settings import read_settings
 from workbench.upload import source_view
+from workbench.web import holders
 
 
 def grid_key(app: Tab) -> str:
@@ -241,6 +243,27 @@ def test_a_table_that_was_changed_a_little_is_recognized(app):
     app.press("Open the data set")
     notes = [line for line in app.curator.lines() if "sketch" in line.content]
     assert [line.content["people"] for line in notes] == ["the same"]
+
+
+def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
+    """Open tables would fill the memory until the system ends the server, and everybody's work with it."""
+    limits = dataclasses.replace(read_settings(), tables=len(holders.sizes()) + 1)
+    monkeypatch.setattr(holders, "read_settings", lambda: limits)
+    first, second = new_tab().open(), new_tab()
+    second.go("upload").upload(CSV)
+    assert "as many open tables as it may" in second.errors
+    assert second.session.draft is None
+    limits = dataclasses.replace(limits, tables=1_000, table_bytes=sum(holders.sizes()) + 1_000)
+    second.upload(CSV)
+    assert "no room for one more table" in second.errors
+    limits = dataclasses.replace(limits, idle_minutes=1e-9)
+    holders.drop_idle()  # nobody did anything for a while: there is room again
+    limits = dataclasses.replace(limits, idle_minutes=60)
+    assert first.session.curator is None
+    assert "people\\.csv went from memory" in "".join(each.value for each in first.go("audit").at.warning)
+    assert "went from memory" not in "".join(each.value for each in first.press("Understood").at.warning)
+    second.open()
+    assert second.errors == ""
 
 
 def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ def test_a_table_for_learning(opened):
     """The way from choosing a label to drawn rows would break, or cost something else."""
     opened.go("synthesize").press("A table for learning")
     assert "How far each mean of a class is off" in opened.text
-    assert metric(opened, "Cost") == "0.5"
+    assert metric(opened, "Cost") == "epsilon 0.5"
     opened.release()
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Table for learning")
@@ -64,17 +64,22 @@ def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
     assert spent(opened) == 0.5
 
 
+def field(tab):
+    """Where releases of other holders are brought."""
+    return next(each for each in tab.at.file_uploader if each.label.startswith("Noisy counts and model"))
+
+
 def test_rare_rows_from_a_histogram_and_a_pool(opened):
     """SEEDS E10, E11: rows with chosen values, and those of two holders, from any kind of release."""
     opened.go("synthesize").release()
     opened.set("multiselect", "Only rows with", ["age"])
     assert opened.errors == ""
     kept = next(each.value["age"] for each in opened.at.dataframe if list(each.value.columns) == ["age"])
-    assert kept.nunique() == 1  # the first cell, until another is chosen
+    assert kept.nunique() <= 1  # the first cell, until another is chosen; noise may leave it empty
     opened.set("multiselect", "Only rows with", [])
     release = opened.curator.release(opened.session.shown)
     other = dataclasses.replace(release, request_id="other").to_json().encode()
-    opened.at.file_uploader[-1].upload("other.json", other, "application/json").run()
+    field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""
     assert "They are not added: nobody says who is in several" in opened.text
     opened.set("radio", "Who is in these tables?", "the same")
@@ -83,5 +88,5 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     assert "a person loses at most epsilon 0.5" in opened.text
     assert len(opened.at.dataframe[-1].value) == 200
     assert spent(opened) == 0.5
-    opened.at.file_uploader[-1].upload("bad.json", b"{}", "application/json").run()
+    field(opened).upload("bad.json", b"{}", "application/json").run()
     assert "release" in opened.errors

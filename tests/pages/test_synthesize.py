@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
+import sqlalchemy as sa
 
 from dpcore.accounting.loss import UNIT
-from dpcore.mechanisms.rehearsal import Rehearsal
-from dpcore.synthesis import Histogram
+from dpcore.mechanisms.measurer import Measurer
 from tests.pages.tab import CSV, Tab
+from workbench.apart import line
+from workbench.store import start
 
 
 def spent(tab: Tab) -> float:
@@ -214,14 +218,10 @@ def test_zcdp(app):
 def test_a_failed_run_is_said_and_its_charge_stays(opened, monkeypatch):
     """A run that broke off would vanish, with what it cost."""
 
-    fit = Histogram.fit
-
-    def broken(self, measurer, on_progress):
-        if isinstance(measurer, Rehearsal):
-            return fit(self, measurer, on_progress)
+    def broken(self, values, scale):
         raise RuntimeError("a cell value")
 
-    monkeypatch.setattr(Histogram, "fit", broken)
+    monkeypatch.setattr(Measurer, "_draw", broken)  # the rehearsal draws nothing
     opened.go("synthesize").release()
     assert "Something went wrong here that should not have" in opened.errors
     assert "cell value" not in opened.errors
@@ -235,3 +235,46 @@ def test_unconfirmed_facts_are_named_before_paying(app):
     app.upload(CSV).press("Open the data set").go("synthesize")
     app.set("selectbox", "Column", "sex").press("Release for")
     assert any("taken from the data itself, of sex" in each.value for each in app.at.warning)
+
+
+def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
+    """Somebody behind long runs would see nothing, could not step back, or would pay for nothing."""
+    one = line.Line(1)
+    monkeypatch.setattr(line, "runs", lambda: one)
+    opened.go("synthesize")
+    with one.turn(lambda place: None):
+        opened.press("Release for").press("Pay and release")
+        assert "Nothing is charged yet" in opened.text
+        assert opened.session.job.place == 1
+        opened.press("Stop it")
+        assert opened.session.job.done.wait(20)
+        opened.at.run()
+    assert "was stopped before its end" in opened.errors
+    assert "Nothing was charged." in opened.text
+    assert spent(opened) == 0
+    opened.press("Back").release()
+    assert spent(opened) == 0.5
+
+
+def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
+    """What was paid for would wait in memory, and the person would not know how to get it."""
+    ledger = start.ledger()
+    append = ledger._append
+    down = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
+
+    def fail(connection, standing, last, request_id, state, *given):
+        if state == "committed":
+            raise down
+        return append(connection, standing, last, request_id, state, *given)
+
+    opened.go("synthesize")
+    with monkeypatch.context() as database:
+        database.setattr(ledger, "_append", fail)
+        opened.release()
+        assert "could not be stored yet" in opened.errors
+        opened.press("Store it now")  # it is still down
+        assert "could not be stored yet" in opened.errors
+    opened.press("Store it now")
+    assert "Histogram of age" in opened.at.title[0].value
+    assert opened.curator.lines()[-1].state == "committed"
+    assert spent(opened) == 0.5

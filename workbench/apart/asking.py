@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded
-from dpcore.evaluation.question import Evaluation, Result
+from dpcore.evaluation.question import Evaluation, Readable, Result
 from dpcore.schema import Schema
 from dpcore.synthesis.base import silent
 from dpcore.tables.rows import Microdata
@@ -34,6 +34,10 @@ class Apart(Evaluation[Result]):
     def about(self) -> tuple[str, ...]:
         return self._evaluation.about
 
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """As the evaluation."""
+        return self._evaluation.read(table, schema)
+
     def compute(self, original: Microdata, schema: Schema) -> Result:
         """As the evaluation. Raises: its errors; StoppedError; LimitError where the system ended it."""
         evaluation: Any = self._evaluation
@@ -41,16 +45,24 @@ class Apart(Evaluation[Result]):
         if tell is not silent:
             evaluation = dataclasses.replace(evaluation, on_progress=silent)
         answer: Result = process.compute(
-            compute, evaluation, original.frame, schema, on_progress=tell, cancelled=self._cancelled
+            compute,
+            evaluation,
+            type(original),
+            vars(original),
+            schema,
+            on_progress=tell,
+            cancelled=self._cancelled,
         )
         return answer
 
 
-def compute(server: Server, evaluation: Any, frame: pd.DataFrame, schema: Schema) -> Any:
+def compute(
+    server: Server, evaluation: Any, kind: type[Microdata], rows: dict[str, Any], schema: Schema
+) -> Any:
     """What the other process does."""
     if hasattr(evaluation, "on_progress"):
         evaluation = dataclasses.replace(evaluation, on_progress=server.tell)
-    return evaluation.compute(Microdata(frame), schema)
+    return evaluation.compute(kind(**rows), schema)
 
 
 class ApartMethod:

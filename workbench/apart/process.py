@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -18,6 +19,8 @@ from dpcore.synthesis.base import OnProgress, silent
 from workbench.apart.line import stopped
 from workbench.apart.messages import receive, send
 from workbench.store.settings import CHECKOUT
+
+_log = logging.getLogger("workbench.deeds")
 
 
 class WorkEnded(Exception):
@@ -104,6 +107,7 @@ def run(
     """
     line, number = _worker.copy()
     process: int | None = number
+    kind = ""
     started = time.monotonic()
     try:
         send(line, (function, given, memory, seconds))
@@ -126,6 +130,8 @@ def run(
         if process is not None:
             _end(process)
         line.close()
+        ended = "stopped" if process is not None else kind
+        _log.info("%s %s after %.1f s", function.__name__, ended, time.monotonic() - started)
     if kind == "done":
         return content
     if kind == "refused":

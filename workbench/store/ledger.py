@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from typing import Any
 
@@ -47,6 +48,7 @@ from workbench.store.rows import (
 )
 from workbench.store.tables import accounts, lines, releases, running
 
+_log = logging.getLogger("workbench.deeds")
 _KEPT = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take them."""
 
@@ -327,6 +329,14 @@ class SqlLedger:
     def _saw(self, line: Line | None) -> None:
         if line is not None:
             self._store.witness.note(line.dataset, line.number, line.digest)
+            _log.info(
+                "account %s line %d: %s, request %s, %d units",
+                line.dataset[:8],
+                line.number,
+                line.state,
+                line.request_id[:8],
+                line.charge.units,
+            )
 
     def _checked_account(self, dataset: str) -> Account:
         with self._store.reading() as connection:

@@ -114,7 +114,8 @@ def _warn(
                 on_click=box.put,
                 args=(epsilon,),
             )
-    ways = [_("take fewer columns, or wider steps")]
+    alone = isinstance(recipe, Histogram)
+    ways = [_("declare wider steps") if alone else _("take fewer columns, or wider steps")]
     if curator.rule.pure and len(expected_error) > 5:
         ways.append(_("with so many tables, a budget under zCDP has less noise: it is chosen at the opening"))
     st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))

@@ -13,6 +13,7 @@ from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
 from workbench.drafts import Job
+from workbench.store.start import ledger as shared_ledger
 from workbench.ui.language import N_, Words, _, said
 
 
@@ -156,12 +157,21 @@ def stop() -> None:
 
 def is_kept(job: Job) -> bool:
     """Whether the run was paid and ended well, and only the database could not take its release yet."""
-    return session.is_kept(job.request_id)
+    return shared_ledger().is_kept(job.request_id)
+
+
+def is_stored(job: Job) -> bool:
+    """Whether its release came into the ledger after all."""
+    curator = session.session().curator
+    ends = [line.state for line in curator.lines() if line.request_id == job.request_id] if curator else []
+    return "committed" in ends
 
 
 def store_again(request_id: str) -> None:
     """Try once more to store a paid release; it is shown if the database takes it now."""
-    if session.store_kept(request_id):
+    ledger = shared_ledger()
+    ledger.store_kept()
+    if not ledger.is_kept(request_id):
         show(request_id)
 
 

@@ -78,8 +78,8 @@ def follow_job() -> None:
     if not job.done.is_set():
         _progress()
         return
-    if job.release is not None:
-        recipes.show(job.release.request_id)
+    if job.release is not None or recipes.is_stored(job):
+        recipes.show(job.request_id)
         st.rerun()
     if job.error is not None:
         widgets.error_box(job.error)

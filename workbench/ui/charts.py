@@ -98,6 +98,14 @@ def drawing(frame: pd.DataFrame) -> Any:
     return altair, altair.Chart(frame)
 
 
+def readable(spec: Any, *, dark: bool) -> Any:
+    """The chart with words on its axes that have a contrast of at least 4.5 to the page."""
+    words = "#C9CED6" if dark else "#4A4F57"
+    return spec.configure_axis(labelColor=words, titleColor=words).configure_legend(
+        labelColor=words, titleColor=words
+    )
+
+
 def headed(frame: pd.DataFrame) -> pd.DataFrame:
     """The aggregates with headings for people."""
     return frame.rename(columns=lambda name: HEADINGS.get(name, name))

@@ -98,9 +98,12 @@ def _say_what_is_gone(held: session.Session) -> None:
     else:
         return
     st.warning(f"{gone} {back}", icon=":material/history:")
-    if st.button(_("Understood"), key="gone"):
-        held.dropped, held.is_another = (), False
-        st.rerun()
+    st.button(_("Understood"), key="gone", on_click=_understood)
+
+
+def _understood() -> None:
+    held = session.session()
+    held.dropped, held.is_another = (), False
 
 
 def budget_bar(balance: Balance, account: Account) -> None:
@@ -175,7 +178,7 @@ def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
 
 def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
-    st.altair_chart(chart.spec, alt=chart.alt, key=key)
+    st.altair_chart(charts.readable(chart.spec, dark=session.is_dark()), alt=chart.alt, key=key)
     with st.expander(_("The same as a table")):
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 

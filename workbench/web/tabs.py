@@ -104,9 +104,12 @@ def forget_closed(*, rows_left: bool = False) -> int:
         session.shutdown()
         _empty(session)
         del session
-    if count or rows_left or _left_behind.is_set():
+    dropped = bool(count or rows_left)
+    if dropped or _left_behind.is_set():
         _left_behind.clear()
         give_back_memory()
+    if dropped:  # once more at the next call: some of it is freed only by then
+        _left_behind.set()
     return count
 
 

@@ -1,6 +1,6 @@
 """Who asks, on addresses that are not pages: what Streamlit's sign-in left in the cookies of a browser.
 
-On pages, `session.person` answers the same question. The inner names of Streamlit that are used here are
+On pages, `person.person` answers the same question. The inner names of Streamlit that are used here are
 tested against the pinned version in tests/workbench/web/test_who.py.
 """
 

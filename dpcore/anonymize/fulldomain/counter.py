@@ -12,12 +12,15 @@ from functools import cached_property
 from operator import getitem
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
 from dpcore.anonymize.groups import Histogram
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
+
+Levels = NDArray[np.int16]
 
 COMBINATIONS = 8
 """Numbers that may be counted for each tuple; more are sorted."""
@@ -35,7 +38,7 @@ class Coded:
         self.size = 0
         self._labels: dict[tuple[int, int], IntArray] = {}
         self._figures: dict[int, FloatArray] = {}
-        self._pending: dict[int, tuple[IntArray, IntArray, FloatArray]] = {}
+        self._pending: dict[int, tuple[Levels, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
         """(keys,) the code of each key's label; int32."""
@@ -75,14 +78,14 @@ class Coded:
             self._figures[view] = self.classes.views[view].astype(np.float64)
         return self._figures[view]
 
-    def pending(self, view: int) -> tuple[IntArray, IntArray, FloatArray]:
+    def pending(self, view: int) -> tuple[Levels, IntArray, FloatArray]:
         """Corrections of a view that may begin at coarser nodes: from which levels on, where, how many."""
         if view not in self._pending:
             folded, pending = self.table.folded, self.classes.pending
             assert folded is not None
             assert pending is not None
             these = pending[folded.view[pending] == view % len(folded.counts)]
-            levels = np.asarray(folded.levels[:, these].astype(np.int16))
+            levels: Levels = folded.levels[:, these].astype(np.int16)
             keys = self.classes.of_keys[folded.entry[these]]
             self._pending[view] = levels, keys, folded.count[these].astype(np.float64)
         return self._pending[view]
@@ -152,7 +155,7 @@ class Counted(ClassesOfNode):
     def _corrections(self, view: int) -> tuple[IntArray, FloatArray]:
         """The keys where people of a view are counted too often, and what to add."""
         levels, keys, counts = self._coded.pending(view)
-        begun = (levels <= np.array(self.node, dtype=levels.dtype)[:, None]).all(axis=0).nonzero()[0]
+        begun = np.flatnonzero(np.all(levels <= np.array(self.node, dtype=np.int16)[:, None], axis=0))
         return keys[begun], counts[begun]
 
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:

@@ -18,7 +18,7 @@ from dpcore.anonymize.partition.recoding import local_recoding, nodes_by_cost
 from dpcore.anonymize.quality import suppressed_classes
 from dpcore.errors import HierarchyError, InfeasibleError, ParameterError
 from dpcore.risk.disclosure import attribute_risk
-from tests.anonymize.test_brute_force import table
+from tests.anonymize.test_brute_force import table as any_table
 
 PLACE = Hierarchy.from_csv("a1;a;*\na2;a;*\nb1;b;*\nb2;b;*\nb3;b;*")
 AGE = Hierarchy.from_csv("1;1-2;1-4;*\n2;1-2;1-4;*\n3;3-4;1-4;*\n4;3-4;1-4;*\n5;5;5;*")
@@ -249,7 +249,7 @@ def test_adult_loses_less_than_arx(shared, columns: list[str], k: int, bar: floa
 def test_a_rest_within_the_limit_is_suppressed_where_that_keeps_more(limit: float) -> None:
     """SEEDS B7: the limit would be ignored, or a group below k be published, or more be lost than without."""
     hidden = 0
-    for case in map(table, range(80)):
+    for case in map(any_table, range(80)):
         frame = case.frame.assign(person=case.people or range(len(case.frame)))
         admission = Admission(k=3, person="person" if case.people else None)
         try:

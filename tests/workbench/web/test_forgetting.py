@@ -44,22 +44,27 @@ def _left(server: Server, values: list[bytes], *, at_most: int, seconds: float =
 def test_rows_are_gone_from_the_memory_of_an_idle_server() -> None:
     """All 3,000 of 3,000 values were readable for as long as nobody else came, closed tab or not.
 
-    One in a hundred may be left in memory that was freed in pieces.
+    Three in a hundred may be left in memory that was freed in pieces.
     """
     first, second = canaries(3_000), canaries(3_000)
     with serving(STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="3", WORKBENCH_IDLE_MINUTES="0.5") as server:
         closed = _opened(server, first)
         assert readable(server.process.pid, first) > 2_900  # the look itself works
         closed.close()
-        assert _left(server, first, at_most=30) <= 30
+        assert _left(server, first, at_most=90) <= 90
         idle = _opened(server, second)
         assert readable(server.process.pid, second) > 2_900
-        assert _left(server, second, at_most=30, seconds=90) <= 30
+        assert _left(server, second, at_most=90, seconds=90) <= 90
         said = idle.run().text()
         assert "Nobody used this tab for a while, so people" in said
         assert "Open the same table again" in said
         assert "What others may know" not in said  # no table is open
         assert "went from memory" not in idle.press("Understood").text()
+        log = server.said()
+        assert "canary" not in log
+        assert "people.csv" not in log
+        assert "workbench.deeds: a file of" in log
+        assert "line 0: opened" in log
         assert "What others may know" in _again(idle, second).go("audit").text()
 
 
