@@ -124,9 +124,8 @@ SHOWS_TEXT = {
     "TextColumn", "NumberColumn", "SelectboxColumn", "CheckboxColumn",
 }  # fmt: skip
 SHOWN_ARGUMENTS = {"label", "help", "title", "placeholder", "alt", "text", "captions"}
-MARKUP = re.compile(
-    r"[\W\d]*(:\w+\[[\W\d]*)*|pages/(\w+\.py)?|\.py|\w+:[NQOT]"
-)  # signs, paths, Altair's shorthand
+# signs, addresses of pages, Altair's shorthand
+MARKUP = re.compile(r"[\W\d]*(:\w+\[[\W\d]*)*|pages/(\w+\.py)?|\.py|\w+:[NQOT]")
 SAME_EVERYWHERE = {"CSV", "Parquet", "k", "l", "t"}
 
 
