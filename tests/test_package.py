@@ -97,7 +97,7 @@ def test_every_requirement_is_pinned_and_allowed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [
         line
-        for name in ("requirements.txt", "requirements-dev.txt")
+        for name in sorted(path.name for path in ROOT.glob("requirements*.txt"))
         for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
         if "==" in line
     ]
