@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -202,7 +203,7 @@ def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
 
 def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
     """Read what `pack` wrote. Raises: ParameterError for anything but a table of finite numbers."""
-    if fields["dtype"] not in ("<f8", "<i8") or any(size < 0 for size in fields["shape"]):
+    if not re.fullmatch(r"<[fi][48]", fields["dtype"]) or any(size < 0 for size in fields["shape"]):
         raise ParameterError("a packed table must hold numbers", remedy="pack it again")
     flat = np.frombuffer(base64.b64decode(fields["data"]), dtype=np.dtype(fields["dtype"]))
     if not np.isfinite(flat).all():

@@ -14,7 +14,8 @@ from tests.e2e.test_audit import sample
 def sliders(person: Person) -> list[str]:
     """What k and the suppression limit are at."""
     limit = person.page.get_by_role("slider").first.get_attribute("aria-valuetext") or ""
-    return [person.page.get_by_label("Everybody looks like at least").first.input_value(), limit]
+    box = person.page.get_by_role("spinbutton", name="Everybody looks like at least")
+    return [box.input_value(), limit]
 
 
 def point(person: Person, k: int, limit: str):

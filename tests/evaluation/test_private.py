@@ -10,6 +10,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
+from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict
 from dpcore.evaluation.marginal_error import marginal_error
 from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
@@ -150,7 +151,7 @@ def drawn_noise() -> np.ndarray:
     """Noise on 50,000 cells that a rule puts one row of 7 into."""
     schema = dp.Schema(columns=(dp.Integer("a", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=2))
     frame = pd.DataFrame({"a": [1] * 7})
-    engine = dp.curator.FrameEngine(frame, schema, key=b"k")
+    engine = FrameEngine(frame, schema, key=b"k")
     loss = dp.PureDP(epsilon=1)
     own = measurer.Measurer(engine.counts, domain=schema.domain, loss=loss, rows=2, assigned=engine.assigned)
     noisy = own.assigned(lambda rows: np.zeros(len(rows), dtype=np.int64), 50_000, ("a",), loss)
@@ -171,7 +172,7 @@ def test_several_rows_of_a_person() -> None:
     """Where a person may have more rows than the unit says, the rest must not be counted."""
     schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
     frame = pd.concat([ORIGINAL.iloc[:500]] * 4).assign(person=lambda each: each.index)
-    engine = dp.curator.FrameEngine(frame, schema, key=b"k")
+    engine = FrameEngine(frame, schema, key=b"k")
     assert engine.assigned(lambda rows: np.zeros(len(rows), dtype=np.int64), 1, ("age",)).values.tolist() == [
         500
     ]
@@ -180,7 +181,7 @@ def test_several_rows_of_a_person() -> None:
 @pytest.mark.parametrize("cell", [-1, 2])
 def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
     """Rows that no cell takes would vanish silently."""
-    engine = dp.curator.FrameEngine(ORIGINAL, SCHEMA, key=b"k")
+    engine = FrameEngine(ORIGINAL, SCHEMA, key=b"k")
     with pytest.raises(ParameterError, match="one of 2 cells"):
         engine.assigned(lambda rows: np.full(len(rows), cell), 2, ("age",))
 

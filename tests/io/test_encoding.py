@@ -118,7 +118,7 @@ def zipped(name: str) -> bytes:
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "an old Excel or Word file"),
         (b"SQLite format 3\x00" + bytes(50), "an SQLite database"),
         (b"\n<!DOCTYPE html>\n<title>Log in</title>", "a web page"),
-        (b"PAR1 anything PAR1", "a Parquet file; name it .parquet"),
+        (b"PAR1 anything PAR1", "a Parquet file; give it the ending of its format"),
     ],
 )
 def test_another_format_named_csv_is_called_by_its_name(data: bytes, words: str) -> None:

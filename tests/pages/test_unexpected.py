@@ -9,13 +9,14 @@ import pytest
 from dpcore.curator import Curator
 from dpcore.errors import LedgerError
 from workbench.store import start
+from workbench.store.datasets import DataSet
 from workbench.upload import opening
 
 
 def test_a_page_that_fails_says_an_id_and_goes_on(opened, monkeypatch, caplog):
     """A page would end in Streamlit's own error page, and its log would hold values of the table."""
     with monkeypatch.context() as broken:
-        broken.setattr(Curator, "balance", lambda self: 1 / {"HIV+": 0}["HIV+"])
+        broken.setattr(DataSet, "balance", lambda self: 1 / {"HIV+": 0}["HIV+"])
         opened.go("ledger")
     number = re.search(r"in the log of the server as `([0-9a-f]{8})`", opened.errors)[1]
     assert f"{number}: ZeroDivisionError at " in caplog.text

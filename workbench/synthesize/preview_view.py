@@ -19,7 +19,7 @@ from workbench.synthesize.charts import expected, picture
 from workbench.ui import charts, releases, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import amount, number, rule_unit, spent_epsilon
+from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
 
 DROWNED, ROUGH = 1.0, 0.3
 """Width of the error beside the rows of a mean cell, from which noise drowns counts, and blurs them."""
@@ -89,7 +89,7 @@ def _warn(
         half=number(half),
         mean=number(mean),
         rows=number(rows),
-        table=" × ".join(worst.clique) or _("number of rows"),
+        table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
     )
     if half < ROUGH * mean:
         st.caption(_("Clear: {facts}").format(facts=facts))

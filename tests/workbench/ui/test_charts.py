@@ -36,7 +36,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
         "overlay": overlay(LABELS, VALUES, VALUES, column=name),
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
         "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
-        "expected": expected([(name, 6.0), ("b", 8.0)]),
+        "expected": expected([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
         "lines": charts.lines(
             frame(3), x="x", y="y", series="s", x_title="x", y_title="y", alt=f"Lines of {name}"
         ),

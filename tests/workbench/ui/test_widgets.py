@@ -59,7 +59,7 @@ def test_the_picker_keeps_slider_and_number_together():
     at.select_slider[0].set_value(2.0).run()
     assert (at.text[0].value, at.number_input[0].value) == ("2.0", 2.0)
     at.number_input[0].set_value(0.44).run()
-    assert (at.text[0].value, at.select_slider[0].value) == ("0.44", 0.5)
+    assert (at.text[0].value, at.select_slider[0].value) == ("0.44", 0.44)
     at.kwargs = {"largest": 0.25}
     at.number_input[0].set_value(0.2).run()
     assert at.text[0].value == "0.2"
@@ -88,11 +88,11 @@ def test_a_chart_comes_with_words_and_its_table():
         from workbench.synthesize.charts import expected
         from workbench.ui import widgets
 
-        widgets.show_chart(expected([("age", 6.0)]), key="chart")
+        widgets.show_chart(expected([("age", 4, 6.0)], 100.0), key="chart")
 
     at = page(body)
     assert at.expander[0].label == "The same as a table"
-    table = pd.DataFrame({"table": ["age"], "rows off, in 95 of 100 cases": [6.0]})
+    table = pd.DataFrame({"table": ["age"], "rows off, in 95 of 100 cases": [6.0], "share": [0.24]})
     assert at.dataframe[0].value.equals(table)
     assert at.get("vega_lite_chart")[0].proto.alt.startswith("Expected error of a cell: age")
 
