@@ -31,7 +31,11 @@ RELATIONS = session.Widget[str]("table-relations")
 def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[float]) -> None:
     """All of it; `box` is where the epsilon is typed, for the buttons that change it."""
     st.subheader(
-        _("What you would get"), help=_("Computed from public facts alone: the data are not touched.")
+        _("What you would get"),
+        help=_(
+            "Computed from what is declared; the size of the table is what you were told when it was read, in "
+            "one digit. Nothing is charged."
+        ),
     )
     quote = curator.quote(recipe, loss)
     cost, after, error = st.columns(3)
