@@ -33,8 +33,8 @@ def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[fl
     st.subheader(
         _("What you would get"),
         help=_(
-            "Computed from what is declared; the size of the table is what you were told when it was read, in "
-            "one digit. Nothing is charged."
+            "Computed from what is declared; the size of the table is what you were told when it was read, "
+            "in one digit. Nothing is charged."
         ),
     )
     quote = curator.quote(recipe, loss)
