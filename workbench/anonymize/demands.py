@@ -27,6 +27,7 @@ from workbench.anonymize.work import Demands, Work
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import plain
 
 K = Widget[int]("anonymize-k")
 MOST_PEOPLE = 100_000
@@ -166,7 +167,7 @@ def _metric(current: Work) -> Metric:
     )
     for name in heavy:
         weights[name] = st.number_input(
-            _("Weight of {column}; all others have 1").format(column=name),
+            _("Weight of {column}; all others have 1").format(column=plain(name)),
             0.1,
             100.0,
             3.0,

@@ -126,7 +126,9 @@ def test_downloads_are_their_tabs_alone(host: str, server: Server) -> None:
     owner = _open(_owner(host)).go("codebook")
     url = owner.elements("download_button")[0].url
     assert url.startswith("/media/")
-    assert get(host, url, Cookie=owner.cookie)[0] == 200
+    status, _, codebook = get(host, url, Cookie=owner.cookie)
+    assert status == 200
+    assert CANARY.encode() in codebook
     assert get(host, url)[0] == 404
     assert get(host, url, Cookie=Visitor(host).cookie)[0] == 404
     owner.go("")
