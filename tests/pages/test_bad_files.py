@@ -140,8 +140,20 @@ def test_hostile_names_are_shown_to_the_letter(app):
     assert_no_markup(app)
 
 
+def test_a_hostile_name_labels_the_box_of_its_weight(app):
+    """A column that matters more would load a picture from elsewhere, as the label of its weight."""
+    hostile(app).go("anonymize")
+    app.session.anonymization.roles |= dict.fromkeys(HOSTILE, "quasi-identifier")
+    app.at.run()
+    app.set("multiselect", "Columns that matter more", list(HOSTILE))
+    assert sum(each.label.startswith("Weight of") for each in app.at.number_input) == len(HOSTILE)
+    assert app.errors == ""
+    assert_no_markup(app)
+
+
 def assert_no_markup(app: Tab) -> None:
-    labels = [each.label for kind in ("button", "metric", "expander") for each in app.at.get(kind)]
+    kinds = ("button", "metric", "expander", "number_input", "slider", "checkbox", "radio")
+    labels = [each.label for kind in kinds for each in app.at.get(kind)]
     options = [
         option for kind in ("radio", "button_group") for each in app.at.get(kind) for option in each.options
     ]
