@@ -83,5 +83,5 @@ def thresholded_counts(
             texts = list(counts)
             named = mechanism({str(i): int(counts[text]) for i, text in enumerate(texts)})
             return dict(sorted((texts[int(i)], count) for i, count in named.items()))
-        threshold += max(1, round(scale / 4))
+        threshold += max(1, round(scale / 4), threshold // 64)  # wider far out, or it would take minutes
     raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon or delta")
