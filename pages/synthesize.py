@@ -43,8 +43,8 @@ def plan(curator: Curator) -> None:
                 widgets.error_box(error)
 
 
-if held.job is not None and held.shown is None:
-    view.follow_job()
+if held.running is not None and held.shown is None:
+    view.follow_run()
 elif held.shown is not None:
     view.show(data_set, held.shown)
 elif held.curator is not None:

@@ -80,7 +80,7 @@ class Draft:
 
 
 @dataclass(kw_only=True)
-class Job:
+class Run:
     """One run in a thread of its own, so that no click can break it off.
 
     Attributes:

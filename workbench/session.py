@@ -24,7 +24,7 @@ from dpcore.release import Release
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
-from workbench.drafts import Draft, Job
+from workbench.drafts import Draft, Run
 from workbench.notes import Note
 from workbench.notes import Offered as Offered
 from workbench.notes import OpenSample as OpenSample
@@ -54,7 +54,7 @@ class Session:
         curators: those of them whose rows are here.
         current: fingerprint of the one that the pages work on.
         draft: a table on its way to being opened.
-        job: the run that is going on or has just ended.
+        running: the run that is going on or has just ended.
         shown: request id of the release that the synthesize page shows.
         kind: of the release that is planned there.
         facts: what every row of a data set must keep, by its fingerprint.
@@ -87,7 +87,7 @@ class Session:
     curators: dict[str, Curator] = field(default_factory=dict)
     current: str | None = None
     draft: Draft | None = None
-    job: Job | None = None
+    running: Run | None = None
     shown: str | None = None
     kind: str = "histogram"
     facts: dict[str, tuple[Impossible | Determines, ...]] = field(default_factory=dict)
@@ -152,25 +152,25 @@ class Session:
 
     def choose(self, dataset: str) -> None:
         """Work on another data set of this tab; what was shown of the one before goes."""
-        self.current, self.shown, self.job = dataset, None, None
+        self.current, self.shown, self.running = dataset, None, None
         self.anonymization, self.offered = None, None
         self.reports.clear()
 
-    def start(self, title: str, run: Callable[[Job], Release]) -> None:
+    def start(self, title: str, run: Callable[[Run], Release]) -> None:
         """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
-        job = Job(title=title, request_id=self.request_id)
-        self.job = job
+        running = Run(title=title, request_id=self.request_id)
+        self.running = running
         self.request_id = uuid.uuid4().hex
 
         def work() -> None:
             try:
-                with line.runs().turn(job.wait, job.stopped.is_set):
-                    job.place = 0
-                    job.release = run(job)
+                with line.runs().turn(running.wait, running.stopped.is_set):
+                    running.place = 0
+                    running.release = run(running)
             except Exception as error:  # shown to the person by the page; the ledger has its own line
-                job.error = error
+                running.error = error
             finally:
-                job.done.set()
+                running.done.set()
 
         threading.Thread(target=work, daemon=False).start()
 
@@ -181,14 +181,14 @@ class Session:
 
     def is_busy(self) -> bool:
         """Whether a run is going on."""
-        return self.job is not None and not self.job.done.is_set()
+        return self.running is not None and not self.running.done.is_set()
 
     def drop_tables(self) -> None:
         """Forget all rows, and what was computed from them; the ledger and its releases stay."""
         self.dropped = tuple(curator.name for curator in self.curators.values())
         if self.draft is not None:
             self.dropped += (self.draft.name,)
-        self.draft = self.job = self.shown = self.anonymization = self.offered = None
+        self.draft = self.running = self.shown = self.anonymization = self.offered = None
         for each in (self.curators, self.bytes, self.reports, self.tables):
             each.clear()
 

@@ -9,24 +9,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.engines.base import MOST_ROWS, MOST_TUPLES, Scanner, too_many, unheeded
+from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.duck_source import DuckDBSource, quoted
 from dpcore.engines.files import changed, state_of
+from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import check_known
-from dpcore.engines.work import Digesting, Result, Work
+from dpcore.engines.work import Result, Work
 from dpcore.errors import ReadError
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
 from dpcore.tables.arrow import check_types, frame_of, uncoded
-from dpcore.tables.digests import fingerprint_of, person_digests
+from dpcore.tables.digests import person_digests
 from dpcore.tables.rows import DistinctRows, Microdata
 
 _ROWS_AT_ONCE = 131_072
 
 
-class DuckDBEngine(Scanner):
+class DuckDBEngine(Streamed):
     """What a source of DuckDB gives, behind a schema, within a limit of memory.
 
     With an id column, the rows that count are copied once, their declared columns alone, into a table that
@@ -48,8 +49,7 @@ class DuckDBEngine(Scanner):
             on_rows: told now and then how many rows of a pass are done; what it raises ends the pass.
         Raises: ReadError for what cannot be read; SchemaError for nested columns or values without a cell.
         """
-        super().__init__(schema)
-        self._key = key
+        super().__init__(schema, key=key)
         self._on_rows = on_rows
         self._source = source
         self._state = state_of(source.files)
@@ -61,20 +61,10 @@ class DuckDBEngine(Scanner):
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = source.table
         self._length: int | None = None
-        self._people: dict[int, int] = {}
-        self._print: str | None = None
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
         self._length = self._checked(self._scan(self._checking()))
         self._people = self._people or {1: self._length}
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the whole table under the ledger's key; a pass over all columns, once."""
-        if self._print is None:
-            total = self._scan(Digesting(key=self._key), counted=False)
-            self._print = fingerprint_of(self._columns, total, self._key)
-        return self._print
 
     def tuples(self, columns: Sequence[str]) -> DistinctRows:
         """The distinct tuples of any columns over all rows, with their rows and people. Private."""
@@ -103,16 +93,6 @@ class DuckDBEngine(Scanner):
             rows=rows.to_numpy(),
             people=people.to_numpy(),
         )
-
-    def people(self) -> dict[int, int]:
-        """How many people have so many rows, by the number of rows. Private."""
-        return self._people
-
-    def rows(self) -> Microdata:
-        """All rows, where they fit."""
-        if sum(rows * people for rows, people in self._people.items()) > MOST_ROWS:
-            raise too_many("rows", MOST_ROWS)
-        return self.sample(MOST_ROWS)
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that DuckDB comes by."""

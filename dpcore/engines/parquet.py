@@ -15,16 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.base import MOST_ROWS, Scanner, too_many, unheeded
+from dpcore.engines.base import unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.files import changed, files_at, state_of
 from dpcore.engines.keeper import Keeper, Keeping, places_kept
+from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import Tupling, check_known
-from dpcore.engines.work import Digesting, Result, Work
+from dpcore.engines.work import Result, Work
 from dpcore.errors import ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, is_text, kind_of, uncoded
-from dpcore.tables.digests import fingerprint_of
 from dpcore.tables.rows import DistinctRows, Microdata
 
 _ROWS_AT_ONCE = 131_072
@@ -46,7 +46,7 @@ class _Piece:
     rows: int
 
 
-class ParquetEngine(Scanner):
+class ParquetEngine(Streamed):
     """Parquet behind a schema; its memory does not grow with the rows.
 
     Files of a folder are read in the order of their names; those that begin with "." or "_" are left out.
@@ -70,8 +70,7 @@ class ParquetEngine(Scanner):
         Raises: ReadError for what is not Parquet; SchemaError when files disagree, hold nested columns or
             values without a cell.
         """
-        super().__init__(schema)
-        self._key = key
+        super().__init__(schema, key=key)
         self._on_rows = on_rows
         self._paths = files_at(path, ".parquet")
         self._state = state_of(self._paths)
@@ -80,36 +79,17 @@ class ParquetEngine(Scanner):
         self._length = self._checked(sum(piece.rows for piece in self._pieces))
         self._kept: npt.NDArray[np.uint8] | None = None
         self._people = {1: self._length}
-        self._print: str | None = None
         if schema.unit.id_column is not None:
             keeper = Keeper(self._length, schema.unit.max_rows)
             self._scan(Keeping(id_column=schema.unit.id_column, key=key, keeper=keeper))
             self._kept, self._people = keeper.kept()
         self._scan(self._checking())
 
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the whole table under the ledger's key; a pass over all columns, once."""
-        if self._print is None:
-            total = self._scan(Digesting(key=self._key), counted=False)
-            self._print = fingerprint_of(self._columns, total, self._key)
-        return self._print
-
     def tuples(self, columns: Sequence[str]) -> DistinctRows:
         """The distinct tuples of any columns over all rows, with their rows and people. Private."""
         check_known(columns, self._columns)
         work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
         return self._scan(work, counted=False).distinct(named=work.id_column is not None)
-
-    def people(self) -> dict[int, int]:
-        """How many people have so many rows, by the number of rows. Private."""
-        return self._people
-
-    def rows(self) -> Microdata:
-        """All rows, where they fit."""
-        if self._length > MOST_ROWS:
-            raise too_many("rows", MOST_ROWS)
-        return self.sample(self._length)
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows."""

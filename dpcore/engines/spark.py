@@ -20,15 +20,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.engines.base import MOST_ROWS, MOST_TUPLES, Scanner, too_many
+from dpcore.engines.base import MOST_TUPLES, too_many
 from dpcore.engines.batch import Batch
 from dpcore.engines.files import changed
+from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import check_known
-from dpcore.engines.work import Digesting, Result, Work
+from dpcore.engines.work import Result, Work
 from dpcore.errors import DpcoreError, ReadError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, uncoded
-from dpcore.tables.digests import fingerprint_of, person_digests, row_digests
+from dpcore.tables.digests import person_digests, row_digests
 from dpcore.tables.rows import DistinctRows, Microdata
 
 _ROWS_AT_ONCE = 131_072
@@ -36,7 +37,7 @@ _TASKS = 256
 """Partial results that the driver takes in one pass, at most."""
 
 
-class SparkEngine(Scanner):
+class SparkEngine(Streamed):
     """A DataFrame behind a schema.
 
     Workers need Python, numpy, pandas and pyarrow as the driver has them; this library is sent along. With an
@@ -52,10 +53,9 @@ class SparkEngine(Scanner):
             key: of the ledger.
         Raises: ReadError when Spark fails; SchemaError for nested columns or values without a cell.
         """
-        super().__init__(schema)
+        super().__init__(schema, key=key)
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        self._key = key
         with _readable():
             _ship(frame.sparkSession)
             self._columns = list(frame.columns)
@@ -66,8 +66,6 @@ class SparkEngine(Scanner):
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
         self._length: int | None = None
-        self._people: dict[int, int] = {}
-        self._print: str | None = None
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
         self._length = self._checked(self._scan(self._checking()))
@@ -80,14 +78,6 @@ class SparkEngine(Scanner):
             found = frame.limit(rows).toArrow()
         check_types(zip(found.column_names, found.schema.types, strict=True))
         return Microdata(_frame(found.columns, found.column_names))
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the whole table under the ledger's key; a pass over all columns, once."""
-        if self._print is None:
-            total = self._scan(Digesting(key=self._key), counted=False)
-            self._print = fingerprint_of(self._columns, total, self._key)
-        return self._print
 
     def tuples(self, columns: Sequence[str]) -> DistinctRows:
         """The distinct tuples of any columns over all rows, with their rows and people. Private."""
@@ -111,16 +101,6 @@ class SparkEngine(Scanner):
         return DistinctRows(
             frame=_frame(values, columns), rows=of_rows.to_numpy(), people=of_people.to_numpy()
         )
-
-    def people(self) -> dict[int, int]:
-        """How many people have so many rows, by the number of rows. Private."""
-        return self._people
-
-    def rows(self) -> Microdata:
-        """All rows, where they fit."""
-        if sum(rows * people for rows, people in self._people.items()) > MOST_ROWS:
-            raise too_many("rows", MOST_ROWS)
-        return self.sample(MOST_ROWS)
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that Spark comes by: the only ones that ever leave it."""

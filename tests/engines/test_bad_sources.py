@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
-from dpcore.engines import duck as duck_module
-from dpcore.engines import parquet as parquet_module
+from dpcore.engines import streamed as streamed_module
 from dpcore.engines.batch import Batch
 from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
@@ -268,8 +267,7 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
     whole = dp.Curator.open(
         pd.read_parquet(folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
     )
-    for module in (parquet_module, duck_module):
-        monkeypatch.setattr(module, "MOST_ROWS", 399)
+    monkeypatch.setattr(streamed_module, "MOST_ROWS", 399)
     engine = opened(kind, folder)
     with pytest.raises(dp.LimitError, match="more than 399 rows"):
         engine.rows()

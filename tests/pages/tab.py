@@ -66,8 +66,8 @@ class Tab:
 
     def settle(self) -> Tab:
         """Wait for the run that is going on, if it has not ended yet."""
-        if self.session.job is not None:
-            assert self.session.job.done.wait(20)
+        if self.session.running is not None:
+            assert self.session.running.done.wait(20)
             self.at.run()
         return self
 

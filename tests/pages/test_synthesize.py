@@ -245,9 +245,9 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
     with one.turn(lambda place: None):
         opened.press("Release for").press("Pay and release")
         assert "Nothing is charged yet" in opened.text
-        assert opened.session.job.place == 1
+        assert opened.session.running.place == 1
         opened.press("Stop it")
-        assert opened.session.job.done.wait(20)
+        assert opened.session.running.done.wait(20)
         opened.at.run()
     assert "was stopped before its end" in opened.errors
     assert "Nothing was charged." in opened.text

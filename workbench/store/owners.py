@@ -72,10 +72,6 @@ class Owners:
         with self._store.reading() as connection:
             return list(connection.execute(query).scalars())
 
-    def is_viewer(self, dataset: str, person: str) -> bool:
-        """Whether somebody may see the releases of a data set."""
-        return person in self.viewers(dataset)
-
     def hand(self, dataset: str, steward: str) -> None:
         """Give a data set to another steward; whoever had it sees nothing of it any more."""
         with self._store.writing() as connection:

@@ -12,7 +12,7 @@ from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, 
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
-from workbench.drafts import Job
+from workbench.drafts import Run
 from workbench.store.start import ledger as shared_ledger
 from workbench.ui.language import N_, Words, _, said
 
@@ -141,29 +141,31 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, request_id: str) -> N
         return
     held.shown = None
 
-    def run(job: Job) -> Release:
-        elsewhere = learning.Apart(recipe, charged=job.charge, cancelled=job.stopped.is_set)
-        return curator.run(elsewhere, loss, request_id=request_id, on_progress=job.progress)
+    def run(running: Run) -> Release:
+        elsewhere = learning.Apart(recipe, charged=running.charge, cancelled=running.stopped.is_set)
+        return curator.run(elsewhere, loss, request_id=request_id, on_progress=running.progress)
 
     held.start(_("Release"), run)
 
 
 def stop() -> None:
     """Stop the run, whether it waits in line or computes."""
-    job = session.session().job
-    if job is not None:
-        job.stopped.set()
+    running = session.session().running
+    if running is not None:
+        running.stopped.set()
 
 
-def is_kept(job: Job) -> bool:
+def is_kept(running: Run) -> bool:
     """Whether the run was paid and ended well, and only the database could not take its release yet."""
-    return shared_ledger().is_kept(job.request_id)
+    return shared_ledger().is_kept(running.request_id)
 
 
-def is_stored(job: Job) -> bool:
+def is_stored(running: Run) -> bool:
     """Whether its release came into the ledger after all."""
     curator = session.session().curator
-    ends = [line.state for line in curator.lines() if line.request_id == job.request_id] if curator else []
+    ends = (
+        [line.state for line in curator.lines() if line.request_id == running.request_id] if curator else []
+    )
     return "committed" in ends
 
 
@@ -178,13 +180,13 @@ def store_again(request_id: str) -> None:
 def show(request_id: str) -> None:
     """Show a stored release; it costs nothing."""
     held = session.session()
-    held.shown, held.job = request_id, None
+    held.shown, held.running = request_id, None
 
 
 def back() -> None:
     """Back to planning a release."""
     held = session.session()
-    held.shown, held.job = None, None
+    held.shown, held.running = None, None
 
 
 def choose_kind(kind: str) -> None:

@@ -69,34 +69,34 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
     last_look()
 
 
-def follow_job() -> None:
+def follow_run() -> None:
     """Show the stage of the run until it has ended, then its result."""
-    job = session.session().job
-    if job is None:
+    running = session.session().running
+    if running is None:
         return
-    job.done.wait(1.0)  # most runs are done by then
-    if not job.done.is_set():
+    running.done.wait(1.0)  # most runs are done by then
+    if not running.done.is_set():
         _progress()
         return
-    if job.release is not None or recipes.is_stored(job):
-        recipes.show(job.request_id)
+    if running.release is not None or recipes.is_stored(running):
+        recipes.show(running.request_id)
         st.rerun()
-    if job.error is not None:
-        widgets.error_box(job.error)
-        _what_it_cost(job)
+    if running.error is not None:
+        widgets.error_box(running.error)
+        _what_it_cost(running)
     st.button(_("Back"), on_click=recipes.back)
 
 
-def _what_it_cost(job: drafts.Job) -> None:
-    if recipes.is_kept(job):
+def _what_it_cost(running: drafts.Run) -> None:
+    if recipes.is_kept(running):
         st.button(
             _("Store it now"),
             type="primary",
             on_click=recipes.store_again,
-            args=(job.request_id,),
+            args=(running.request_id,),
             key="retry",
         )
-    elif job.charged:
+    elif running.charged:
         st.caption(_("The charge stays: noise may have been drawn. The Ledger page lists it as failed."))
     else:
         st.caption(_("Nothing was charged."))
@@ -104,22 +104,24 @@ def _what_it_cost(job: drafts.Job) -> None:
 
 @st.fragment(run_every=0.5)
 def _progress() -> None:
-    job = session.session().job
-    if job is None or job.done.is_set():
+    running = session.session().running
+    if running is None or running.done.is_set():
         st.rerun()
-    if job.place:
-        st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=job.place))
+    if running.place:
+        st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=running.place))
     else:
-        st.progress(min(1.0, job.share), text=f"{said(job.stage) or _('starting')} · {job.share:.0%}")
+        st.progress(
+            min(1.0, running.share), text=f"{said(running.stage) or _('starting')} · {running.share:.0%}"
+        )
     st.caption(
         _("The charge is on file. You may leave this page: the release will be in the list below.")
-        if job.charged
+        if running.charged
         else _("Nothing is charged yet. You may leave this page: the release will be in the list below.")
     )
     st.button(
-        _("Stop it; the charge stays") if job.charged else _("Stop it"),
+        _("Stop it; the charge stays") if running.charged else _("Stop it"),
         on_click=recipes.stop,
-        disabled=job.stopped.is_set(),
+        disabled=running.stopped.is_set(),
         key="stop",
     )
 
