@@ -41,7 +41,7 @@ def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: d
 def sentence(alike: Alike) -> str:
     """What to say before such a table is opened."""
     if alike.rows is None:
-        how = _("with {columns} columns that have the same content").format(columns=alike.columns)
+        how = _("columns with the same content: {columns}").format(columns=alike.columns)
     else:
         how = _("about {rows:,} rows are in one of the two tables only").format(rows=alike.rows)
     return _(
