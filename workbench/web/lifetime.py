@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
+import importlib
 import logging
+import pkgutil
 from collections.abc import AsyncIterator
 from typing import Any
 
+import workbench
 from dpcore.errors import DpcoreError
 from workbench.apart import process
 from workbench.store import start
@@ -17,6 +21,19 @@ from workbench.web import holders, logs, tabs
 
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
+_PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
+
+
+def _load() -> None:
+    """Load what pages are made of, and take it out of what Python looks through for garbage.
+
+    That search holds every tab; no row has come yet, so none is kept.
+    """
+    rooms = pkgutil.walk_packages(workbench.__path__, "workbench.")
+    for name in (*_PAGES_NEED, *(each.name for each in rooms if "__main__" not in each.name)):
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
 
 
 def _settle() -> None:
@@ -56,6 +73,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     tabs.overwrite_freed_memory()
     tabs.hold_made_files()
     await asyncio.to_thread(process.warm)
+    await asyncio.to_thread(_load)
     checking = asyncio.create_task(asyncio.to_thread(start.check_all))
     forgetting = asyncio.create_task(_forget_regularly(_SECONDS))
     settling = asyncio.create_task(_settle_regularly())
