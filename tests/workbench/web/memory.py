@@ -47,10 +47,7 @@ def _there(pages: Any, start: int, end: int) -> list[tuple[int, int]]:
     entries = np.frombuffer(pages.read((end - start) // _PAGE * 8), dtype=np.uint64)
     there = (entries >> np.uint64(62)) > 0  # in memory, or swapped out
     edges = np.flatnonzero(np.diff(there, prepend=False, append=False))
-    return [
-        (start + int(begin) * _PAGE, int(after - begin) * _PAGE)
-        for begin, after in edges.reshape(-1, 2)
-    ]
+    return [(start + int(begin) * _PAGE, int(after - begin) * _PAGE) for begin, after in edges.reshape(-1, 2)]
 
 
 def _children(process: int) -> list[int]:
