@@ -89,5 +89,7 @@ def test_a_tab_that_lost_its_server_says_so(server: Server) -> None:
     assert "This tab lost its server" not in back.text()
     late = Visitor(server.host, session="00000000-0000-0000-0000-000000000000", cookie=cookie).run()
     assert "This tab lost its server: it was restarted" in late.text()
+    assert [each for each in late.received if each.HasField("auto_rerun")]  # it runs without a click
+    assert "This tab lost its server: it was restarted" in late.again().text()
     assert "Open the same table again to go on" in late.text()
     assert "This tab lost its server" not in late.press("Understood").text()
