@@ -58,6 +58,8 @@ VARIANCE_NOISE, COVARIANCE_NOISE = 0.04, 0.02
 """Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
 CELL_NOISE = 0.03
 """Cells are where the noise of the mean of a cell of usual size stays below."""
+USUAL_SIGNAL = 0.3
+"""How far values usually lie from their mean, on the scale of [-1, 1]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +152,7 @@ class Gaussian(Recipe):
         )
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, a column named twice, a label of one cell, and too many sums."""
+        """Refuse unknown columns, a column named twice, a label or feature of one cell, and too many sums."""
         domain.clique((self.label, *self.features, *self.one_hot))
         if domain.size(self.label) < 2:
             raise ParameterError(
@@ -158,6 +160,13 @@ class Gaussian(Recipe):
                 remedy="declare at least two classes",
                 column=self.label,
             )
+        for name in self.features + self.one_hot:
+            if domain.size(name) < 2:
+                raise ParameterError(
+                    "the feature {column!r} has one cell: it is constant, and tells no class from another",
+                    remedy="leave it out",
+                    column=name,
+                )
         check_entries(len(self._first(domain)))
         if self.groups is None:
             check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
@@ -175,12 +184,15 @@ class Gaussian(Recipe):
 
         Where detail is open it is that of a table that carries all the detail this recipe can measure.
 
-        A class of n rows has means with a signal-to-noise ratio of about 0.3 n over this, where 0.3 is a
-        usual distance of values from their mean on the scale of [-1, 1]. Public.
+        Public.
         """
         groups = (self.features,) if self.groups is None else self.groups
         share = self._left() * self._shares(self.detail or self._most(_pairs(groups)))[0]
         return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
+
+    def signal_to_noise(self, domain: Domain, loss: Loss, rows: int, people: int) -> float:
+        """Of the means of a class of so many rows; below 1 noise hides what sets it apart. Public."""
+        return USUAL_SIGNAL * people / self.mean_noise(domain, loss, rows)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """The noisy number of rows, then the sums that it carries, then moments."""

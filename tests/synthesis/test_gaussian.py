@@ -425,6 +425,12 @@ def test_what_cannot_be_a_feature_is_refused_with_a_way_out() -> None:
         columns=(dp.Real("x", low=0, high=1, bin_width=0.1), dp.Categorical("ill", categories=("no",))),
         unit=UNIT,
     )
+    constant = schema(dp.Integer("x", low=3, high=3), dp.Categorical("land", categories=("DE",)))
+    for columns in (["x"], ["land"]):
+        with pytest.raises(dp.ParameterError, match="constant"):
+            opened(pd.DataFrame({"x": [3], "land": ["DE"], "ill": ["no"]}), constant).run(
+                Gaussian.of(constant, label="ill", columns=columns, one_hot={"land"} & set(columns)), LOUD
+            )
     curator = opened(pd.DataFrame({"x": [0.5], "ill": ["no"]}), single)
     for recipe in (Gaussian.of(single, label="ill"), Gaussian(label="ill", features=("ill",))):
         with pytest.raises(dp.ParameterError):
