@@ -41,6 +41,8 @@ from workbench.ui.wording import (
 )
 
 DATASET = session.Widget[str]("header-dataset")
+_IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
+"""Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
@@ -85,6 +87,13 @@ def header(*, declaring: bool) -> None:
         budget_bar(balance, data_set.account)
     if person.is_steward():
         right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def legible() -> None:
+    """In the dark, a lighter color for the few words that the theme would paint in that of its buttons."""
+    if session.is_dark():
+        marked = ", ".join(f"{each} p" for each in _IN_THE_DARK)
+        st.html(f"<style>{marked} {{ color: #7FC4EE; }}</style>")
 
 
 def _say_what_is_gone(held: session.Session) -> None:
