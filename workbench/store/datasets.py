@@ -138,20 +138,23 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     account = ledger.account(named[0]) if len(named) == 1 else None
     if account is None:
         return None
-    kept = [line for line in ledger.lines(account.dataset) if is_declaration(line)]
-    declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
-    return DataSet(account=account, declaration=declared, ledger=ledger)
+    return _with(account, ledger.lines(account.dataset), ledger)
 
 
-def known(ledger: Ledger) -> tuple[list[DataSet], list[DpcoreError]]:
-    """All data sets on file, the one that was used last first; and what is wrong with others."""
+def known(ledger: Ledger) -> tuple[list[tuple[DataSet, tuple[Line, ...]]], list[DpcoreError]]:
+    """All data sets on file with their lines, the one used last first; and what is wrong with others."""
     found, broken = [], []
     for dataset in ledger.datasets():
         try:
-            data_set = find(dataset, ledger)
+            account, lines = ledger.account(dataset), ledger.lines(dataset)
+            if account is not None:
+                found.append((_with(account, lines, ledger), lines))
         except DpcoreError as error:
             broken.append(error)
-            continue
-        if data_set is not None:
-            found.append(data_set)
-    return sorted(found, key=lambda each: each.lines()[-1].at, reverse=True), broken
+    return sorted(found, key=lambda each: each[1][-1].at, reverse=True), broken
+
+
+def _with(account: Account, lines: tuple[Line, ...], ledger: Ledger) -> DataSet:
+    kept = [line for line in lines if is_declaration(line)]
+    declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
+    return DataSet(account=account, declaration=declared, ledger=ledger)
