@@ -107,7 +107,7 @@ with st.container(horizontal=True):
         session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(
-        _("Print: one HTML file"),
+        _("Download as one HTML file"),
         lambda: document.to_html(curator, found, columns),
         file_name(curator.name, "audit internal", "html"),
         "text/html",

@@ -40,7 +40,7 @@ class Known:
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
         """(rows,) whether a row agrees with it. Raises: SchemaError for an unknown column."""
         leaves = leaves_of(frame, self.column)
-        labels = [str(label) for label in leaves.labels]
+        labels: list[str] = leaves.labels.tolist()
         if self.between is not None:
             numbers = pd.to_numeric(pd.Series(labels, dtype=object), errors="coerce").to_numpy()
             fits = (numbers >= self.between[0]) & (numbers <= self.between[1])
@@ -113,7 +113,7 @@ class OnePerson(Evaluation[PersonReport]):
             values[name] = len(order)
             secrets[name] = tuple(
                 Secret(
-                    value=str(leaves.labels[code]),
+                    value=leaves.labels[code],
                     chance=float(here[code] / here.sum()),
                     before=float(everywhere[code] / everywhere.sum()),
                 )

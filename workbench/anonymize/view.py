@@ -46,7 +46,11 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
         choose = functools.partial(_choose, clicked, method.name)
         st.altair_chart(
-            chart.spec, alt=chart.alt, key=clicked.key, on_select=choose, selection_mode=clicked.name
+            widgets.readable(chart),
+            alt=chart.alt,
+            key=clicked.key,
+            on_select=choose,
+            selection_mode=clicked.name,
         )
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):

@@ -98,7 +98,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
         chart = pair_grid(columns)
         clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
         st.altair_chart(
-            chart.spec,
+            widgets.readable(chart),
             alt=chart.alt,
             key=clicked.key,
             on_select="rerun",

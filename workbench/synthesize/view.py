@@ -156,7 +156,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         table = _rows(data_set, release)
         if table is not None:
             record.show(session.session().curator, release, table)
-            pooling.show(release)
+            pooling.show(data_set.name, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
@@ -348,7 +348,7 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
     st.download_button(
         _("Download as a job (JSON)"),
         job.to_json(),
-        "job.json",
+        release_file(data_set.name, release, "job", "json"),
         "application/json",
         on_click="ignore",
         icon=":material/terminal:",

@@ -258,7 +258,10 @@ def bars(
         x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
         tooltip=tips("of", share=".2%"),
     )
-    return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=headed(frame))
+    words = chart.mark_text(align="left", dx=4, color=ERROR_BAR).encode(
+        y=altair.Y("of:N", sort=None), x="share:Q", text=altair.Text("share:Q", format=".1%")
+    )
+    return Chart(spec=(spec + words).properties(height={"step": 24}), alt=alt, table=headed(frame))
 
 
 def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:
