@@ -86,7 +86,7 @@ with st.expander(_("Attacker, population and threshold")):
     )
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
-    with st.spinner(_("Counting who is unique")):
+    with st.spinner(_("Counting who is unique"), show_time=True):
         found = findings.report(
             curator,
             columns,

@@ -44,8 +44,14 @@ def choose_recipe(curator: Curator, kind: str) -> Recipe | None:
 
 
 def _histogram(curator: Curator, names: list[str], table: str) -> Recipe | None:
-    column = st.selectbox(_("Column"), names, key=f"histogram-column-{table}", persist_state="session")
-    return Histogram(column)
+    column = st.selectbox(
+        _("Column"),
+        [*names, ""],
+        format_func=lambda name: name or _("(none: the number of rows alone)"),
+        key=f"histogram-column-{table}",
+        persist_state="session",
+    )
+    return Histogram(column) if column else Marginals(cliques=((),))
 
 
 def _marginals(curator: Curator, names: list[str], table: str) -> Recipe | None:

@@ -247,12 +247,16 @@ def earlier(data_set: DataSet) -> None:
         return
     st.subheader(_("Releases of this data set"))
     for line in made[:20]:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"{plain(line['what'], at_most=160)}")
-        left.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
-        right.button(
-            _("Open"), key=f"open-{line['request_id']}", on_click=recipes.show, args=(line["request_id"],)
+        left, right = st.columns([3, 2], vertical_alignment="center")
+        left.button(
+            _("Open {what}").format(what=plain(line["what"], at_most=160)),
+            key=f"open-{line['request_id']}",
+            type="tertiary",
+            icon=":material/verified_user:",
+            on_click=recipes.show,
+            args=(line["request_id"],),
         )
+        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
 
 
 def _marginal(release: Release, marginal: Marginal) -> None:

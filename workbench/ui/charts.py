@@ -207,9 +207,10 @@ def two_way(
         columns=["first", "second", "rows"],
     )
     altair, chart = drawing(frame)
+    every = altair.Axis(labelOverlap=False, labelLimit=140)  # the darkest rows too have their names
     spec = chart.mark_rect().encode(
-        x=altair.X("second:N", sort=None, title=names[1], axis=altair.Axis(labelOverlap=True)),
-        y=altair.Y("first:N", sort=None, title=names[0], axis=altair.Axis(labelOverlap=True)),
+        x=altair.X("second:N", sort=None, title=names[1], axis=every),
+        y=altair.Y("first:N", sort=None, title=names[0], axis=every),
         color=altair.Color(
             "rows:Q", title=_("rows (noisy)"), scale=altair.Scale(scheme="blues", domainMin=0)
         ),
@@ -218,7 +219,7 @@ def two_way(
     alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
     title = _("rows (noisy) of {a} × {b}").format(a=names[0], b=names[1])  # no column can have this name
     table = frame.set_axis([*names, title], axis="columns")
-    return Chart(spec=spec.properties(height=340), alt=alt, table=table)
+    return Chart(spec=spec.properties(height=max(200, 100 + 18 * len(rows))), alt=alt, table=table)
 
 
 def lines(
