@@ -93,8 +93,8 @@ def test_rows_of_a_table_are_refused():
         charts.lines(frame(charts.MAX_MARKS + 1), x="x", y="y", series="s", x_title="", y_title="", alt="a")
     with pytest.raises(DisclosureError):
         charts.counts([str(i) for i in range(2001)], np.zeros(2001), 1.0, column="age")
+    many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
     with pytest.raises(DisclosureError):
-        many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
         several(many, column="age", y_title="rows", shares=False)
 
 
