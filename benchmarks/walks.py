@@ -184,7 +184,7 @@ def fourth(person: Person, *, long: bool) -> list[dict[str, Any]]:
         walk.step("a whole table", 1, lambda: person.press("A whole table"))
         walk.step("release it", 2, walk.pay)
         walk.step("verdict", 1, lambda: person.press(JUDGE).sees("moved most is", WAIT))
-        walk.step("audit", 1, lambda: person.go("Audit").sees("nique by", WAIT))
+        walk.step("audit", 1, lambda: person.go("Audit").sees("Is this anonymous?", WAIT))
         lines += walk.total()
     return lines
 

@@ -70,7 +70,7 @@ def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
         file_view.st, "spinner", lambda words, **options: said.append(words) or spinner(words, **options)
     )
     app.upload(CSV)
-    assert any(words.startswith("Reading people.csv") for words in said)
+    assert any(words.replace("\\", "").startswith("Reading people.csv") for words in said)
     assert "200 rows and 3 columns" in app.text
     assert app.session.uploads == 1
     assert "upload-0" not in app.at.session_state
@@ -209,7 +209,6 @@ def test_a_budget_of_nothing_is_refused(app):
 def test_a_second_table_and_the_way_back(opened):
     """Whoever asks for another table would lose the open one, or see its name over the new one (D28)."""
     opened.press("Open another table")
-    assert "spent 0" not in opened.text
     opened.press("Back to people")
     assert opened.at.title[0].value == "What you can do now"
     opened.press("Open another table").upload(CSV + b"\n30,F,A", "more.csv")
