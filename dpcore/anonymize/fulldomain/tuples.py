@@ -194,6 +194,12 @@ class Tuples:
         present = [np.count_nonzero(marginals[0]) for marginals in self.marginals]
         return tuple(sorted(range(len(present)), key=lambda column: -present[column]))
 
+    @cached_property
+    def half(self) -> int:
+        """How many columns come first, so that they have about as many combinations of levels as the rest."""
+        reached = np.cumprod(self.lattice.shape)
+        return int(np.argmin(np.abs(np.log(reached) - np.log(reached[-1]) / 2))) + 1
+
     def digits(self, keys: IntArray, column: int) -> IntArray:
         """The codes of a column inside the keys."""
         return self.columns[column].of(keys)
