@@ -42,6 +42,7 @@ pages = {
 page = st.navigation(pages)
 st.set_page_config(page_title=_("{page} · Privacy Workbench").format(page=page.title))
 address.follow(shows_release=page.url_path == "synthesize")
+widgets.legible()
 widgets.header(declaring=page.url_path in ("", "audit"))
 if page.visibility == "visible":
     page.run()

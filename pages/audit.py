@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.audit import AuditReport
 from workbench import session
-from workbench.audit import document, findings, view
+from workbench.audit import document, findings, person_view, view
 from workbench.ui import widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -114,4 +114,5 @@ with st.container(horizontal=True):
         on_click="ignore",
         icon=":material/print:",
     )
+person_view.one_person(curator, columns, sensitive)
 view.details(found, columns)

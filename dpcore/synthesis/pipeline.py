@@ -86,12 +86,18 @@ class Closeness(Recipe):
     Attributes:
         columns: whose joint cells are compared, in the order of `counts`.
         counts: the drawn table's rows in each joint cell, flattened; scaled to the private table's size.
+        earlier: the losses of the release that the table was drawn from.
     """
 
     kind: ClassVar[str] = "closeness"
 
     columns: Clique
     counts: tuple[float, ...]
+    earlier: tuple[Loss, ...] = ()
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return self.earlier
 
     @classmethod
     def of(cls, release: Release, sample: pd.DataFrame, columns: Sequence[str]) -> Closeness:
@@ -99,7 +105,7 @@ class Closeness(Recipe):
         clique = release.schema.domain.clique(columns)
         check_cells(release.schema.domain, [clique])
         counts = _counted(release, {name: sample[name] for name in clique}, clique)
-        return cls(columns=clique, counts=tuple(counts.tolist()))
+        return cls(columns=clique, counts=tuple(counts.tolist()), earlier=release.guarantee.losses)
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and counts of other cells."""

@@ -118,8 +118,10 @@ def test_the_answer_is_noisy() -> None:
         assert isinstance(model, Figures)
         answers.add(model.figures[0].value)
     assert len(answers) > 1
-    stored = curator.run(asked, TENTH).model
-    assert stored.figures[0].value in answers  # the same question without a new id costs nothing
+    stored = curator.run(asked, TENTH)
+    assert stored.model.figures[0].value in answers  # the same question without a new id costs nothing
+    assert stored.guarantee.stands_on == (release.guarantee.loss,)  # the drawn rows are in the question
+    assert stored.guarantee.loss == {"epsilon": "11/10"}
 
 
 def test_a_planted_copy_fails_and_drawn_rows_pass() -> None:

@@ -30,7 +30,14 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             links=len(links)
         )
     )
-    widgets.show_chart(graph(model.columns, links), key="model-graph")
+    names = list(model.columns)
+    if len(names) > widgets.READABLE:  # all at once would be a tangle
+        links_of = {name: [link for link in links if name in link] for name in names}
+        names.sort(key=lambda name: -len(links_of[name]))
+        name = st.selectbox(_("Relations of"), names, key="graph-column")
+        links = links_of[name]
+        names = sorted({name, *(each for link in links for each in link)}, key=names.index)
+    widgets.show_chart(graph(names, links), key="model-graph")
 
 
 def _answers(release: Release, model: SyntheticModel) -> None:

@@ -158,8 +158,11 @@ def counts(
     )
 
 
-def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
-    """A square of pairwise errors, 0 white to dark."""
+def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None = None) -> Chart:
+    """A square of pairwise errors, 0 white to dark.
+
+    Args: end: what is darkest, so that two maps can be compared; the largest error if not given.
+    """
     order = list(names)
     frame = pd.DataFrame(
         [
@@ -174,13 +177,18 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str) -> Chart:
     spec = chart.mark_rect().encode(
         x=names_axis(altair.X, "second", order),
         y=names_axis(altair.Y, "first", order),
-        color=altair.Color("error:Q", title=title, scale=altair.Scale(scheme="blues", domainMin=0)),
-        tooltip=tips("first", "second", error=".3f"),
+        color=altair.Color(
+            "error:Q",
+            title=title,
+            scale=altair.Scale(scheme="blues", domainMin=0, **({} if end is None else {"domainMax": end})),
+            legend=altair.Legend(orient="top", format="%"),
+        ),
+        tooltip=tips("first", "second", error=".1%"),
     )
     alt = _("{title} of every pair of columns.").format(title=title)
     if len(frame):
         worst = frame.iloc[int(frame["error"].argmax())]
-        alt += " " + _("The largest is {error:.3f} for {a} and {b}.").format(
+        alt += " " + _("The largest is {error:.1%} for {a} and {b}.").format(
             error=worst["error"], a=worst["first"], b=worst["second"]
         )
     return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame))

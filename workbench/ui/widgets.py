@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -41,6 +42,10 @@ from workbench.ui.wording import (
 )
 
 DATASET = session.Widget[str]("header-dataset")
+_IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
+"""Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
+READABLE = 20
+"""Columns that a map of pairs can name."""
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
@@ -85,6 +90,13 @@ def header(*, declaring: bool) -> None:
         budget_bar(balance, data_set.account)
     if person.is_steward():
         right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def legible() -> None:
+    """In the dark, a lighter color for the few words that the theme would paint in that of its buttons."""
+    if session.is_dark():
+        marked = ", ".join(f"{each} p" for each in _IN_THE_DARK)
+        st.html(f"<style>{marked} {{ color: #7FC4EE; }}</style>")
 
 
 def _say_what_is_gone(held: session.Session) -> None:
@@ -286,17 +298,42 @@ def link_root(address: str, kind: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
-def show_noise(model: SyntheticModel) -> None:
-    """The error of every pair that the noise alone explains."""
+def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:
+    """Places of the columns to be drawn: all of a few; of many those with the largest entries, or others."""
+    if len(names) <= READABLE:
+        return list(range(len(names)))
+    off = np.where(np.eye(len(names), dtype=bool), np.nan, np.asarray(matrix, dtype=float))
+    known = np.isfinite(off)
+    means = np.where(known, off, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+    order = [names[i] for i in np.argsort(-means, kind="stable")]
+    chosen = st.multiselect(
+        _("Columns in the picture: of {all}, those with the largest errors at first").format(all=len(names)),
+        order,
+        order[:READABLE],
+        key=key,
+        max_selections=2 * READABLE,
+    )
+    return [list(names).index(name) for name in chosen]
+
+
+def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: float | None = None) -> None:
+    """The error of every pair that the noise alone explains.
+
+    Args: shown, end: columns and darkest error of a map beside it.
+    """
     found = noise_errors(model)
     if len(found.columns) < 2:
         st.info(_("There is one column only."))
         return
+    if shown is None:
+        shown = choose_readable(found.columns, found.pairs, key="noise-columns")
+    names = [found.columns[i] for i in shown]
+    errors = found.pairs[np.ix_(shown, shown)]
+    chart = charts.heatmap(names, errors, title=_("error by noise"), end=end)
+    show_chart(chart, key="noise")
     st.caption(
         _(
             "Expected total variation distance of each pair by noise alone. It was computed from the release "
             "and may be published. White pairs were not measured."
         )
     )
-    chart = charts.heatmap(found.columns, found.pairs, title=_("error by noise"))
-    show_chart(chart, key="noise")

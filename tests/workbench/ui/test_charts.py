@@ -122,7 +122,7 @@ def test_only_the_charts_module_draws():
             assert not [name for name in past_the_guard if name in path.read_text()], path
 
 
-def test_fold_adds_up_neighbours():
+def test_fold_adds_up_neighbors():
     """A folded chart would lose rows, or understate its noise."""
     labels, values, variance = charts.fold([str(i) for i in range(450)], np.ones(450), 2.0)
     assert len(labels) == len(values) == 150
