@@ -13,6 +13,7 @@ from dpcore.synthesis.pooling import People
 from workbench import session
 from workbench.apart import drawing
 from workbench.ui import file_view
+from workbench.ui.files import release_file
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import compute_apart, error_box
 from workbench.ui.wording import guarantee_words, loss_words
@@ -26,8 +27,11 @@ PEOPLE = Words(
 )
 
 
-def show(release: Release) -> None:
-    """Ask for releases of other holders, and draw one table from all. Free: nothing private is read."""
+def show(name: str, release: Release) -> None:
+    """Ask for releases of other holders, and draw one table from all. Free: nothing private is read.
+
+    Args: name: of the data set, for the name of the file.
+    """
     with st.expander(_("Pool with releases of other holders")):
         st.write(
             _(
@@ -65,7 +69,7 @@ def show(release: Release) -> None:
         st.download_button(
             "CSV",
             lambda: drawing.csv_file(pooled, int(rows)),
-            "pooled.csv",
+            release_file(name, release, "pooled rows", "csv"),
             "text/csv",
             on_click="ignore",
             icon=":material/download:",

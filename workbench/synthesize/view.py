@@ -153,7 +153,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         learning.show_classes(release, release.model)
     if release.model.columns:
         _rows(data_set, release)
-        pooling.show(release)
+        pooling.show(data_set.name, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
@@ -244,12 +244,16 @@ def earlier(data_set: DataSet) -> None:
         return
     st.subheader(_("Releases of this data set"))
     for line in made[:20]:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"{plain(line['what'], at_most=160)}")
-        left.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
-        right.button(
-            _("Open"), key=f"open-{line['request_id']}", on_click=recipes.show, args=(line["request_id"],)
+        left, right = st.columns([3, 2], vertical_alignment="center")
+        left.button(
+            _("Open {what}").format(what=plain(line["what"], at_most=160)),
+            key=f"open-{line['request_id']}",
+            type="tertiary",
+            icon=":material/verified_user:",
+            on_click=recipes.show,
+            args=(line["request_id"],),
         )
+        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
 
 
 def _marginal(release: Release, marginal: Marginal) -> None:
@@ -347,7 +351,7 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
     st.download_button(
         _("Download as a job (JSON)"),
         job.to_json(),
-        "job.json",
+        release_file(data_set.name, release, "job", "json"),
         "application/json",
         on_click="ignore",
         icon=":material/terminal:",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -10,6 +12,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.release import Release
 from workbench import person, reading, session
 from workbench.ui.language import _
+from workbench.ui.wording import number, plain
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -44,3 +47,11 @@ def demo_notice() -> None:
             ),
             icon=":material/info:",
         )
+
+
+@contextmanager
+def being_read(name: str, size: int) -> Iterator[None]:
+    """Say that a file is being read, and for how long already: large ones take half a minute (D17)."""
+    words = _("Reading {name}, {size} MB; numbers, dates and identifiers are recognized on the way")
+    with st.spinner(words.format(name=plain(name, at_most=80), size=number(size / 1e6)), show_time=True):
+        yield
