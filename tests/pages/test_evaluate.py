@@ -174,14 +174,22 @@ def test_marginals_and_independent_columns(opened):
 
 
 def test_learning_runs_when_asked(wide):
-    """A minute of computing would start by itself, or the overview forget what was found."""
+    """A minute of computing would start by itself, or the overview show R² under the word accuracy."""
     joint(wide).set("button_group", "Look at", "Learning")
     assert not [key for key in wide.session.reports if key[0] == "learning"]
     wide.set("number_input", "Splits", 1).press("Learn")
     assert wide.errors == ""
     assert "Learned from the release, tested on the original" in wide.text
     assert "Learned from the original, tested on the release" in wide.text
-    assert "(" in metric(wide, "Learning")
+    scores = next(each.content for key, each in wide.session.reports.items() if key[0] == "learning")
+    of = {(each.measure, each.of): each.mean for each in scores if each.scenario == 2}
+    assert {"accuracy", "r2"} <= {each.measure for each in scores}  # the page could mistake one for the other
+    accuracy = f"{of['accuracy', 'release']:.2f} ({of['accuracy', 'original']:.2f})"
+    assert metric(wide, "Learning") == accuracy
+    wide.set("selectbox", "Column to predict", "age").press("Learn")
+    scores = [each.content for key, each in wide.session.reports.items() if key[0] == "learning"][-1]
+    of = {each.of: each.mean for each in scores if (each.scenario, each.measure) == (2, "r2")}
+    assert metric(wide, "Learning") == f"R² {of['release']:.2f} ({of['original']:.2f})"
 
 
 def test_attacks_on_a_release_of_ours(wide):

@@ -214,7 +214,7 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                     "Ask for l-diversity."
                 ).format(
                     classes=risk.homogeneous_classes,
-                    share=percent(risk.homogeneous_rows),
+                    share=percent(risk.homogeneous_people),
                     column=plain(name),
                     whom=whom(report.plan),
                 )

@@ -29,7 +29,7 @@ def show() -> None:
         if file is None:
             return
         try:
-            release = Release.from_file(file.getvalue())
+            release = file_view.release_in(file)
         except DpcoreError as error:
             widgets.error_box(error)
             return

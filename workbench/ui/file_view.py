@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from workbench import person
+from dpcore.release import Release
+from workbench import person, reading, session
 from workbench.ui.language import _
 from workbench.ui.wording import number, plain
 
@@ -23,6 +24,11 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """The same for several files."""
     return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+
+
+def release_in(file: UploadedFile) -> Release:
+    """The release of a file, read once. Raises: ReadError, LimitError."""
+    return session.kept(("release file", file.file_id), lambda: reading.read_release(file.getvalue()))
 
 
 def _refused() -> bool:

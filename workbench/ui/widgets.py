@@ -181,11 +181,16 @@ def once_in_line(
         return session.once(curator, key, evaluation)
 
 
+def compute_apart(function: Callable[..., Result], *given: Any) -> Result:
+    """A function of a module that reads nothing private, in another process, now."""
+    answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
+    return answer
+
+
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
     """A function of a module that reads nothing private, in another process when its turn comes."""
     with in_line():
-        answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
-        return answer
+        return compute_apart(function, *given)
 
 
 def readable(chart: Chart) -> Any:
