@@ -201,7 +201,7 @@ def readable(chart: Chart) -> Any:
 def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(readable(chart), alt=chart.alt, key=key)
-    with st.expander(_("The same as a table")):
+    with st.expander(_("The same as a table"), key=f"{key}-twin"):
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 
 
