@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
+from dpcore.anonymize.fulldomain.search import OnProgress
 from dpcore.anonymize.methods import METHODS, FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
@@ -43,18 +47,43 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
     predicted = size(curator, current, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
     limits: tuple[float, ...] = (plan.limit,)
-    if predicted.is_feasible and (predicted.seconds <= QUICK_SECONDS or current.wants_frontier):
+    if predicted.is_feasible and (predicted.usual <= QUICK_SECONDS or current.wants_frontier):
         method, limits = FullDomain(), DRAWN_LIMITS
     elif not method.searches:
         method, limits = Mondrian(), ()
     key = ("frontier", method.name, limits, current.version, plan.models[1:], str(plan.metric))
     asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
-        return method, widgets.once_in_line(
-            curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits)
-        )
+        with _told("frontier") as tell:
+            return method, widgets.once_in_line(
+                curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits, on_progress=tell)
+            )
     except DpcoreError as error:
         return method, error
+
+
+@contextmanager
+def _told(what: str) -> Iterator[OnProgress]:
+    """A bar beside a way to stop, for what takes longer than a second."""
+    began = time.monotonic()
+    bar: list[tuple[OnProgress, Callable[[], object]]] = []
+    stages = {
+        "searching": _("searching"),
+        "finding the nearest limit": _("finding the nearest limit"),
+        "looking at all combinations": _("looking at all combinations of levels"),
+    }
+
+    def tell(stage: str, share: float) -> None:
+        if not bar and time.monotonic() - began > 1:
+            bar.append(widgets.progress(_("Searching"), stages, key=f"stop-{what}"))
+        for show, _done in bar:
+            show(stage, share)
+
+    try:
+        yield tell
+    finally:
+        for _show, done in bar:
+            done()
 
 
 def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
@@ -68,7 +97,8 @@ def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
         str(plan.metric),
         plan.suppressed,
     )
-    return widgets.once_in_line(curator, key, lambda: Trial(plan=plan))
+    with _told(plan.method.name) as tell:
+        return widgets.once_in_line(curator, key, lambda: Trial(plan=plan, on_progress=tell))
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:

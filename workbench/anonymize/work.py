@@ -263,7 +263,7 @@ def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:
     """Full-domain search while it is quick enough, then what is."""
-    if predicted.is_feasible and predicted.seconds <= SEARCH_SECONDS:
+    if predicted.is_feasible and predicted.usual <= SEARCH_SECONDS:
         return FullDomain()
     return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +34,7 @@ from workbench.ui.wording import (
     epsilon_words,
     loss_words,
     number,
+    percent,
     plain,
     rho_words,
     spent_epsilon,
@@ -167,6 +168,21 @@ def once_in_line(
         return session.once(curator, key, evaluation)
     with in_line():
         return session.once(curator, key, evaluation)
+
+
+def progress(
+    title: str, stages: Mapping[str, str], *, key: str = "stop-heavy"
+) -> tuple[Callable[[str, float], None], Callable[[], object]]:
+    """A bar that tells the stage, beside a way to stop, and how to take them away."""
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, text=title)
+        st.button(_("Stop"), key=key, icon=":material/stop_circle:")  # any click ends what runs
+
+    def tell(stage: str, share: float) -> None:
+        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
+
+    return tell, place.empty
 
 
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
