@@ -10,7 +10,7 @@ from workbench.ui.language import _
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 who = sign_in_view.let_in()
-FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/learn.py")
+FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/links.py", "pages/learn.py")
 
 
 def page_of(path: str, title: str, icon: str, **options: Any) -> Any:
@@ -42,6 +42,7 @@ pages = {
 page = st.navigation(pages)
 st.set_page_config(page_title=_("{page} · Privacy Workbench").format(page=page.title))
 address.follow(shows_release=page.url_path == "synthesize")
+widgets.legible()
 widgets.header(declaring=page.url_path in ("", "audit"))
 if page.visibility == "visible":
     page.run()

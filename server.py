@@ -11,7 +11,7 @@ from dpcore.errors import DpcoreError
 from share import answers, links
 from workbench.store import roles, start
 from workbench.store.settings import read_settings
-from workbench.web import guard, headers, health, lifetime, requests, signing
+from workbench.web import focus, guard, headers, health, lifetime, requests, signing
 
 try:
     settings = read_settings()
@@ -43,6 +43,7 @@ app = st.App(
         Middleware(headers.SecurityHeaders),
         Middleware(guard.Guard, hosts=settings.hosts, metrics=settings.metrics, uploads=not settings.demo),
         Middleware(signing.SignIn),
+        Middleware(focus.Focus),
     ],
     lifespan=lifetime.lifespan,
 )

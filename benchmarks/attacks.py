@@ -1,4 +1,4 @@
-"""Do the attacks see what is there, as the library does that they are modelled on?
+"""Do the attacks see what is there, as the library does that they are modeled on?
 
     python benchmarks/attacks.py --json
 

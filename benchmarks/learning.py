@@ -11,14 +11,15 @@ tested on the original 20 % (scenario 2), or trained on the original and tested 
 1). Beside it: no privacy, the larger class, shuffled labels; linear regression of the label (mean squared
 error); and k-means: two centers from drawn rows, original rows assigned to them, normalized mutual
 information with k-means on the original. The best of the book's figures over its k, whose code keeps no
-epsilon at all, follow where their file is found. CPU seconds are of one thread and count everything; all
-settings of a table should take less than a minute (SEEDS P2).
+epsilon at all, follow where their file is found. CPU seconds are of one thread and count everything but
+microaggregation; all settings of a table should take less than a minute (SEEDS P2).
 
 With --figures the lines of the book's figures 6.19 to 6.21 are written: every score against epsilon, of
 this recipe, of microaggregation (MDAV, no epsilon) and of the book's code for each k. The page Evaluate shows
-them:
+them. Beside them stand the CPU seconds of each table, and the constants of the method, so that a test sees
+when the method has moved on:
 
-    python benchmarks/learning.py --figures workbench/evaluate/figures.json --epsilon 0.1 0.2 0.4 0.6 0.8 1
+    python benchmarks/learning.py --figures workbench/evaluate/figures.json
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +51,12 @@ from dpcore.anonymize.apply import apply
 from dpcore.anonymize.methods import Microaggregation
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
+from dpcore.synthesis import class_means, clipped, gaussian, halves, moments
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 TABLES = ("diabetes", "breast-cancer", "australian")
 EPSILONS = ("0.1", "0.5", "1")
+FIGURES_EPSILONS = ("0.1", "0.2", "0.5", "0.8", "1")
 KS = (25, 50, 75, 100)
 SPLITS, TEST_SHARE, TUNED_ROWS, DRAWN_ROWS = 5, 0.2, 500, 2_000
 COSTS, GAMMAS = (0.25, 1, 4, 16, 64), [4.0**power for power in range(-5, 0)]  # of dpcore.evaluation.learners
@@ -232,6 +236,7 @@ def report(path: Path, epsilons: Sequence[str], runs: int, ks: Sequence[int]) ->
         if table in BARS and epsilon in EPSILONS:
             setting["bar"] = BARS[table][EPSILONS.index(epsilon)]
         settings.append(setting)
+    seconds = time.process_time() - began
     grouped = []
     for k in ks:
         runs_of_k = [
@@ -239,7 +244,6 @@ def report(path: Path, epsilons: Sequence[str], runs: int, ks: Sequence[int]) ->
             for training, held, trained in prepared
         ]
         grouped.append({"k": k, **_summary(runs_of_k)})
-    seconds = time.process_time() - began
     return {
         "table": table,
         "rows": len(frame),
@@ -271,6 +275,17 @@ def figures(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return lines
 
 
+def constants() -> dict[str, str]:
+    """What the method is made with: a figure of other constants is one of another method."""
+    modules = (class_means, clipped, gaussian, halves, moments)
+    return {
+        f"{module.__name__.rpartition('.')[2]}.{name}": str(value)
+        for module in modules
+        for name, value in sorted(vars(module).items())
+        if name.isupper() and isinstance(value, int | float | Fraction | dict)
+    }
+
+
 def _point(
     table: dict[str, Any], method: str, k: Any, epsilon: Any, name: str, mean: float, spread: float
 ) -> dict[str, Any]:
@@ -292,16 +307,19 @@ def main() -> None:
     )
     default = [SHARED / "data" / f"privsyn_{name}.csv" for name in TABLES]
     parser.add_argument("--data", type=Path, nargs="*", default=default)
-    parser.add_argument("--epsilon", nargs="*", default=list(EPSILONS))
+    parser.add_argument("--epsilon", nargs="*", help="0.1, 0.5 and 1; for --figures five of them")
     parser.add_argument("--runs", type=int, default=4)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--figures", type=Path, help="where to write the lines of the book's figures")
     args = parser.parse_args()
     ks = KS if args.figures else ()
-    found = [report(path, args.epsilon, args.runs, ks) for path in args.data if path.exists()]
+    epsilons = args.epsilon or (FIGURES_EPSILONS if args.figures else EPSILONS)
+    found = [report(path, epsilons, args.runs, ks) for path in args.data if path.exists()]
     if args.figures:
         lines_ = ",\n".join(json.dumps(line) for line in figures(found))
-        args.figures.write_text(f"[\n{lines_}\n]\n", encoding="utf-8")
+        head = {"cpu_s": {each["table"]: each["cpu_s"] for each in found}, "constants": constants()}
+        text = f'{json.dumps(head, indent=1)[:-2]},\n "lines": [\n{lines_}\n]\n}}\n'
+        args.figures.write_text(text, encoding="utf-8")
     if args.json:
         print(json.dumps(found, indent=1))
         return

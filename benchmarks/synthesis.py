@@ -10,6 +10,14 @@ whole synthesis in one thread (from opening the curator to the drawn table; impo
 excluded) and peak memory; JSON with --json. --growth repeats and cuts the table to show how time grows with
 rows and columns. --mbi fits the same kind of tree with mbi (Private-PGM) in a virtual environment of its own
 and prints the ratio; it takes minutes. The noise is exact and from the system's randomness, so runs differ.
+
+--families asks the same of seeded tables of many shapes (`benchmarks/families.py`), beside Independent, the
+best tree without noise (Chow and Liu 1968) and the floor (rows drawn again from the original), each with the
+ratio of our error of pairs to it:
+
+    python benchmarks/synthesis.py --families --json --epsilons 0.1 1 10 --seeds 1 3
+
+Even seeds are for finding constants, odd ones for judging them.
 """
 
 from __future__ import annotations
@@ -29,8 +37,9 @@ import numpy as np
 import pandas as pd
 
 import dpcore as dp
+from benchmarks.families import FAMILIES, Family
 from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, peer, show
-from dpcore.synthesis import Adaptive, Recipe, Tree
+from dpcore.synthesis import Adaptive, Independent, Recipe, Tree
 
 ADULT = SHARED / "data"
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -82,6 +91,15 @@ def _shares(codes: dict[str, np.ndarray], sizes: dict[str, int], clique: tuple[s
     return np.bincount(flat, minlength=cells) / max(1, len(flat))
 
 
+def errors(original: pd.DataFrame, drawn: pd.DataFrame, sizes: dict[str, int], most: int) -> dict[str, float]:
+    """Mean and largest distance of marginals of one, two and three columns."""
+    run = {}
+    for ways in range(1, min(3, len(sizes)) + 1):
+        found = distances(original, drawn, sizes, ways, most)
+        run[f"tvd{ways}_mean"], run[f"tvd{ways}_max"] = statistics.fmean(found), max(found)
+    return run
+
+
 def report(
     frame: pd.DataFrame, sizes: dict[str, int], recipe: Recipe, loss: dp.ApproxDP | dp.PureDP, args: Any
 ) -> dict[str, Any]:
@@ -91,10 +109,7 @@ def report(
         drawn, seconds = synthesize(frame, sizes, recipe, loss)
         run = {"cpu_s": seconds, "rows": float(len(drawn))}
         run["peak_mb"] = peak_mb()  # before the report, which needs memory of its own
-        for ways in range(1, min(3, len(sizes)) + 1):
-            found = distances(frame, drawn, sizes, ways, args.most)
-            run[f"tvd{ways}_mean"], run[f"tvd{ways}_max"] = statistics.fmean(found), max(found)
-        runs.append(run)
+        runs.append(run | errors(frame, drawn, sizes, args.most))
     if args.out:
         drawn.to_csv(args.out, index=False)
     result: dict[str, Any] = {name: statistics.fmean(run[name] for run in runs) for name in runs[0]}
@@ -157,20 +172,68 @@ print(time.process_time() - began)
 
 
 def mbi_tree(
-    frame: pd.DataFrame, sizes: dict[str, int], loss: dp.ApproxDP, args: Any
+    frame: pd.DataFrame, sizes: dict[str, int], loss: dp.ApproxDP, most: int
 ) -> dict[str, Any] | None:
     """The errors and CPU seconds of a spanning tree fitted with mbi, or None where it does not install."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out.csv"
-        words = (str(args.data), str(args.domain), str(float(loss.rho)), str(out))
+        data, domain, out = (Path(folder) / name for name in ("data.csv", "domain.json", "out.csv"))
+        frame.to_csv(data, index=False)
+        domain.write_text(json.dumps(sizes))
+        words = (str(data), str(domain), str(float(loss.rho)), str(out))
         printed = peer(["mbi==2.0.0", "pandas"], MBI, *words)
         if printed is None:
             return None
-        result: dict[str, Any] = {"recipe": "mbi tree", "cpu_s": float(printed)}
-        for ways in (1, 2, 3):
-            found = distances(frame, pd.read_csv(out), sizes, ways, args.most)
-            result |= {f"tvd{ways}_mean": statistics.fmean(found), f"tvd{ways}_max": max(found)}
-        return result
+        return {"recipe": "mbi tree", "cpu_s": float(printed)} | errors(frame, pd.read_csv(out), sizes, most)
+
+
+def drawn_from_tree(frame: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
+    """As many rows of the tree with most mutual information, each column after its parent, without noise."""
+    rng = np.random.default_rng(0)
+    codes = {name: frame[name].to_numpy(dtype=np.int64) for name in sizes}
+    told: dict[tuple[str, str], float] = {}
+    for a, b in itertools.combinations(sizes, 2):
+        pair = _shares(codes, sizes, (a, b)).reshape(sizes[a], sizes[b])
+        apart = pair.sum(axis=1, keepdims=True) * pair.sum(axis=0)
+        told[a, b] = told[b, a] = float((pair[pair > 0] * np.log(pair[pair > 0] / apart[pair > 0])).sum())
+    first, *left = sizes
+    drawn = {first: rng.permutation(codes[first])}
+    while left:
+        parent, name = max(((a, b) for a in drawn for b in left), key=told.__getitem__)
+        law = _shares(codes, sizes, (parent, name)).reshape(sizes[parent], sizes[name]) + 1e-12
+        ends = (law / law.sum(axis=1, keepdims=True)).cumsum(axis=1)
+        ends[:, -1] = 1.0
+        drawn[name] = (rng.random(len(frame))[:, None] > ends[drawn[parent]]).sum(axis=1)
+        left.remove(name)
+    return pd.DataFrame(drawn)
+
+
+def of_family(family: Family, args: Any) -> Iterator[dict[str, Any]]:
+    """Errors of ours and of what stands beside it, means over the seeds, for each epsilon."""
+    found: dict[tuple[float, str], list[dict[str, float]]] = {}
+    for seed in args.seeds:
+        frame, sizes = family.make(seed), family.sizes
+        again = frame.sample(len(frame), replace=True, random_state=seed)
+        beside = {"best tree, no noise": drawn_from_tree(frame, sizes), "floor": again}
+        fixed = {name: errors(frame, each, sizes, args.most) for name, each in beside.items()}
+        for epsilon in args.epsilons:
+            loss = dp.ApproxDP(epsilon=epsilon, delta=args.delta)
+            recipes: dict[str, Recipe] = {
+                "Adaptive": Adaptive(ordered=frozenset(family.ordered)),
+                "Independent": Independent(columns=tuple(sizes)),
+            }
+            for name, recipe in recipes.items():
+                for _ in range(args.runs):
+                    drawn, seconds = synthesize(frame, sizes, recipe, loss)
+                    line = {"cpu_s": seconds} | errors(frame, drawn, sizes, args.most)
+                    found.setdefault((epsilon, name), []).append(line)
+            for name, each in fixed.items():
+                found.setdefault((epsilon, name), []).append(each)
+            if args.mbi and (other := mbi_tree(frame, sizes, loss, args.most)):
+                found.setdefault((epsilon, other.pop("recipe")), []).append(other)
+    for (epsilon, name), runs in found.items():
+        line = {key: statistics.fmean(run[key] for run in runs) for key in runs[0]}
+        ours = statistics.fmean(run["tvd2_mean"] for run in found[epsilon, "Adaptive"])
+        yield {"epsilon": epsilon, "of": name, **line, "ours / it": ours / line["tvd2_mean"]}
 
 
 def main() -> None:
@@ -190,7 +253,16 @@ def main() -> None:
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--largest", type=int, default=1_000_000, help="rows of --growth, at most")
     parser.add_argument("--mbi", action="store_true")
+    parser.add_argument("--families", nargs="*", help="names of them; none for all")
+    parser.add_argument("--seeds", type=int, nargs="*", default=[1, 3, 5], help="tables of each family")
+    parser.add_argument("--epsilons", type=float, nargs="*", default=[0.1, 1.0, 10.0], help="of --families")
     args = parser.parse_args()
+    if args.families is not None:
+        chosen = [each for each in FAMILIES if not args.families or each.name in args.families]
+        show(
+            [Table(title=each.name, lines=list(of_family(each, args))) for each in chosen], as_json=args.json
+        )
+        return
     frame, sizes = read(args.data, args.domain)
     loss = (
         dp.ApproxDP(epsilon=args.epsilon, delta=args.delta) if args.delta else dp.PureDP(epsilon=args.epsilon)
@@ -201,7 +273,7 @@ def main() -> None:
     )
     lines = [report(frame, sizes, recipe, loss, args)]
     if args.mbi and isinstance(loss, dp.ApproxDP):
-        other = mbi_tree(frame, sizes, loss, args)
+        other = mbi_tree(frame, sizes, loss, args.most)
         if other:
             lines.append(other | {"ratio": other["cpu_s"] / lines[0]["cpu_s"]})
     tables = [Table(title="Distance from the original", lines=lines)]

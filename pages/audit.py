@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.audit import AuditReport
 from workbench import session
-from workbench.audit import document, findings, view
+from workbench.audit import document, findings, person_view, view
 from workbench.ui import widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -86,7 +86,7 @@ with st.expander(_("Attacker, population and threshold")):
     )
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
-    with st.spinner(_("Counting who is unique")):
+    with st.spinner(_("Counting who is unique"), show_time=True):
         found = findings.report(
             curator,
             columns,
@@ -107,11 +107,12 @@ with st.container(horizontal=True):
         session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(
-        _("Print: one HTML file"),
+        _("Download as one HTML file"),
         lambda: document.to_html(curator, found, columns),
         file_name(curator.name, "audit internal", "html"),
         "text/html",
         on_click="ignore",
         icon=":material/print:",
     )
+person_view.one_person(curator, columns, sensitive)
 view.details(found, columns)

@@ -4,9 +4,10 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.evaluate import asked_view, book, comparing, document, form, view
+from workbench.evaluate import asked_view, beside_view, book, columns_view, comparing, document, form, view
 from workbench.evaluate.candidates import Candidate
 from workbench.ui import widgets
+from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 
 st.title(_("How good is it?"))
@@ -19,23 +20,31 @@ curator = widgets.need_curator(
 held = session.session()
 
 
+def _file(name: str, candidate: Candidate) -> str:
+    if candidate.release is not None:
+        return release_file(name, candidate.release, "verdict internal", "html")
+    return file_name(name, "verdict internal", "html", detail=candidate.title)
+
+
 def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
-    found = comparing.report(curator, candidate)
+    with st.spinner(_("Comparing columns, pairs and 300 random questions"), show_time=True):
+        found = comparing.report(curator, candidate)
     view.overview(curator, candidate, found)
     st.download_button(
         _("Download as one HTML file"),
         lambda: document.html(curator, found, ours=candidate.release is not None),
-        "verdict-internal.html",
+        _file(curator.name, candidate),
         "text/html",
         on_click="ignore",
         icon=":material/visibility_lock:",
     )
     tabs = {
-        _("Columns"): view.columns,
+        _("Columns"): columns_view.columns,
         _("Pairs"): view.pairs,
         _("Questions"): view.questions,
+        _("Side by side"): beside_view.beside,
         _("Learning"): asked_view.learning,
         _("Disclosure"): asked_view.disclosure,
     }

@@ -24,12 +24,14 @@ class Distribution:
     Attributes:
         labels: one text per cell, from the schema.
         original, other: shares of the rows, one per cell; each adds up to 1.
+        rows: how many the original and the other table have.
     """
 
     column: str
     labels: tuple[str, ...]
     original: Shares
     other: Shares
+    rows: tuple[int, int]
 
     @property
     def distance(self) -> float:
@@ -57,6 +59,7 @@ def distributions(
                 labels=column.labels,
                 original=_shares(column, original),
                 other=_shares(column, other),
+                rows=(len(original), len(other)),
             )
         )
     return tuple(found)

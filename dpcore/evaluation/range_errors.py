@@ -66,6 +66,7 @@ class NamedError:
     """Error of one range.
 
     Attributes:
+        true: rows of the original.
         answer: rows, from the release or the table.
         percent: error of the answer; None, "undefined", when the original holds no such row.
         direct: error to expect when it is asked directly.
@@ -73,6 +74,7 @@ class NamedError:
 
     low: Bound
     high: Bound
+    true: int
     answer: float
     percent: float | None
     direct: ErrorQuantiles | None
@@ -92,7 +94,8 @@ class RangeErrorsOf(Evaluation[RangeErrors]):
     """The evaluation of range queries on one column, answered from `source`.
 
     Attributes:
-        source: a release with a marginal that holds the column, or a public table.
+        source: a release with a marginal that holds the column, or a public table; None for the original
+            itself, whose answers have no error: what a chart of errors is checked against.
         column: of whole or real numbers, or dates.
         named: (low, high) ranges to show one by one; their bounds are bounds of cells.
         loss: what one direct question would cost; None for no comparison.
@@ -101,7 +104,7 @@ class RangeErrorsOf(Evaluation[RangeErrors]):
 
     kind = "range query errors"
 
-    source: Release | PublicTable
+    source: Release | PublicTable | None
     column: str
     named: tuple[tuple[Bound, Bound], ...] = ()
     loss: PureDP | None = None
@@ -119,7 +122,7 @@ class RangeErrorsOf(Evaluation[RangeErrors]):
         declared = interval_column(schema, self.column)
         places = [cell_range(declared, low, high) for low, high in self.named]
         true = _running(_cells(original, schema, self.column))
-        answers = _running(_cells(self.source, schema, self.column))
+        answers = _running(_cells(original if self.source is None else self.source, schema, self.column))
         scale = None if self.loss is None else float(schema.unit.max_rows / self.loss.epsilon)
         named = []
         for (low, high), (start, end) in zip(self.named, places, strict=True):
@@ -127,7 +130,11 @@ class RangeErrorsOf(Evaluation[RangeErrors]):
             answer = float(answers[end] - answers[start])
             direct = _direct(np.array([count]), scale) if count > 0 else None
             percent = percent_error(float(count), answer)
-            named.append(NamedError(low=low, high=high, answer=answer, percent=percent, direct=direct))
+            named.append(
+                NamedError(
+                    low=low, high=high, true=round(count), answer=answer, percent=percent, direct=direct
+                )
+            )
         rng = np.random.default_rng(_SEED)
         widths = []
         for width in _widths(declared.values_size):

@@ -26,6 +26,8 @@ QUERIES = 300
 """Random questions."""
 SMALL = 0.005
 """Share of the rows below which the relative error of an answer is taken of this share instead."""
+RARE = 0.01
+"""Share of the rows below which a value is rare."""
 EXPECTED = 20
 """Rows that a pair of values should have by chance, at least, before its absence counts as impossible."""
 TELL_APART_ROWS = 4_000
@@ -45,6 +47,7 @@ class ColumnSimilarity:
         mean, median: in the column's own unit; days since 1970-01-01 for dates. None without an order.
         zeros: shares of rows with the number 0; None where 0 is not within the declared bounds.
         missing: shares of rows without a value.
+        rare: how many rare values the original has, and how many of these the release has.
     """
 
     column: str
@@ -56,6 +59,7 @@ class ColumnSimilarity:
     median: tuple[float, float] | None
     zeros: tuple[float, float] | None
     missing: tuple[float, float]
+    rare: tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,6 +71,8 @@ class SimilarityReport:
         marginals: total variation distances of single columns, pairs and triples.
         association: Cramér's V of every pair, (columns, columns), in the original and in the release.
         correlation: Pearson's correlation likewise; NaN for columns without an order.
+        relations: of each column in the order of `marginals`, the mean distance of its pairs in wide cells:
+            of the release, of a bootstrap and of independent columns.
         impossible: (first column, its value, second column, its value, share of the released rows), the
             pairs of values that no row of the original has although some should by chance; worst first.
         scores: one entry per measure that applies.
@@ -76,6 +82,7 @@ class SimilarityReport:
     marginals: MarginalError
     association: tuple[Floats, Floats]
     correlation: tuple[Floats, Floats]
+    relations: tuple[Floats, Floats, Floats]
     impossible: tuple[tuple[str, str, str, str, float], ...]
     scores: tuple[Scored, ...]
 
@@ -130,11 +137,13 @@ def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) ->
             independent=means["shuffled"],
         )
     )
+    with_others = {table: each.sum(axis=1) / max(1, len(names) - 1) for table, each in relations.items()}
     return SimilarityReport(
         columns=columns,
         marginals=marginals,
         association=(association["original"], association["release"]),
         correlation=(correlation["original"], correlation["release"]),
+        relations=(with_others["release"], with_others["bootstrap"], with_others["shuffled"]),
         impossible=impossible,
         scores=tuple(scores),
     )
@@ -214,12 +223,14 @@ def _columns(
             own, other = numbers_of(column, original[name]), numbers_of(column, release[name])
             missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
             numbers |= _number_figures(column, own[~np.isnan(own)], other[~np.isnan(other)])
+        few = (shares["original"] > 0) & (shares["original"] < RARE)
         found.append(
             ColumnSimilarity(
                 column=name,
                 distance=float(np.abs(shares["original"] - shares["release"]).sum()) / 2,
                 floor=float(np.abs(shares["original"] - shares["bootstrap"]).sum()) / 2,
                 missing=missing,
+                rare=(int(few.sum()), int((few & (shares["release"] > 0)).sum())),
                 **numbers,  # type: ignore[arg-type]
             )
         )

@@ -13,7 +13,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
@@ -32,9 +32,10 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 class Server:
     """The app under its own address, with a ledger in a folder of its own."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, process: int) -> None:
         self.folder = folder
         self.url = f"http://127.0.0.1:{port}"
+        self.process = process
 
     def lines(self) -> list[tuple[str, str, int]]:
         """(request id, state, units) of every line of the ledger."""
@@ -42,6 +43,16 @@ class Server:
             return database.execute(
                 "SELECT request_id, state, units FROM ledger_lines ORDER BY dataset, number"
             ).fetchall()
+
+    def computing(self) -> set[int]:
+        """Processes that compute something for it now: children of the one that waits for work."""
+        parents = {}
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it has just ended
+                fields = status.read_text().rpartition(")")[2].split()
+                if fields[0] != "Z":
+                    parents[int(status.parent.name)] = int(fields[1])
+        return {process for process, parent in parents.items() if parents.get(parent) == self.process}
 
     def releases(self) -> int:
         """How many releases are stored."""
@@ -71,7 +82,7 @@ def serving(script: str = "server.py", port: int = 0, **settings: str) -> Iterat
             stderr=subprocess.DEVNULL,
         )
         try:
-            server = Server(Path(folder), port)
+            server = Server(Path(folder), port, process.pid)
             _wait_for(server.url)
             yield server
         finally:

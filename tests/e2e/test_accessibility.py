@@ -25,14 +25,21 @@ def serious(person: Person) -> list[str]:
     ]
 
 
-ONE_COLOR = pytest.mark.xfail(
-    reason="in the dark, one color is under white words and is the color of words: it has 4.6 and 3.6 to 4.0"
-)
-
-
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=ONE_COLOR)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(visitor, table, scheme):
     """People with weak eyes, or who listen to a page, could not use it (PEOPLE.md, accessibility)."""
     person = visitor(color_scheme=scheme)
     found = {seen: problems for seen in every_page(person, table) if (problems := serious(person))}
     assert found == {}, "\n".join(f"{seen}: {each}" for seen, all_ in found.items() for each in all_)
+
+
+def test_the_focus_goes_to_the_new_heading(visitor):
+    """Who listens to a page would begin at the navigation again; on a telephone one would land in the middle
+    (PEOPLE.md, accessibility and mobile)."""
+    person = visitor()
+    for page, heading in (("Audit", "Is this anonymous?"), ("Ledger", None), ("Data", None)):
+        person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
+        person.go(page)
+        person.page.wait_for_function("document.activeElement.tagName === 'H1'", timeout=10_000)
+        assert heading is None or heading in person.page.evaluate("document.activeElement.innerText")
+        assert person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
+import pytest
+
+from tests.e2e.browser import Person
 
 
 def people(rows: int, seed: int) -> bytes:
@@ -22,3 +27,47 @@ def test_the_verdict_and_the_figures_stand_on_one_screen(visitor):
         place = person.sees(text, 60).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
     person.sees("internal: reads the original, do not publish")
+
+
+def stop_what_runs(person: Person, again: str) -> None:
+    """Press Stop once something computes; its process must end, and the page must offer it again."""
+    stop = person.page.locator(".st-key-stop-heavy button")  # Streamlit has a button of that name itself
+    stop.wait_for(timeout=60_000)
+    wait_until(lambda: person.server.computing())
+    stop.click()
+    stop.wait_for(state="detached")
+    person.rest()
+    assert not person.server.computing()
+    assert person.page.get_by_role("button", name=again, exact=True).is_enabled()
+
+
+def wait_until(holds, seconds: int = 30) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("what", ["learning", "methods compared"])
+def test_stop_ends_what_computes_and_charges_nothing(visitor, what):
+    """A minute of computing would go on for nobody, hold a place in the line, or cost something."""
+    person = visitor().open(people(5_000, 2 + len(what))).go("Synthesize").press("A whole table").release()
+    person.go("Evaluate")
+    before = person.server.lines()
+    if what == "learning":
+        person.page.get_by_test_id("stButtonGroup").get_by_text("Learning").click()
+        box = person.page.get_by_label("Splits")
+        box.fill("10")
+        box.press("Enter")
+        person.rest().page.get_by_role("button", name="Learn", exact=True).click()
+        stop_what_runs(person, "Learn")
+    else:
+        person.page.get_by_text("Compare methods before you spend").click()
+        person.rest()
+        person.page.get_by_role("button", name="Compare", exact=True).click()
+        stop_what_runs(person, "Compare")
+    after = person.server.lines()
+    assert [(each, state) for each, state, _units in after[: len(before)]] == [line[:2] for line in before]
+    assert sum(units for _each, _state, units in after) == sum(units for _each, _state, units in before)
+    assert person.sees("internal: reads the original").button("Download as one HTML file").is_visible()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 
 from tests.pages.tab import Tab
@@ -27,6 +28,8 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.delenv("DATABASE_URL", raising=False)
     # AppTest forgets before each run that st.navigation was called; see session._through_app
     monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
+    # each new tab would look for components in all installed packages, a quarter of a second each time
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
     settings.read_settings.cache_clear()
     start.forget()
     yield tmp_path

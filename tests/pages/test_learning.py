@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
@@ -10,15 +11,35 @@ from tests.pages.test_synthesize import metric, spent
 
 
 def test_a_table_for_learning(opened):
-    """The way from choosing a label to drawn rows would break, or cost something else."""
+    """From choosing a label to drawn rows; whoever asks for too little must be told before paying."""
     opened.go("synthesize").press("A table for learning")
     assert "How far each mean of a class is off" in opened.text
+    assert "expected signal-to-noise ratio, for 100 rows" in opened.text
+    opened.set("number_input", "exactly", 0.001)
+    assert "Noise will drown this" in opened.text  # too small for the dimension: said before paying
+    error, ratio = re.search(r"10,000 rows: ± ([\d.]+) %, ([\d.]+) to 1", opened.text).groups()
+    assert float(ratio) < 1
+    assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)  # 0.3 of a range of 2
+    opened.set("number_input", "exactly", 0.5)
     assert metric(opened, "Cost") == "epsilon 0.5"
     opened.release()
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Table for learning")
     assert "What each class is like" in opened.text
     assert spent(opened) == 0.5
+
+
+def test_a_constant_column_is_no_feature(app):
+    """A column of one value would be paid for, or end in a traceback."""
+    app.open(b"label,age,land\n" + b"".join(b"%s,%d,DE\n" % (b"ny"[i % 2 :][:1], i % 40) for i in range(200)))
+    app.go("synthesize").press("A table for learning")
+    features = next(each for each in app.at.multiselect if each.label == "Features")
+    assert features.value == ["age"]
+    features.set_value(["age", "land"]).run()
+    assert "it is constant, and tells no class from another" in app.errors
+    assert "Leave it out" in app.errors
+    assert not any(each.label.startswith("Release for") for each in app.at.button)
+    assert spent(app) == 0
 
 
 def test_figures_of_a_column(opened):
@@ -41,7 +62,11 @@ def test_the_record_of_all_steps(opened):
     """SEEDS B1, B4: every step with its charge; a test against the table costs, others do not."""
     opened.go("synthesize").release()
     record = opened.at.dataframe[-1].value
+    assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
+    opened.set("toggle", "Look for rows that repeat others", True)
+    record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none", "none"]
+    assert "smallest distance" in record.iloc[-1, 2]
     assert spent(opened) == 0.5
     opened.set("multiselect", "Compare the drawn rows", ["age"])
     opened.press("Test against the table")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,9 +33,10 @@ from workbench.anonymize.work import (
     whom,
 )
 from workbench.apart import asking
+from workbench.apart.line import StoppedError
 from workbench.ui import widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _
+from workbench.ui.language import N_, _
 from workbench.ui.wording import number, percent, plain
 
 QUICK_SECONDS = 3.0
@@ -54,7 +56,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
     key = ("frontier", method.name, limits, current.version, plan.models[1:], str(plan.metric))
     asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
-        with _told("frontier") as tell:
+        with _told(current, key) as tell:
             return method, widgets.once_in_line(
                 curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits, on_progress=tell)
             )
@@ -63,8 +65,11 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
 
 
 @contextmanager
-def _told(what: str) -> Iterator[OnProgress]:
-    """A bar beside a way to stop, for what takes longer than a second."""
+def _told(current: Work, key: tuple[object, ...]) -> Iterator[OnProgress]:
+    """A bar beside a way to stop, for what takes longer than a second. What was stopped is not begun again
+    before something is changed."""
+    if key in current.stopped:
+        raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
     began = time.monotonic()
     bar: list[tuple[OnProgress, Callable[[], object]]] = []
     stages = {
@@ -75,7 +80,8 @@ def _told(what: str) -> Iterator[OnProgress]:
 
     def tell(stage: str, share: float) -> None:
         if not bar and time.monotonic() - began > 1:
-            bar.append(widgets.progress(_("Searching"), stages, key=f"stop-{what}"))
+            stop = functools.partial(current.stopped.add, key)
+            bar.append(widgets.progress(_("Searching"), stages, key=f"stop {key}", on_stop=stop))
         for show, _done in bar:
             show(stage, share)
 
@@ -88,17 +94,28 @@ def _told(what: str) -> Iterator[OnProgress]:
 
 def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
     """A plan tried out, once. Raises: the errors of a plan."""
-    key = (
-        "trial",
-        current.version,
-        plan.models,
-        plan.limit,
-        plan.method.name,
-        str(plan.metric),
-        plan.suppressed,
-    )
-    with _told(plan.method.name) as tell:
-        return widgets.once_in_line(curator, key, lambda: Trial(plan=plan, on_progress=tell))
+    key = _key(current, plan)
+    if fails(current, plan):
+        assert current.failed is not None
+        raise current.failed[1]
+    try:
+        with _told(current, key) as tell:
+            return widgets.once_in_line(curator, key, lambda: Trial(plan=plan, on_progress=tell))
+    except StoppedError:
+        raise
+    except DpcoreError as error:
+        current.failed = (key, error)
+        raise
+
+
+def fails(current: Work, plan: Plan) -> bool:
+    """Whether this plan was tried last and could not be."""
+    return current.failed is not None and current.failed[0] == _key(current, plan)
+
+
+def _key(current: Work, plan: Plan) -> tuple[object, ...]:
+    chosen = (plan.models, plan.limit, plan.method.name, str(plan.metric), plan.suppressed)
+    return ("trial", current.version, *chosen)
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -122,7 +139,7 @@ def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dic
     report = trial(curator, current, dataclasses.replace(plan, method=method))
     found = report.quality
     return {
-        _("generalized (NCP)"): percent(found.ncp),
+        _("generalized"): percent(found.ncp),
         _("information loss"): number(found.loss),
         _("suppressed"): percent(found.suppressed),
         _("smallest group"): f"{found.k:,}",
@@ -207,7 +224,7 @@ def columns_table(report: TrialReport) -> pd.DataFrame:
         lines.append(
             line
             | {
-                _("generalized (NCP)"): percent(ncp),
+                _("generalized"): percent(ncp),
                 _("moved"): percent(report.quality.column_change[name]),
             }
         )
@@ -235,7 +252,7 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                     "Ask for l-diversity."
                 ).format(
                     classes=risk.homogeneous_classes,
-                    share=percent(risk.homogeneous_rows),
+                    share=percent(risk.homogeneous_people),
                     column=plain(name),
                     whom=whom(report.plan),
                 )

@@ -34,7 +34,7 @@ MEASURES = Words(
 
 def lines() -> pd.DataFrame:
     """One line per table, method, k, measure, scenario and epsilon; 0 where there is no k or scenario."""
-    frame = pd.DataFrame(json.loads(FIGURES.read_text(encoding="utf-8")))
+    frame = pd.DataFrame(json.loads(FIGURES.read_text(encoding="utf-8"))["lines"])
     parts = frame["score"].str.partition("_")
     frame["measure"] = parts[0]
     frame["scenario"] = pd.to_numeric(parts[2]).fillna(0).astype(int)

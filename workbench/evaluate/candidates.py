@@ -22,6 +22,7 @@ class Candidate:
 
     Attributes:
         key: changes with its rows.
+        title: what it is, for people.
         rows: as they are.
         table: as far as it has cells of the schema.
         release: where the rows were drawn from; None for other tables.
@@ -29,13 +30,14 @@ class Candidate:
     """
 
     key: str
+    title: str
     rows: pd.DataFrame
     table: PublicTable
     release: Release | None = None
     notes: tuple[str, ...] = ()
 
 
-def foreign(curator: Curator, key: str, frame: pd.DataFrame) -> Candidate:
+def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Candidate:
     """A table that no release of ours drew, as far as it fits the schema."""
     declared = as_declared(frame, curator.schema)
     notes = []
@@ -52,7 +54,7 @@ def foreign(curator: Curator, key: str, frame: pd.DataFrame) -> Candidate:
                 share=percent(declared.rows_left_out)
             )
         )
-    return Candidate(key=key, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
+    return Candidate(key=key, title=title, rows=frame, table=PublicTable(declared.frame), notes=tuple(notes))
 
 
 def digest(frame: pd.DataFrame) -> str:

@@ -7,32 +7,55 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips
+from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips, tips_of
 from workbench.ui.language import _
 
 _WIDE = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
+STEPS = 30
+"""Cells from which on lines are clearer than bars."""
 
 
-def overlay(labels: Sequence[str], original: Any, other: Any, *, column: str) -> Chart:
-    """Two distributions of one column: gray ticks for the original, green bars for the release."""
-    names = [_("release (bars)"), _("original (ticks)")]
-    frame = pd.DataFrame({"cell": list(labels), "original": original, "release": other})
-    altair, chart = drawing(frame.assign(bars=names[0], ticks=names[1]))
+def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> Chart:
+    """One column as several sources have it: bars side by side, or steps where there are many cells.
+
+    Args: frame: cell, of (the source), rows; in the order of the cells and of the sources.
+    """
+    names, cells = list(frame["of"].unique()), list(frame["cell"].unique())
+    altair, chart = drawing(frame)
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
-    scale = altair.Scale(domain=names, range=[SYNTHETIC, ORIGINAL])
-    bars = chart.mark_bar(opacity=0.6).encode(
-        x=x,
-        y=altair.Y("release:Q", title=_("share of rows"), axis=altair.Axis(format="%")),
-        color=altair.Color("bars:N", title=None, scale=scale, legend=altair.Legend(orient="top")),
-        tooltip=tips("cell", release=".2%", original=".2%"),
+    form = "%" if shares else ",.0f"
+    y = altair.Y("rows:Q", title=y_title, axis=altair.Axis(format=form))
+    color = _color(altair, "of", names, [ORIGINAL, *_WIDE])
+    tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
+    if len(cells) > STEPS:
+        dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))
+        marks = chart.mark_line(interpolate="step").encode(
+            x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip
+        )
+    else:
+        offset = altair.XOffset("of:N", sort=names)
+        marks = chart.mark_bar().encode(x=x, xOffset=offset, y=y, color=color, tooltip=tooltip)
+    alt = _("{column} in {cells} cells: {sources}.").format(
+        column=column, cells=len(cells), sources="; ".join(names)
     )
-    ticks = chart.mark_tick(thickness=3).encode(
-        x=x,
-        y=altair.Y("original:Q", title=_("share of rows")),
-        color=altair.Color("ticks:N", title=None, scale=scale),
+    return Chart(spec=marks.properties(height=320), alt=alt, table=headed(frame))
+
+
+def dots(frame: pd.DataFrame, *, title: str) -> Chart:
+    """Distances as one line per figure and a dot per table."""
+    names = list(frame["of"].unique())
+    altair, chart = drawing(frame)
+    y = altair.Y("figure:N", sort=None, title=None, axis=altair.Axis(labelLimit=220))
+    points = chart.mark_point(size=110, filled=True, opacity=0.9).encode(
+        y=y,
+        x=altair.X("distance:Q", title=title, axis=altair.Axis(format="%")),
+        color=_color(altair, "of", names, [SYNTHETIC, WARNING]),
+        shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
+        tooltip=tips("figure", "of", distance=".2%"),
     )
-    alt = _("Shares of {column}: bars are the release, gray ticks the original.").format(column=column)
-    return Chart(spec=(bars + ticks).properties(height=300), alt=alt, table=headed(frame))
+    lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(y=y, x="distance:Q", detail="figure:N")
+    alt = _("{title}: {tables} side by side.").format(title=title, tables="; ".join(names))
+    return Chart(spec=(lines + points).properties(height={"step": 24}), alt=alt, table=headed(frame))
 
 
 def scales(figures: pd.DataFrame) -> Chart:
@@ -78,7 +101,7 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
         x=x,
         color=color,
         shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
-        tooltip=tips(*frame.columns),
+        tooltip=tips_of(frame),
     )
     spread = chart.mark_rule(opacity=0.6).encode(y=y, x="low:Q", x2="high:Q", color=color)
     spec = (spread + points).properties(height={"step": 34}, width="container")
@@ -134,7 +157,7 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
         color=color,
         strokeDash=altair.StrokeDash("method:N", title=None, scale=altair.Scale(domain=names)),
         shape=altair.Shape("method:N", title=None, scale=altair.Scale(domain=names)),
-        tooltip=tips(*frame.columns),
+        tooltip=tips_of(frame),
     )
     spread = chart.mark_rule(opacity=0.4).encode(x=x, y="low:Q", y2="high:Q", color=color)
     tables = list(frame["table"].unique())

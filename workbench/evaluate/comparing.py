@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,12 +11,16 @@ import pandas as pd
 from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.curator import Curator
 from dpcore.evaluation import Distribution, DistributionsOf, RangeErrors, RangeErrorsOf, measures
+from dpcore.evaluation.range_queries import released_cells
 from dpcore.evaluation.similarity import ColumnSimilarity, Similarity, SimilarityReport
+from dpcore.release import Release
 from dpcore.schema import Date, IntervalColumn
+from dpcore.tables.counts import Values
+from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.evaluate.candidates import Candidate
-from workbench.evaluate.charts import overlay
-from workbench.ui import charts
+from workbench.evaluate.charts import several
+from workbench.ui import charts, releases
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent
@@ -32,16 +37,26 @@ def distribution(curator: Curator, candidate: Candidate, column: str) -> Distrib
     return next(each for each in found if each.column == column)
 
 
-def ranges(curator: Curator, candidate: Candidate, column: str, low: Any, high: Any) -> RangeErrors:
-    """Errors of range queries on one column, answered from the release's noisy counts or from its rows."""
+def answering(candidate: Candidate, column: str) -> list[str]:
+    """What can answer range queries on a column: noisy counts, drawn rows, or the original itself."""
     release = candidate.release
     measured = release is not None and any(column in clique for clique in release.marginals)
+    return ["counts", "rows", "original"] if measured else ["rows", "original"]
+
+
+def ranges(
+    curator: Curator, candidate: Candidate, column: str, low: Any, high: Any, *, answered_from: str
+) -> RangeErrors:
+    """Errors of range queries on one column, answered from one of `answering`."""
+    release = candidate.release
     paid = loss_from(release.guarantee.loss) if release else None
     direct = paid if isinstance(paid, PureDP) else None
-    source = release if release and measured else candidate.table
+    source: Release | PublicTable | None = candidate.table
+    if answered_from != "rows":
+        source = release if answered_from == "counts" else None
     return session.once(
         curator,
-        ("ranges", candidate.key, column, low, high),
+        ("ranges", candidate.key, column, low, high, answered_from),
         lambda: RangeErrorsOf(source=source, column=column, named=((low, high),), loss=direct),
     )
 
@@ -97,6 +112,8 @@ def columns_table(curator: Curator, found: SimilarityReport) -> pd.DataFrame:
             line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
         for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
             line[title] = "" if shares is None else " → ".join(percent(share) for share in shares)
+        line[_("deciles off by, of the range")] = "" if each.deciles is None else percent(each.deciles)
+        line[_("rare values that are there")] = f"{each.rare[1]} / {each.rare[0]}" if each.rare[0] else ""
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -121,11 +138,34 @@ def impossible_table(found: SimilarityReport) -> pd.DataFrame:
     )
 
 
-def column_chart(found: Distribution) -> Chart:
-    """Both distributions of one column; neighboring cells are added up where there are many."""
-    labels, original, _variance = charts.fold(found.labels, found.original, 0.0)
-    _labels, other, _variance = charts.fold(found.labels, found.other, 0.0)
-    return overlay(labels, original, other, column=found.column)
+def sources(curator: Curator, candidate: Candidate, column: str) -> dict[str, Callable[[], Values]]:
+    """Where counts of a column can come from: a title for people, and the rows of each cell."""
+    drawn, release = distribution(curator, candidate, column), candidate.release
+    found: dict[str, Callable[[], Values]] = {
+        _("original"): lambda: drawn.original * drawn.rows[0],
+        _("{rows:,} rows of it").format(rows=drawn.rows[1]): lambda: drawn.other * drawn.rows[1],
+    }
+    for line in releases.earlier(curator):
+        made = curator.release(line["request_id"])
+        if not any(column in clique for clique in made.marginals):
+            continue
+        is_this = release is not None and made.request_id == release.request_id
+        title = _("its noisy counts") if is_this else _("{what}, {when}").format(**line)
+        found[title] = lambda made=made: released_cells(made, column)  # type: ignore[misc]
+    return found
+
+
+def column_chart(labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool) -> Chart:
+    """One column from several sources; neighboring cells are added up where there are many."""
+    parts = []
+    for title, rows in chosen.items():
+        shown, values, _variance = charts.fold(labels, rows, 0.0)
+        total = values.sum()
+        parts.append(
+            pd.DataFrame({"cell": shown, "of": title, "rows": values / total if shares and total else values})
+        )
+    y_title = _("share of rows") if shares else _("rows")
+    return several(pd.concat(parts, ignore_index=True), column=column, y_title=y_title, shares=shares)
 
 
 def range_chart(found: RangeErrors) -> Chart:
@@ -151,7 +191,8 @@ def range_chart(found: RangeErrors) -> Chart:
         x_title=_("cells in the range"),
         y_title=_("error, % of the true count"),
         alt=_("Error of range queries on {column} by width of the range.").format(column=found.column),
-        colors=(charts.SYNTHETIC, charts.SYNTHETIC, charts.PRIVATE, charts.PRIVATE),
+        colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),
+        wide=True,
     )
 
 

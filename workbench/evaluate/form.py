@@ -10,19 +10,12 @@ from workbench import session
 from workbench.evaluate.candidates import ANONYMIZED, FILE, Candidate, digest, foreign
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
+from workbench.ui.wording import plain
 
 
 def choose(curator: Curator) -> Candidate | None:
     """Ask which one; None while there is nothing to judge."""
-    held = session.session()
-    titles = {
-        line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
-        for line in releases.earlier(curator)
-    }
-    made = getattr(held.anonymization, "made", None)
-    if isinstance(made, AnonymizedTable):
-        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=", ".join(made.guarantee.models))
-    titles[FILE] = _("A file made elsewhere")
+    titles, shown = _titles(curator), session.session().shown
     if len(titles) == 1:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
@@ -30,17 +23,69 @@ def choose(curator: Curator) -> Candidate | None:
     key = st.selectbox(
         _("Release"),
         order,
-        index=order.index(held.shown) if held.shown in order else 0,
+        index=order.index(shown) if shown in order else 0,
         format_func=lambda key: titles[key],
         key=f"evaluate-release-{curator.account.dataset[:8]}-{len(order)}",
     )
+    return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
+
+
+def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
+    """Ask which one is to be shown beside it; None while nothing is chosen."""
+    titles = _titles(curator)
+    order = [key for key in titles if not candidate.key.startswith(key) or key == FILE]
+    key = st.selectbox(
+        _("Show another one beside it"),
+        order,
+        index=None,
+        format_func=lambda key: titles[key],
+        key=f"evaluate-other-{candidate.key[:16]}-{len(order)}",
+    )
+    return None if key is None else _candidate(curator, key, titles[key], field="evaluate-other-file")
+
+
+def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
+    """What two candidates are called in one chart; never the same."""
+    return f"A: {plain(first.title, at_most=80)}", f"B: {plain(second.title, at_most=80)}"
+
+
+def _titles(curator: Curator) -> dict[str, str]:
+    """What can be judged, in words, by key."""
+    made = getattr(session.session().anonymization, "made", None)
+    titles = {
+        line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
+        for line in releases.earlier(curator)
+    }
+    if isinstance(made, AnonymizedTable):
+        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=", ".join(made.guarantee.models))
+    titles[FILE] = _("A file made elsewhere")
+    return titles
+
+
+def _candidate(
+    curator: Curator, key: str, title: str, *, field: str, asks_rows: bool = False
+) -> Candidate | None:
+    """The chosen one. Args: field: for a file. asks_rows: whether to ask how many rows a release draws."""
     if key == FILE:
         frame = widgets.table_uploader(
-            _("The synthetic or anonymized table, with the headers of the original"), key="evaluate-file"
+            _("The synthetic or anonymized table, with the headers of the original"), key=field
         )
-        return None if frame is None else foreign(curator, f"{FILE}-{digest(frame)}", frame)
+        return None if frame is None else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
+    made = getattr(session.session().anonymization, "made", None)
     if key == ANONYMIZED and isinstance(made, AnonymizedTable):
-        return foreign(curator, f"{ANONYMIZED}-{digest(made.table.frame)}", made.table.frame)
+        frame = made.table.frame
+        return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame)
     release = curator.release(key)
-    table = release.table(seed=0)
-    return Candidate(key=key, rows=table.frame, table=table, release=release)
+    own = rows = max(0, round(release.model.total))
+    if asks_rows and release.model.columns:
+        rows = st.number_input(
+            _("Rows to draw from it"),
+            0,
+            1_000_000,
+            min(own, 1_000_000),
+            key=f"evaluate-rows-{key[:16]}",
+            help=_("Any number is free. The release itself says about {rows:,}.").format(rows=own),
+        )
+    table = release.table(int(rows), seed=0)
+    key = key if rows == own else f"{key}-{rows}"
+    return Candidate(key=key, title=title, rows=table.frame, table=table, release=release)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpcore.evaluation import measures
-from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.evaluation.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.comparing import moved_zeros
 from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
@@ -39,13 +39,20 @@ def kept_relations(found: SimilarityReport) -> float | None:
     pairs = found.score(measures.RELATIONS)
     if pairs is None or pairs.independent is None or pairs.floor is None:
         return None
-    chance = (
-        math.sqrt(2) * pairs.floor
-    )  # two samples differ by that much more than a sample and its bootstrap
-    if pairs.independent - chance < NOTHING_TO_KEEP:
+    return kept_share(pairs.value, floor=pairs.floor, independent=pairs.independent)
+
+
+def kept_share(value: float, *, floor: float, independent: float) -> float | None:
+    """The same of any distance of pairs, given that of a bootstrap and that of independent columns."""
+    chance = math.sqrt(2) * floor  # two samples differ by that much more than a sample and its bootstrap
+    if independent - chance < NOTHING_TO_KEEP:
         return None
-    lost = (pairs.value - chance) / (pairs.independent - chance)
-    return min(1.0, max(0.0, 1 - lost))
+    return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
+
+
+def is_off(column: ColumnSimilarity) -> bool:
+    """Whether figures about a column mislead."""
+    return column.distance > max(COLUMN_OFF, 2 * column.floor)
 
 
 def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
@@ -54,7 +61,7 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
     Args: ours: whether the release came from a recipe, whose budget can be changed.
     """
     worst, kept = found.columns[0], kept_relations(found)
-    off = worst.distance > max(COLUMN_OFF, 2 * worst.floor)
+    off = is_off(worst)
     pairs = found.score(measures.RELATIONS)
     more = _("Release it again with a larger share of the budget, or with fewer columns.")
     actions = []

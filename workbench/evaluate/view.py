@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import streamlit as st
 
 from dpcore.curator import Curator
@@ -12,8 +13,9 @@ from dpcore.evaluation.attacks import Disclosure
 from dpcore.evaluation.learning import Score
 from dpcore.evaluation.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
+from dpcore.synthesis.noise_error import noise_errors
 from workbench import session
-from workbench.evaluate import comparing, heavy
+from workbench.evaluate import cards, columns_view, comparing, heavy
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import scales
 from workbench.evaluate.verdict import kept_relations, verdict
@@ -70,11 +72,8 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
         comparing.score_words(found, measures.IMPOSSIBLE),
         help=_("Rows with two values that never go together in the original, although chance would do it."),
     )
-    cells[4].metric(
-        _("Learning"),
-        _learning_words(curator, candidate),
-        help=_("Accuracy of a model that learned from the release; in brackets, from the original."),
-    )
+    learned, learned_help = _learning_words(candidate)
+    cells[4].metric(_("Learning"), learned, help=learned_help)
     cells[5].metric(
         _("Attacks"),
         _attack_words(curator, candidate),
@@ -91,22 +90,6 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
             )
 
 
-def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
-    """Every column before and after, and one of them drawn."""
-    worst = found.columns[0]
-    st.markdown(
-        _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst.column), distance=percent(worst.distance)
-        )
-    )
-    st.dataframe(comparing.columns_table(curator, found), hide_index=True, key="columns-table")
-    st.caption(_("Pairs of figures: the original → the release."))
-    names = [each.column for each in found.columns]
-    name = st.selectbox(_("Column"), names, key=f"evaluate-column-{candidate.key[:8]}")
-    chart = comparing.column_chart(comparing.distribution(curator, candidate, name))
-    widgets.show_chart(chart, key="column")
-
-
 def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
     """Where pairs of columns came out wrong, and values that never go together."""
     score = found.score(measures.PAIRS)
@@ -120,21 +103,31 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
             a=plain(score.worst[0]), b=plain(score.worst[1]), distance=percent(found.marginals.ways[1].worst)
         )
     )
-    names = found.marginals.columns
+    columns_view.show_cards(cards.of_pairs(found), key="cards-pairs")
+    st.caption(_("Each card: one column with all others, in wide cells, where every relation counts."))
+    shown = widgets.choose_readable(found.marginals.columns, found.marginals.pairs, key="pairs-columns")
+    names = [found.marginals.columns[i] for i in shown]
+    distances = found.marginals.pairs[np.ix_(shown, shown)]
+    maps = [np.tril(distances, -1)]
+    release = candidate.release
+    model = release.model if release is not None else None
+    if isinstance(model, SyntheticModel):
+        maps.append(np.tril(np.nan_to_num(noise_errors(model).pairs[np.ix_(shown, shown)]), -1))
+    end = max(0.01, *(float(each.max(initial=0)) for each in maps))
     left, right = st.columns(2)
     with left:
         st.markdown(_("Rows that would have to change"))
-        chart = charts.heatmap(names, found.marginals.pairs, title=_("total variation distance"))
+        chart = charts.heatmap(names, distances, title=_("share of rows"), end=end)
         widgets.show_chart(chart, key="pairs")
     with right:
-        release = candidate.release
-        if release is not None and isinstance(release.model, SyntheticModel):
+        if isinstance(model, SyntheticModel):
             st.markdown(_("Error that the noise explains (may be published)"))
-            widgets.show_noise(release.model)
+            widgets.show_noise(model, shown=shown, end=end)
         else:
             st.markdown(_("How strongly two columns go together: change of Cramér's V"))
-            change = abs(found.association[0] - found.association[1])
-            widgets.show_chart(charts.heatmap(names, change, title=_("change of Cramér's V")), key="v")
+            change = abs(found.association[0] - found.association[1])[np.ix_(shown, shown)]
+            chart = charts.heatmap(names, change, title=_("change of Cramér's V"), end=end)
+            widgets.show_chart(chart, key="v")
     if found.impossible:
         st.markdown(_("**Values that never go together in the original:**"))
         st.dataframe(comparing.impossible_table(found), hide_index=True, key="impossible")
@@ -155,9 +148,28 @@ def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -
         (bounds[0], bounds[len(bounds) // 2]),
         key=f"question-range-{name}",
     )
-    ranges = comparing.ranges(curator, candidate, name, low, high)
+    titles = {
+        "counts": _("its noisy counts"),
+        "rows": _("{rows:,} drawn rows").format(rows=len(candidate.table.frame))
+        if candidate.release is not None
+        else _("its rows"),
+        "original": _("the original itself"),
+    }
+    answering = comparing.answering(candidate, name)
+    answered_from = st.segmented_control(
+        _("Answered from"),
+        answering,
+        default=answering[0],
+        required=True,
+        format_func=titles.__getitem__,
+        key=f"question-source-{candidate.key[:20]}-{name}",
+    )
+    ranges = comparing.ranges(
+        curator, candidate, name, low, high, answered_from=answered_from or answering[0]
+    )
     answer = ranges.named[0]
-    left, middle, right = st.columns(3)
+    exact, left, middle, right = st.columns(4)
+    exact.metric(_("In the original"), f"{answer.true:,}")
     left.metric(_("Answer from the release"), number(answer.answer))
     middle.metric(_("Off by"), _("undefined") if answer.percent is None else f"{number(answer.percent)} %")
     if answer.direct is not None:
@@ -185,17 +197,20 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
     )
 
 
-def _learning_words(curator: Curator, candidate: Candidate) -> str:
+def _learning_words(candidate: Candidate) -> tuple[str, str]:
+    """The figure, and what it is: the accuracy of the last learner, or R² where no classes were predicted."""
+    accuracy = _("Accuracy of a model that learned from the release; in brackets, from the original.")
+    fit = _("R² of a model that learned from the release; in brackets, from the original.")
     keys = [key for key in session.session().reports if key[:2] == ("learning", candidate.key)]
     scores: tuple[Score, ...] = heavy.known(keys[-1]) if keys else ()
-    of = {
-        each.of: each.mean
-        for each in scores
-        if each.scenario == 2 and each.measure in ("accuracy", "r2") and each.of in ("release", "original")
-    }
-    if not of:
-        return _("not asked")
-    return f"{of['release']:.2f} ({of['original']:.2f})"
+    for measure, shown, says in (
+        ("accuracy", "{own} ({best})", accuracy),
+        ("r2", _("R² {own} ({best})"), fit),
+    ):
+        of = {each.of: each.mean for each in scores if (each.scenario, each.measure) == (2, measure)}
+        if of:
+            return shown.format(own=f"{of['release']:.2f}", best=f"{of['original']:.2f}"), says
+    return _("not asked"), accuracy
 
 
 def _attack_words(curator: Curator, candidate: Candidate) -> str:

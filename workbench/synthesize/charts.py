@@ -46,7 +46,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
 
 
 def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> Chart:
-    """Cells in a shape that is public, in grey, each with the error to expect."""
+    """Cells in a shape that is public, in gray, each with the error to expect."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values})
     frame["low"], frame["high"] = frame["rows"] - half, frame["rows"] + half
     altair, chart = drawing(frame)

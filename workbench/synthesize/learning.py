@@ -47,8 +47,9 @@ def choose_learning(curator: Curator, names: list[str], table: str) -> Recipe | 
         _("Label: the column to be learned"), classes, key=f"label-{table}", persist_state="session"
     )
     others = [name for name in names if name != label]
+    varied = [name for name in others if schema.column(name).size > 1]
     columns = st.multiselect(
-        _("Features"), others, others, key=f"features-{table}-{label}", persist_state="session"
+        _("Features"), others, varied, key=f"features-{table}-{label}", persist_state="session"
     )
     unordered = [
         name
@@ -106,16 +107,23 @@ def expectations(curator: Curator, recipe: Recipe, loss: Loss) -> list[str]:
     """What to expect of these two recipes, from public facts alone."""
     rows = curator.schema.unit.max_rows
     if isinstance(recipe, Gaussian):
+        ratios = [recipe.signal_to_noise(curator.schema.domain, loss, rows, people) for people in CLASS_ROWS]
         noise = recipe.mean_noise(curator.schema.domain, loss, rows)
         sizes = [
-            _("{rows:,} rows: ± {error}").format(rows=each, error=f"{50 * noise / each:.1f} %")
-            for each in CLASS_ROWS
+            _("{rows:,} rows: ± {error}, {ratio} to 1").format(
+                rows=people, error=f"{50 * noise / people:.1f} %", ratio=number(ratio)
+            )
+            for people, ratio in zip(CLASS_ROWS, ratios, strict=True)
         ]
         return [
-            _("How far each mean of a class is off, in parts of the column's range, for {sizes}.").format(
-                sizes="; ".join(sizes)
-            ),
-            _("Beyond a tenth little can be learned: take fewer features, or more epsilon."),
+            _(
+                "How far each mean of a class is off, in parts of the column's range, and the expected "
+                "signal-to-noise ratio, for {sizes}."
+            ).format(sizes="; ".join(sizes)),
+            _(
+                "Below 1 to 1, in classes of fewer than about {rows} rows, noise hides what sets them apart: "
+                "take fewer features, or more epsilon."
+            ).format(rows=number(CLASS_ROWS[0] / ratios[0])),
         ]
     if isinstance(recipe, Statistics):
         sentences = []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
-from dpcore.release import Model, Release
+from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
@@ -30,7 +29,14 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             links=len(links)
         )
     )
-    widgets.show_chart(graph(model.columns, links), key="model-graph")
+    names = list(model.columns)
+    if len(names) > widgets.READABLE:  # all at once would be a tangle
+        links_of = {name: [link for link in links if name in link] for name in names}
+        names.sort(key=lambda name: -len(links_of[name]))
+        name = st.selectbox(_("Relations of"), names, key="graph-column")
+        links = links_of[name]
+        names = sorted({name, *(each for link in links for each in link)}, key=names.index)
+    widgets.show_chart(graph(names, links), key="model-graph")
 
 
 def _answers(release: Release, model: SyntheticModel) -> None:
@@ -71,20 +77,14 @@ def _noise(release: Release, model: SyntheticModel) -> None:
     show_noise(model)
 
 
-def choose_rows(release: Release, model: Model) -> Model:
-    """The model of all rows, or of those with chosen values of some columns."""
+def choose_cells(release: Release) -> dict[str, list[int]]:
+    """Cells that drawn rows are to have, of some columns; none where all rows are meant."""
     cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
     key = f"given-{release.request_id}"
-    for name in left.multiselect(_("Only rows with"), list(model.columns), key=key):
+    for name in left.multiselect(_("Only rows with"), list(release.model.columns), key=key):
         labels = release.schema.column(name).labels
         cells[name] = right.multiselect(
             plain(name), range(len(labels)), [0], format_func=labels.__getitem__, key=f"{key}-{name}"
         )
-    if not cells or not all(cells.values()):
-        return model
-    try:
-        return model.given(cells)
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return model
+    return cells if all(cells.values()) else {}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -42,6 +43,10 @@ from workbench.ui.wording import (
 )
 
 DATASET = session.Widget[str]("header-dataset")
+_IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
+"""Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
+READABLE = 20
+"""Columns that a map of pairs can name."""
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
@@ -86,6 +91,13 @@ def header(*, declaring: bool) -> None:
         budget_bar(balance, data_set.account)
     if person.is_steward():
         right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def legible() -> None:
+    """In the dark, a lighter color for the few words that the theme would paint in that of its buttons."""
+    if session.is_dark():
+        marked = ", ".join(f"{each} p" for each in _IN_THE_DARK)
+        st.html(f"<style>{marked} {{ color: #7FC4EE; }}</style>")
 
 
 def _say_what_is_gone(held: session.Session) -> None:
@@ -171,13 +183,19 @@ def once_in_line(
 
 
 def progress(
-    title: str, stages: Mapping[str, str], *, key: str = "stop-heavy"
+    title: str,
+    stages: Mapping[str, str],
+    *,
+    key: str = "stop-heavy",
+    on_stop: Callable[[], None] | None = None,
 ) -> tuple[Callable[[str, float], None], Callable[[], object]]:
     """A bar that tells the stage, beside a way to stop, and how to take them away."""
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(0.0, text=title)
-        st.button(_("Stop"), key=key, icon=":material/stop_circle:")  # any click ends what runs
+        st.button(
+            _("Stop"), key=key, icon=":material/stop_circle:", on_click=on_stop
+        )  # any click ends what runs
 
     def tell(stage: str, share: float) -> None:
         bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
@@ -185,16 +203,26 @@ def progress(
     return tell, place.empty
 
 
+def compute_apart(function: Callable[..., Result], *given: Any) -> Result:
+    """A function of a module that reads nothing private, in another process, now."""
+    answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
+    return answer
+
+
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
     """A function of a module that reads nothing private, in another process when its turn comes."""
     with in_line():
-        answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
-        return answer
+        return compute_apart(function, *given)
+
+
+def readable(chart: Chart) -> Any:
+    """The drawing of a chart, with words that can be read on this tab's ground."""
+    return charts.readable(chart.spec, dark=session.is_dark())
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
-    st.altair_chart(charts.readable(chart.spec, dark=session.is_dark()), alt=chart.alt, key=key)
+    st.altair_chart(readable(chart), alt=chart.alt, key=key)
     with st.expander(_("The same as a table")):
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 
@@ -236,7 +264,8 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     held.uploads += 1  # another field, so that the server forgets the bytes
     held.failed.pop(key, None)
     try:
-        found = reading.read(file.getvalue(), file.name, cancelled=session.is_gone())
+        with file_view.being_read(file.name, file.size):
+            found = reading.read(file.getvalue(), file.name, cancelled=session.is_gone())
         held.tables[key] = (file.name, found.table.frame)
     except DpcoreError as error:
         held.failed[key] = error
@@ -302,17 +331,42 @@ def link_root(address: str, kind: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
-def show_noise(model: SyntheticModel) -> None:
-    """The error of every pair that the noise alone explains."""
+def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:
+    """Places of the columns to be drawn: all of a few; of many those with the largest entries, or others."""
+    if len(names) <= READABLE:
+        return list(range(len(names)))
+    off = np.where(np.eye(len(names), dtype=bool), np.nan, np.asarray(matrix, dtype=float))
+    known = np.isfinite(off)
+    means = np.where(known, off, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+    order = [names[i] for i in np.argsort(-means, kind="stable")]
+    chosen = st.multiselect(
+        _("Columns in the picture: of {all}, those with the largest errors at first").format(all=len(names)),
+        order,
+        order[:READABLE],
+        key=key,
+        max_selections=2 * READABLE,
+    )
+    return [list(names).index(name) for name in chosen]
+
+
+def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: float | None = None) -> None:
+    """The error of every pair that the noise alone explains.
+
+    Args: shown, end: columns and darkest error of a map beside it.
+    """
     found = noise_errors(model)
     if len(found.columns) < 2:
         st.info(_("There is one column only."))
         return
+    if shown is None:
+        shown = choose_readable(found.columns, found.pairs, key="noise-columns")
+    names = [found.columns[i] for i in shown]
+    errors = found.pairs[np.ix_(shown, shown)]
+    chart = charts.heatmap(names, errors, title=_("error by noise"), end=end)
+    show_chart(chart, key="noise")
     st.caption(
         _(
             "Expected total variation distance of each pair by noise alone. It was computed from the release "
             "and may be published. White pairs were not measured."
         )
     )
-    chart = charts.heatmap(found.columns, found.pairs, title=_("error by noise"))
-    show_chart(chart, key="noise")

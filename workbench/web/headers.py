@@ -11,6 +11,8 @@ from pathlib import Path
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from workbench.web import focus
+
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -43,11 +45,11 @@ def headers() -> dict[str, str]:
 
 
 def _inline_scripts() -> str:
-    """Hashes of the scripts within Streamlit's page, which are allowed by their content."""
+    """Hashes of the scripts within Streamlit's page and of ours, which are allowed by their content."""
     import streamlit
 
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
-    digests = (hashlib.sha256(script).digest() for script in _INLINE_SCRIPT.findall(page))
+    digests = (hashlib.sha256(script).digest() for script in (*_INLINE_SCRIPT.findall(page), focus.SCRIPT))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 

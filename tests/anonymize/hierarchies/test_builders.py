@@ -84,7 +84,7 @@ def test_cut_at_separators() -> None:
         cut(["a"], "")
 
 
-def test_order_joins_neighbours() -> None:
+def test_order_joins_neighbors() -> None:
     """Else ordered categories are joined with distant ones."""
     assert path(order(list("abcde"), (2, 4)), "c") == ["c", "{c, d}", "{a, b, c, d}", "*"]
     with pytest.raises(ParameterError, match="multiple"):

@@ -1,0 +1,118 @@
+"""What would somebody learn about this one person: given what they know, the group and its secrets."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.one_person import Known, OnePerson, PersonReport
+from workbench import session
+from workbench.ui import widgets
+from workbench.ui.language import _
+from workbench.ui.wording import join, number, percent, plain
+
+_RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
+ASKED = 4
+"""Fields at first."""
+
+
+def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
+    """The fields, and the answer in sentences."""
+    title = _("What would somebody learn about one person?")
+    with st.expander(title, icon=":material/person_search:", key="one-person"):
+        st.write(
+            _(
+                "Say what is known of them: a value (33620), how it begins (336*), or a range (40-44). "
+                "Leave a field empty where nothing is known."
+            )
+        )
+        known, wrong = [], ""
+        cells = st.columns(min(ASKED, len(columns)))
+        for place, name in enumerate(columns):
+            text = cells[place % len(cells)].text_input(plain(name), key=f"person-{name}")
+            if text.strip():
+                known.append(parsed(name, text.strip()))
+        if not known:
+            return
+        if not sensitive:
+            wrong = _("Choose above what should stay unknown, to see what the group gives away about it.")
+        try:
+            found = session.once(
+                curator,
+                ("one person", tuple(known), tuple(sensitive)),
+                lambda: OnePerson(known=tuple(known), sensitive=tuple(sensitive)),
+            )
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        for sentence in sentences(found):
+            st.markdown(sentence)
+        for name, table in tables(found).items():
+            st.markdown(f"**{plain(name)}**")
+            st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
+        if wrong:
+            st.caption(wrong)
+
+
+def parsed(column: str, text: str) -> Known:
+    """What a person wrote of a column: a range of numbers, a beginning with a star, or a value."""
+    between = _RANGE.fullmatch(text)
+    if between is not None:
+        low, high = sorted(map(float, between.groups()))
+        return Known(column=column, between=(low, high))
+    if text.endswith("*") and len(text) > 1:
+        return Known(column=column, start=text.rstrip("*"))
+    return Known(column=column, value=text)
+
+
+def sentences(found: PersonReport) -> list[str]:
+    """How large the group is, and what it gives away for certain."""
+    if not found.people:
+        return [
+            _("**Nobody in this table agrees with that.** An attacker learns that the person is not in it.")
+        ]
+    told = [_("**{people:,} people agree with that.**").format(people=found.people)]
+    if found.people == 1:
+        told = [_("**One person agrees with that: whoever knows it has found them.**")]
+    certain = [name for name, number_of in found.values.items() if number_of == 1]
+    if certain:
+        told.append(
+            _("All of them share one value of {columns}: nothing is left to guess.").format(
+                columns=plain(join(certain), at_most=200)
+            )
+        )
+    for name, secrets in found.secrets.items():
+        if name not in certain and secrets:
+            most = secrets[0]
+            told.append(
+                _("{column}: {value} with a chance of {chance}, instead of {before} for anybody.").format(
+                    column=plain(name),
+                    value=plain(most.value, at_most=60),
+                    chance=percent(most.chance),
+                    before=percent(most.before),
+                )
+            )
+    return told
+
+
+def tables(found: PersonReport) -> dict[str, pd.DataFrame]:
+    """The values of each secret in the group, most likely first."""
+    return {
+        name: pd.DataFrame(
+            [
+                {
+                    _("value"): each.value,
+                    _("chance in this group"): percent(each.chance),
+                    _("in the whole table"): percent(each.before),
+                    _("times as likely"): number(each.chance / each.before),
+                }
+                for each in secrets
+            ]
+        )
+        for name, secrets in found.secrets.items()
+        if secrets
+    }

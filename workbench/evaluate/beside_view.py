@@ -1,0 +1,86 @@
+"""Two releases or settings side by side on the Evaluate page."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.evaluation import measures
+from dpcore.evaluation.similarity import SimilarityReport
+from workbench.evaluate import comparing, form
+from workbench.evaluate.candidates import Candidate
+from workbench.evaluate.charts import dots
+from workbench.evaluate.verdict import kept_relations, verdict
+from workbench.ui import widgets
+from workbench.ui.charts import Chart
+from workbench.ui.language import _
+from workbench.ui.wording import percent
+
+SHOWN = 20
+"""Columns in the chart: those in which the two differ most."""
+FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
+
+
+def beside(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
+    """Another release, table or file beside the one that is judged."""
+    other = form.choose_other(curator, candidate)
+    if other is None:
+        return
+    second = comparing.report(curator, other)
+    titles = form.short_titles(candidate, other)
+    for side, title, report, of in zip(
+        st.columns(2), titles, (found, second), (candidate, other), strict=True
+    ):
+        side.markdown(f"**{title}**  \n{verdict(report, ours=of.release is not None).sentence}")
+    st.dataframe(_figures(titles, found, second), hide_index=True, key="beside-figures")
+    chart = _chart(titles, found, second)
+    if chart is not None:
+        widgets.show_chart(chart, key="beside")
+
+
+def _figures(titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport) -> pd.DataFrame:
+    names = {
+        "column": _("worst column"),
+        "pairs": _("pairs of columns, mean"),
+        "queries": _("questions off by"),
+        "impossible": _("impossible pairs"),
+    }
+    lines = []
+    for measure in FIGURES:
+        scores = first.score(measure), second.score(measure)
+        if scores[0] is None or scores[1] is None:
+            continue
+        lines.append((names[measure.key], scores[0].value, scores[1].value, False))
+    kept = kept_relations(first), kept_relations(second)
+    if kept[0] is not None and kept[1] is not None:
+        lines.append((_("relations kept"), kept[0], kept[1], True))
+    return pd.DataFrame(
+        [
+            {
+                _("figure"): name,
+                titles[0]: percent(a),
+                titles[1]: percent(b),
+                _("better"): "=" if percent(a) == percent(b) else titles[(b > a) == more],
+            }
+            for name, a, b, more in lines
+        ]
+    )
+
+
+def _chart(titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport) -> Chart | None:
+    other = {each.column: each.distance for each in second.columns}
+    both = [
+        (each.column, each.distance, other[each.column]) for each in first.columns if each.column in other
+    ]
+    both.sort(key=lambda each: abs(each[1] - each[2]), reverse=True)
+    frame = pd.DataFrame(
+        [
+            {"figure": name, "of": title, "distance": value}
+            for name, *values in both[:SHOWN]
+            for title, value in zip(titles, values, strict=True)
+        ]
+    )
+    if frame.empty:
+        return None
+    return dots(frame, title=_("rows that would have to change, by column"))

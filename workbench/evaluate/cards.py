@@ -1,0 +1,157 @@
+"""Cards of the verdict: one column or one group of pairs each, on a scale that begins at perfect."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpcore.evaluation import measures
+from dpcore.evaluation.similarity import ColumnSimilarity, SimilarityReport
+from workbench.evaluate.verdict import KEPT, LOST, is_off, kept_share
+from workbench.ui.language import _
+from workbench.ui.wording import number, percent
+
+SHORTEST = 0.05
+"""Distance at the end of the scale, at least: less would make chance look large."""
+RIGHT = 0.02
+"""Share of the rows in a column that may be wrong without a word."""
+COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
+CHANCE, INDEPENDENT = "#8A8A8A", "#56B4E9"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """One card.
+
+    Attributes:
+        level: "good", "mixed" or "poor"; the word says the same.
+        value: distance from the original, in [0, 1]; 0 is perfect.
+        floor: what chance alone brings.
+        independent: what independent columns would score; None where they are no competitor.
+        lines: further sentences.
+    """
+
+    title: str
+    level: str
+    word: str
+    value: float
+    floor: float
+    independent: float | None = None
+    lines: tuple[str, ...] = ()
+
+
+def of_columns(found: SimilarityReport) -> list[Card]:
+    """A card per column, worst first."""
+    return [_of_column(each) for each in found.columns]
+
+
+def _of_column(each: ColumnSimilarity) -> Card:
+    level, word = "mixed", _("take care")
+    if is_off(each):
+        level, word = "poor", _("do not use")
+    elif each.distance <= max(RIGHT, 2 * each.floor):
+        level, word = "good", _("right")
+    lines = []
+    if each.deciles is not None:
+        lines.append(_("quantiles off by up to {share} of the range").format(share=percent(each.deciles)))
+    if each.rare[0]:
+        lines.append(_("rare values: {kept} of {all} are there").format(kept=each.rare[1], all=each.rare[0]))
+    return Card(
+        title=each.column,
+        level=level,
+        word=word,
+        value=each.distance,
+        floor=each.floor,
+        lines=tuple(lines),
+    )
+
+
+def of_pairs(found: SimilarityReport) -> list[Card]:
+    """A card per column with all others, for what pairs tell; worst first. None where there are no pairs."""
+    if found.score(measures.RELATIONS) is None:
+        return []
+    cards: list[tuple[float, Card]] = []
+    for name, value, floor, alone in zip(found.marginals.columns, *found.relations, strict=True):
+        kept = kept_share(float(value), floor=float(floor), independent=float(alone))
+        level, word = "good", _("no relations to lose")
+        if kept is not None:
+            level = "good" if kept >= KEPT else "mixed" if kept >= LOST else "poor"
+            word = _("{share} of the relations kept").format(share=percent(kept))
+        card = Card(
+            title=name,
+            level=level,
+            word=word,
+            value=float(value),
+            floor=float(floor),
+            independent=float(alone),
+        )
+        cards.append((2.0 if kept is None else kept, card))
+    return [card for _kept, card in sorted(cards, key=lambda each: each[0])]
+
+
+def matching(cards: Sequence[Card], text: str) -> list[Card]:
+    """Those whose title holds a text."""
+    return [card for card in cards if text.casefold() in card.title.casefold()]
+
+
+def drawn(cards: Sequence[Card], *, end: float) -> str:
+    """The cards as HTML. Args: end: distance at the right end of every scale."""
+    cells = "".join(_card(card, end) for card in cards)
+    grid = "display:grid;grid-template-columns:repeat(auto-fill,minmax(210px,1fr));gap:10px"
+    return f'<div style="{grid}">{cells}</div>'
+
+
+def end_of(cards: Sequence[Card]) -> float:
+    """The right end of a scale that holds all of them."""
+    return max([SHORTEST, *(max(card.value, card.floor, card.independent or 0) for card in cards)])
+
+
+def legend(*, has_independent: bool) -> str:
+    """What the marks on the scales are, as HTML."""
+    marks = [
+        _dot(COLORS["good"], _("this release")),
+        _dot(CHANCE, _("by chance alone: another sample of this size"), bar=True),
+    ]
+    if has_independent:
+        marks.append(_dot(INDEPENDENT, _("independent columns"), bar=True))
+    words = _("Left end: perfect, 0 %. The same scale on every card.")
+    return f'<small aria-hidden="true">{"".join(marks)} {html.escape(words)}</small>'
+
+
+def _dot(color: str, words: str, *, bar: bool = False) -> str:
+    size = "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
+    mark = f"display:inline-block;{size};background:{color};margin:0 5px 0 0;vertical-align:middle"
+    return f'<span style="margin-right:14px"><span style="{mark}"></span>{html.escape(words)}</span>'
+
+
+def _card(card: Card, end: float) -> str:
+    title, word = html.escape(card.title), html.escape(card.word)
+    value = percent(card.value)
+    facts = [_("by chance {share}").format(share=percent(card.floor))]
+    if card.independent is not None:
+        facts.append(_("independent {share}").format(share=percent(card.independent)))
+    words = "".join(f"<br>{html.escape(line)}" for line in (" · ".join(facts), *card.lines))
+    marks = [_mark(card.floor / end, CHANCE)]
+    if card.independent is not None:
+        marks.append(_mark(card.independent / end, INDEPENDENT))
+    color = COLORS[card.level]
+    dot = f"width:12px;height:12px;border-radius:6px;background:{color};top:1px"
+    marks.append(
+        f'<span style="position:absolute;left:calc({_place(card.value / end)}% - 6px);{dot}"></span>'
+    )
+    scale = "position:relative;height:14px;margin:6px 6px;border-bottom:2px solid #8A8A8A"
+    box = f"border:1px solid #8A8A8A66;border-left:5px solid {color};border-radius:8px;padding:8px 10px"
+    return (
+        f'<div style="{box}"><b style="overflow-wrap:anywhere">{title}</b><br>{value} · {word}'
+        f'<div aria-hidden="true" style="{scale}">{"".join(marks)}</div><small>{words[4:]}</small></div>'
+    )
+
+
+def _mark(place: float, color: str) -> str:
+    at = f"left:calc({_place(place)}% - 2px);width:4px;height:14px;background:{color}"
+    return f'<span style="position:absolute;{at}"></span>'
+
+
+def _place(place: float) -> str:
+    return number(round(100 * min(1.0, max(0.0, place)), 1))

@@ -1,0 +1,54 @@
+"""A script of ours within Streamlit's page: after a change of page, the focus is on the new heading."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
+_ROOT = b'<div id="root">'
+"""What only Streamlit's page has; everything else is sent on as it is."""
+
+
+class Focus:
+    """Middleware that adds the script; `headers` allows it by its content."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        held: list[Message] = []
+        parts: list[bytes] = []
+
+        async def send_with_script(message: Message) -> None:
+            if message["type"] == "http.response.start" and _is_plain_page(message):
+                held.append(message)
+            elif held:
+                parts.append(message.get("body", b""))
+                if not message.get("more_body"):
+                    page = b"".join(parts)
+                    if _ROOT in page:
+                        page = page.replace(b"</head>", b"<script>" + SCRIPT + b"</script></head>", 1)
+                        sent = MutableHeaders(scope=held[0])
+                        sent["Content-Length"] = str(len(page))
+                        del sent["ETag"], sent["Last-Modified"]  # of the page without it
+                    await send(held[0])
+                    await send({"type": "http.response.body", "body": page})
+            else:
+                await send(message)
+
+        await self._app(scope, receive, send_with_script)
+
+
+def _is_plain_page(message: Message) -> bool:
+    sent = MutableHeaders(scope=message)
+    return (
+        message["status"] == 200
+        and sent.get("content-type", "").startswith("text/html")
+        and "content-encoding" not in sent
+    )
