@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from dpcore.accounting.own import own_ledger
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
+from workbench.store.datasets import is_declaration, without_facts
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.roles import Person, role_of
@@ -231,11 +231,5 @@ def _not_yours() -> LedgerError:
 
 
 def _for_viewers(line: Line) -> Line | None:
-    """A line without what was declared of the table, which may be taken from its rows."""
-    if line.state != "outside":
-        return line
-    declared = line.content.get("declared")
-    if declared is None:
-        return None
-    without = {**declared, "schema": {**declared["schema"], "columns": []}, "excluded": []}
-    return dataclasses.replace(line, content={"declared": without})
+    """A line without what was declared of the columns; None for work outside the total."""
+    return None if line.state == "outside" and not is_declaration(line) else without_facts(line)
