@@ -147,7 +147,9 @@ def without_facts(line: Line) -> Line:
 
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
     """The data set with this fingerprint, or with the only one that begins so; None where there is none."""
-    named = [each for each in ledger.datasets() if each.startswith(dataset)] if dataset else []
+    on_file = ledger.datasets()
+    named = [each for each in on_file if dataset and each.startswith(dataset)]
+    named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another
     account = ledger.account(named[0]) if len(named) == 1 else None
     if account is None:
         return None

@@ -13,6 +13,7 @@ import dpcore as dp
 from dpcore.accounting.ledger import source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind, account, postgres_kind, sqlite_kind
+from workbench.store.datasets import find
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.personal import PersonalLedger
@@ -169,6 +170,17 @@ def test_whoever_claims_a_source_first_fixes_its_budget(server: Server) -> None:
         server.of(BOB).open(source)
     assert server.ledger.account(source.dataset) is None
     assert server.of(ADA).open(source) == source
+
+
+def test_a_source_whose_name_begins_anothers_is_found(server: Server) -> None:
+    """Once "Visits 2025" is opened, "Visits" would be shown to nobody any more."""
+    for name in ("Visits", "Visits 2025"):
+        server.of(ADA).open(account(dataset=source_dataset(name)))
+    for name in ("Visits", "Visits 2025"):
+        found = find(source_dataset(name), server.of(ADA))
+        assert found is not None
+        assert found.account.source == name
+    assert find("source Vis", server.of(ADA)) is None
 
 
 def test_nobody_takes_what_was_opened_before_people_signed_in(server: Server) -> None:
