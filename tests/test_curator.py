@@ -119,6 +119,17 @@ def test_charge_comes_before_reading() -> None:
     assert spy.calls == ["reserve", "counts", "commit", "note", "rows"]
 
 
+def test_parts_of_a_connected_source_add_up() -> None:
+    """Its rows may move from part to part between two charges, and a person would lose both for one."""
+    curator = dp.Curator.open(
+        table(), SCHEMA, budget=dp.PureDP(epsilon=10), ledger=dp.MemoryLedger(), identity="visits"
+    )
+    for category in ("Male", "Female"):
+        assert curator.quote(HISTOGRAM, ONE, part={"sex": category}).charge == 10**12
+        curator.run(HISTOGRAM, ONE, part={"sex": category})
+    assert curator.balance().spent == 2 * 10**12
+
+
 def test_quote_reads_no_data() -> None:
     """A quote is shown for nothing, so it must come from public facts alone."""
     curator = Spy(blind=True).curator

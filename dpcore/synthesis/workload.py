@@ -29,7 +29,9 @@ LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""
 SIZE_POWERS = (0.3, 0.5)
 """Room in the tree is handed out in the order of error / cells^power; the best of these is taken."""
-TRIED = 6  # cliques a column that are tried for room, at most
+FEW = 500
+"""So many cliques are all tried for room, and all asked about again; of more, only the worst ones."""
+TRIED = 6  # cliques a column that are tried for room, at most, where they are more
 
 
 def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float]) -> dict[Clique, float]:
@@ -99,7 +101,8 @@ def choose(
 ) -> tuple[dict[Clique, float], tuple[Clique, ...]]:
     """The cliques worth measuring together at this loss, with their parts of it, and a tree for them.
 
-    All of it follows from noisy errors and public sizes.
+    All of it follows from noisy errors and public sizes. What would not be worth its noise even if it had all
+    of the loss is not tried for room.
 
     Args:
         errors: clique -> present L1 error, in rows, noisy.
@@ -112,14 +115,16 @@ def choose(
     best: dict[Clique, float] = {}
     kept = Room(domain, limit, nodes)
     most = 0.0
+    alone = LEFT_NOISE * expected_error(1, loss, rows)
+    worth = [clique for clique, error in errors.items() if error > alone * domain.cells(clique)]
     for power in SIZE_POWERS:
         density = {
-            clique: weights[clique] * error / float(domain.cells(clique)) ** power
-            for clique, error in errors.items()
-            if error > 0
+            clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
+            for clique in worth
         }
         room = Room(domain, limit, nodes)
-        order = sorted(density, key=density.__getitem__, reverse=True)[: TRIED * len(domain.names)]
+        order = sorted(density, key=density.__getitem__, reverse=True)
+        order = order[: max(FEW, TRIED * len(domain.names))]
         gain, parts = _affordable(
             domain, [clique for clique in order if room.add(clique)], errors, weights, loss, rows
         )

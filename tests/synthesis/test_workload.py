@@ -7,9 +7,10 @@ import math
 
 import pytest
 
+import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import Room
-from dpcore.synthesis.workload import join
+from dpcore.synthesis.workload import LEFT_NOISE, choose, expected_error, join
 
 
 def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> float:
@@ -60,3 +61,20 @@ def test_joining_never_costs_and_loses_nothing(power: float) -> None:
         homes = {pair: min((t for t in tables if set(pair) <= set(t)), key=domain.cells) for pair in chosen}
         held = {table: [pair for pair in chosen if homes[pair] == table] for table in tables}
         assert cost(domain, held, power) <= cost(domain, {pair: [pair] for pair in chosen}, power) * 1.0001
+
+
+def test_everything_worth_its_noise_is_tried_for_room() -> None:
+    """Where the tree has room for all, a choice that ends after so many would leave relations out."""
+    names = tuple(f"c{i}" for i in range(16))
+    domain = Domain(names=names, sizes=(2,) * 16)
+    pairs = list(itertools.combinations(names, 2))
+    loss = dp.ZCDP(rho=1)
+
+    def chosen(errors: dict[Clique, float]) -> list[Clique]:
+        weights = dict.fromkeys(errors, 1.0)
+        return list(choose(domain, errors, weights, loss=loss, rows=1, limit=10**6)[0])
+
+    tables = chosen({pair: 1000.0 + i for i, pair in enumerate(pairs)})
+    assert all(any(set(pair) <= set(table) for table in tables) for pair in pairs)
+    noise = LEFT_NOISE * expected_error(4, loss, 1)
+    assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [pairs[0]]
