@@ -81,7 +81,7 @@ class Learner:
         )
         asking = loss.share(SELECTION_SHARE)
         noisy = self._view.gaps(estimates, asking)
-        errors = believed(noisy, self._view.gap_deviation(len(noisy), asking))
+        errors = noisy if self.fitted else believed(noisy, self._view.gap_deviation(len(noisy), asking))
         spend = loss.share(1 - SELECTION_SHARE)
         parts, self._nodes = choose(
             self._domain,

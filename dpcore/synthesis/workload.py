@@ -93,10 +93,11 @@ def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[fl
 
 
 def believed(errors: Mapping[Clique, float], deviation: float) -> dict[Clique, float]:
-    """The noisy errors; or their mean for all, where noise alone could have set them apart.
+    """The noisy errors; or their mean for all, largest first, where noise alone could have set them apart.
 
     The largest of many such errors are large by chance, and would be measured for nothing. Their variance is
-    compared with that of the noise; of so many numbers it is known within sqrt(2 / number) of itself.
+    compared with that of the noise; of so many numbers it is known within sqrt(2 / number) of itself. Their
+    order is the best guess that is left.
 
     Args:
         deviation: of the noise of each.
@@ -105,7 +106,7 @@ def believed(errors: Mapping[Clique, float], deviation: float) -> dict[Clique, f
     surely = 1 + SURELY * math.sqrt(2 / len(errors))
     if statistics.pvariance(errors.values(), mean) > surely * deviation**2:
         return dict(errors)
-    return dict.fromkeys(errors, mean)
+    return dict.fromkeys(sorted(errors, key=errors.__getitem__, reverse=True), mean)
 
 
 def choose(

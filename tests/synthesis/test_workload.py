@@ -87,6 +87,7 @@ def test_errors_of_noise_alone_are_not_told_apart() -> None:
     pairs = list(itertools.combinations("abcdefghijklmnop", 2))
     noise = dict(zip(pairs, rng.normal(5, 10, len(pairs)), strict=True))
     assert list(believed(noise, 10).values()) == pytest.approx([np.mean(list(noise.values()))] * len(pairs))
+    assert list(believed(noise, 10)) == sorted(pairs, key=noise.__getitem__, reverse=True)
     assert believed(noise, 5) == noise
     strong = noise | {pairs[0]: 150.0}
     assert believed(strong, 10) == strong
