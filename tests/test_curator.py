@@ -25,6 +25,7 @@ from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import DistributionsOf, MarginalErrorOf, RangeErrorsOf
 from dpcore.evaluation.question import Evaluation
+from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import Guarantee, Release
@@ -476,6 +477,31 @@ def test_the_note_of_an_anonymization_comes_before_its_rows() -> None:
     )
     spy.curator.anonymize(plan)
     assert spy.calls == ["note", "rows"]
+
+
+def test_an_anonymized_table_has_nothing_of_dropped_rows() -> None:
+    """A column of categories lists those of rows that were dropped, in the order of the original."""
+    frame = pd.DataFrame(
+        {
+            "age": [20] * 5 + [70],
+            "job": pd.Categorical(["nurse", "clerk", "clerk", "nurse", "nurse", "the only mayor"]),
+            "floor": pd.Categorical([1, 2, None, 2, 1, 99]),
+        }
+    )
+    plan = Plan(
+        roles={"age": "quasi-identifier", "job": "sensitive", "floor": "insensitive"},
+        hierarchies={"age": flat(["20", "70"])},
+        models=(KAnonymity(k=2),),
+        limit=0.5,
+        suppressed="dropped",
+    )
+    schema = dp.Schema(columns=(AGE,), unit=dp.PrivacyUnit(max_rows=1))
+    table = dp.Curator.open(frame, schema, budget=ONE, ledger=dp.MemoryLedger()).anonymize(plan).table
+    written = to_parquet(table)
+    assert len(table.frame) == 5
+    assert not any(isinstance(kind, pd.CategoricalDtype) for kind in table.frame.dtypes)
+    assert b"mayor" not in written
+    assert sorted(read_table(written, "x.parquet").frame["floor"].dropna()) == [1, 1, 2, 2]
 
 
 def test_a_count_of_rows_publishes_no_column() -> None:

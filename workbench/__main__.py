@@ -108,7 +108,8 @@ def anonymize(asked: argparse.Namespace) -> str:
     """Carry out a plan; a line of the ledger, and no charge."""
     curator = opened(asked.table, Schema.from_json(asked.schema.read_text()), PureDP(epsilon=asked.budget))
     made = curator.anonymize(Plan.from_json(asked.plan.read_text()))
-    return json.dumps({"rows": write_folder([made.table], asked.to, {"plan": made.plan})})
+    promise = {"guarantee": json.dumps(made.guarantee.to_dict())}
+    return json.dumps({"rows": write_folder([made.table], asked.to, promise)})
 
 
 def ledger(asked: argparse.Namespace) -> str:

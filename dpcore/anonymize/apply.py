@@ -12,6 +12,7 @@ from dpcore.anonymize.quality import suppressed_classes
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import InfeasibleError
 from dpcore.schema.values import SUPPRESSED
+from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray
 
 LAST = "\U0010ffff"
@@ -44,8 +45,11 @@ def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by what they say, suppressed ones last: their places tell nothing about the original."""
-    return rows.sort_values(
+    """The rows by what they say, suppressed ones last: their places tell nothing about the original.
+
+    Categories become values: a column of categories lists those of dropped rows too.
+    """
+    return uncoded(rows).sort_values(
         list(rows.columns),
         key=lambda column: column.astype("str").replace(SUPPRESSED, LAST),
         ignore_index=True,

@@ -16,6 +16,7 @@ from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.classes import BoolArray
+from dpcore.tables.rows import DistinctRows
 
 
 def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
@@ -31,6 +32,23 @@ def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
         subset=subset_of(frame, plan),
         person=plan.person,
     )
+
+
+def counted(distinct: DistinctRows, plan: Choices) -> Tuples:
+    """The same, of a table that stays where it is, from its distinct tuples; each row is a person."""
+    return Tuples.build(
+        distinct.frame,
+        {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
+        sensitive=secrets_of(plan),
+        subset=subset_of(distinct.frame, plan),
+        rows=distinct.rows,
+    )
+
+
+def columns_of(plan: Choices) -> list[str]:
+    """The columns that a search looks at."""
+    subset = [] if plan.subset is None else [plan.subset]
+    return list(dict.fromkeys((*plan.quasi_identifiers, *secrets_of(plan), *subset)))
 
 
 def chosen(frame: pd.DataFrame, plan: Chosen) -> Chosen:

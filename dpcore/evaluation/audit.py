@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import LimitError, SchemaError
+from dpcore.errors import LimitError, ParameterError, SchemaError
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.risk.column_sets import ColumnSet, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -26,7 +26,7 @@ from dpcore.tables.classes import (
     equivalence_classes,
     leaves_of,
 )
-from dpcore.tables.people import once_each, people_per_class, person_of
+from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
 from dpcore.tables.rows import DistinctRows, Microdata
 
 LARGEST_SET = 3
@@ -38,8 +38,9 @@ class AuditReport:
     """What an attacker could do with the table.
 
     Attributes:
-        people: persons, or rows where the schema names no person. Suppressed rows count nowhere. In all
-            shares a person with several rows counts once for each way in which they appear.
+        people: persons, or rows where the schema names no person. Suppressed rows count nowhere. Shares are
+            of these people: one with several rows is exposed by any of them.
+        ways: in which they appear: each person counts once for each class.
         suppressed: share of rows that have `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
         sets: every set of up to three quasi-identifiers, riskiest first.
@@ -48,11 +49,12 @@ class AuditReport:
         identifiers: columns that look like identifiers.
         secrets: sensitive column -> what the classes give away about it.
         linkage: what the attacker's list finds; None without a list.
-        population: estimated shares of the population that are unique, by Pitman and Zayatz; None without
-            its size.
+        population: estimated shares of the ways in which the population appears that are unique, by Pitman
+            and Zayatz; where each has one way, of its people. None without its size.
     """
 
     people: int
+    ways: int
     suppressed: float
     risk: ReidentificationRisk
     sets: tuple[ColumnSet, ...]
@@ -110,8 +112,8 @@ class Audit(Evaluation[AuditReport]):
     def compute(self, original: Microdata, schema: Schema) -> AuditReport:
         """The report; of distinct tuples without a search for identifiers, which are in other columns.
 
-        Raises: ParameterError without quasi-identifiers; SchemaError for an unknown column, or when every
-            row is suppressed.
+        Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the
+            table; SchemaError for an unknown column, or when every row is suppressed.
         """
         columns = list(self.quasi_identifiers)
         visible = visible_rows(original.frame, columns)
@@ -130,8 +132,9 @@ class Audit(Evaluation[AuditReport]):
         sets = column_sets(frame, columns, largest=LARGEST_SET, person=person, counts=rows)
         return AuditReport(
             people=people,
+            ways=len(own),
             suppressed=float(1 - shown),
-            risk=reidentification_risk(own, threshold=self.threshold),
+            risk=reidentification_risk(classes[each], threshold=self.threshold, person=person),
             sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
             changes=self._changes(frame, person, rows),
             identifiers=tuple(found),
@@ -140,13 +143,20 @@ class Audit(Evaluation[AuditReport]):
                 for name in self.sensitive
             },
             linkage=self._linkage(frame, person),
-            population=None
-            if self.population is None
-            else (
-                pitman_uniqueness(own, population=self.population),
-                zayatz_uniqueness(own, population=self.population),
-            ),
+            population=self._population(own, people),
         )
+
+    def _population(self, own: IntArray, people: int) -> tuple[float, float] | None:
+        if self.population is None:
+            return None
+        if self.population < people:
+            raise ParameterError(
+                "population ({population}) must be at least the number of people in the table",
+                remedy="give the number of people the table was drawn from",
+                population=self.population,
+            )
+        ways = round(self.population * len(own) / people)  # whoever is not in the table appears as often
+        return pitman_uniqueness(own, population=ways), zayatz_uniqueness(own, population=ways)
 
     def _changes(
         self, frame: pd.DataFrame, person: IntArray | None, rows: IntArray | None
@@ -185,15 +195,19 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 
 def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | None = None) -> float:
-    """Share of people who are alone in their class; a person counts once for each class they are in.
+    """Share of people who are alone in a class of theirs.
 
     Args: rows: how many rows each stands for, where it stands for several, all of different people.
     """
-    sizes = people_per_class(classes, person) if rows is None else np.bincount(classes, rows)
-    return float((sizes == 1).sum() / sizes.sum())
+    if rows is not None:
+        sizes = np.bincount(classes, rows)
+        return float((sizes == 1).sum() / sizes.sum())
+    return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
 
 
 def secret_risk(classes: IntArray, secret: IntArray, person: IntArray | None) -> AttributeRisk:
     """What the classes give away; a person counts once for each class and value they hold."""
-    once = once_each(class_index([classes, secret]), person) if person is not None else slice(None)
-    return attribute_risk(classes[once], secret[once])
+    if person is None:
+        return attribute_risk(classes, secret)
+    once = once_each(class_index([classes, secret]), person)
+    return attribute_risk(classes[once], secret[once], person=person[once])

@@ -111,11 +111,13 @@ class PrivateMarginalError(_OfRelease):
         (total,) = measurer.measure([()], for_total)
         rows = max(1.0, float(total.values))
         frame = self._frame
+        names = {name for clique in cliques for name in clique}
+        codes = {name: schema.column(name).encode(frame[name]) for name in names}
         estimates = {}
         for clique in cliques:
             shape = schema.domain.shape(clique)
-            codes = tuple(schema.column(name).encode(frame[name]) for name in clique)
-            counts = np.bincount(np.ravel_multi_index(codes, shape), minlength=math.prod(shape))
+            cells = np.ravel_multi_index([codes[name] for name in clique], shape)
+            counts = np.bincount(cells, minlength=math.prod(shape))
             estimates[clique] = counts.reshape(shape) * rows / len(frame)
         gaps = measurer.gaps(estimates, for_gaps)
         distances = {clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()}

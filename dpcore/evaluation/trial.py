@@ -33,7 +33,7 @@ class Side:
 
     Attributes:
         risk: re-identification by the quasi-identifiers as they are; suppressed rows left out. A person with
-            several rows counts once for each way in which they appear.
+            several rows is exposed by any of them.
         secrets: sensitive column -> what the groups give away.
         class_sizes: people of each group, one entry per group.
         with_others: share of people who become unique once the insensitive columns are known too.
@@ -108,7 +108,7 @@ def _side(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -
     once = once_each(own, person)
     everybody = once_each(np.zeros_like(own), person)
     return Side(
-        risk=reidentification_risk(own[once], threshold=THRESHOLD),
+        risk=reidentification_risk(own, threshold=THRESHOLD, person=person),
         secrets={
             name: secret_risk(own, leaves_of(rows, name).codes, person)
             for name in plan.columns_of("sensitive")

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import FloatArray, IntArray, counted_pairs, starts_of
+from dpcore.tables.people import largest_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,7 @@ class AttributeRisk:
         t_equal: largest total variation between a class's values and the table's.
         t_ordered: the same as earth mover's distance along the order of the values, over its largest length.
         homogeneous_classes: classes in which all rows share one value.
-        homogeneous_rows: share of rows in such classes.
+        homogeneous_people: share of people (rows, where each is a person) with a row in such a class.
         posterior_ratio: how many times more likely a value becomes, at most, once the class is known.
     """
 
@@ -37,16 +38,23 @@ class AttributeRisk:
     t_equal: float
     t_ordered: float
     homogeneous_classes: int
-    homogeneous_rows: float
+    homogeneous_people: float
     posterior_ratio: float
 
 
-def attribute_risk(classes: IntArray, sensitive: IntArray, *, l: int = 2) -> AttributeRisk:  # noqa: E741
+def attribute_risk(
+    classes: IntArray,
+    sensitive: IntArray,
+    *,
+    l: int = 2,  # noqa: E741
+    person: IntArray | None = None,
+) -> AttributeRisk:
     """The figures of a table.
 
     Args:
         classes: (rows,) class of each row, without gaps. sensitive: (rows,) code of the value, in its order,
-            without gaps. l: for recursive (c, l)-diversity.
+            without gaps. l: for recursive (c, l)-diversity. person: (rows,) whose row it is, without gaps;
+            None where every row is a person.
     Raises: ParameterError for l below 1.
     """
     if l < 1:
@@ -70,7 +78,7 @@ def attribute_risk(classes: IntArray, sensitive: IntArray, *, l: int = 2) -> Att
         t_equal=float(variation.max() / 2),
         t_ordered=float(_ordered_distance(owner, value, share, start, prior).max()),
         homogeneous_classes=int(homogeneous.sum()),
-        homogeneous_rows=float(size[homogeneous].sum() / rows),
+        homogeneous_people=float(largest_each(homogeneous[classes], person).mean()),
         posterior_ratio=float((share / prior[value]).max()),
     )
 

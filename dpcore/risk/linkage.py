@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.tables.classes import joint_classes
+from dpcore.schema.values import MISSING
+from dpcore.tables.classes import BoolArray, joint_classes, leaves_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,8 @@ class Linkage:
     """What an attacker with the list finds.
 
     Attributes:
-        matched: people of the list with at least one row that agrees on all the columns.
+        matched: people of the list with at least one row that agrees on all the columns. A missing cell
+            agrees with nothing.
         unique: people of the list with exactly one such row, alone on their side too: named with certainty
             if both tables are complete.
         smallest: rows of the smallest class that any person of the list matches; 0 without a match.
@@ -41,8 +43,8 @@ def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> L
     """
     of_rows, of_people = joint_classes(table, people, columns)
     number = int(max(of_rows.max(), of_people.max())) + 1
-    rows = np.bincount(of_rows, minlength=number)
-    candidates = np.bincount(of_people, minlength=number)
+    rows = np.bincount(of_rows[_complete(table, columns)], minlength=number)
+    candidates = np.bincount(of_people[_complete(people, columns)], minlength=number)
     met = (rows > 0) & (candidates > 0)
     return Linkage(
         people=len(people),
@@ -51,3 +53,10 @@ def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> L
         smallest=int(rows[met].min(initial=len(table))) if met.any() else 0,
         expected=float((candidates[met] / np.maximum(rows[met], candidates[met])).sum()),
     )
+
+
+def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
+    """(rows,) whether no cell of these columns is missing."""
+    leaves = [leaves_of(frame, name) for name in columns]
+    complete: BoolArray = np.all([(each.labels != MISSING)[each.codes] for each in leaves], axis=0)
+    return complete

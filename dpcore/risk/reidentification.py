@@ -13,22 +13,25 @@ import numpy as np
 
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import IntArray
+from dpcore.tables.people import largest_each, people_per_class
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReidentificationRisk:
-    """Probabilities that a guess is right, and shares of rows.
+    """Probabilities that a guess is right, and shares of people. A class is as large as the people in it.
 
     Attributes:
-        k: rows of the smallest class.
-        uniques: share of rows that are alone in their class.
-        highest, average, lowest: over the rows, of 1 / class size (prosecutor).
-        above: share of rows whose prosecutor risk is above the threshold.
+        people: persons, or rows where each is a person. One with rows in several classes is exposed by the
+            smallest of them.
+        k: people of the smallest class.
+        uniques: share of people who are alone in a class.
+        highest, average, lowest: over the people, of 1 / class size (prosecutor).
+        above: share of people whose prosecutor risk is above the threshold.
         journalist: highest 1 / class size in the population.
-        marketer: expected share of rows re-identified, matching each against the population.
+        marketer: expected share of people re-identified, matching each against the population.
     """
 
-    rows: int
+    people: int
     classes: int
     k: int
     uniques: float
@@ -42,15 +45,20 @@ class ReidentificationRisk:
 
 
 def reidentification_risk(
-    classes: IntArray, *, threshold: float, population: IntArray | None = None
+    classes: IntArray,
+    *,
+    threshold: float,
+    population: IntArray | None = None,
+    person: IntArray | None = None,
 ) -> ReidentificationRisk:
     """The risk of a table whose rows fall in these classes.
 
     Args:
         classes: (rows,) class of each row, without gaps in the numbers.
-        threshold: risk in (0, 1] above which a row counts as exposed.
+        threshold: risk in (0, 1] above which a person counts as exposed.
         population: class of each row of a population table, by the same numbering (`joint_classes`); each
             class is then at least as large as in the table. Without it the table is its own population.
+        person: (rows,) number of the person whose row it is, without gaps; None where every row is a person.
 
     Raises: ParameterError for a threshold outside (0, 1].
     """
@@ -60,23 +68,22 @@ def reidentification_risk(
             remedy="give a probability, such as 0.05",
             threshold=threshold,
         )
-    sizes = np.bincount(classes)
-    present = np.flatnonzero(sizes)
+    sizes = people_per_class(classes, person)
     crowd = sizes
     if population is not None:
         crowd = np.maximum(sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)])
-    sizes, crowd = sizes[present], crowd[present]
-    rows = len(classes)
+    risk = largest_each(1 / sizes[classes], person)
+    of_crowd = largest_each(1 / crowd[classes], person)
     return ReidentificationRisk(
-        rows=rows,
-        classes=len(sizes),
-        k=int(sizes.min()),
-        uniques=float((sizes == 1).sum() / rows),
-        highest=float(1 / sizes.min()),
-        average=len(sizes) / rows,
-        lowest=float(1 / sizes.max()),
+        people=len(risk),
+        classes=int((sizes > 0).sum()),
+        k=int(sizes[sizes > 0].min()),
+        uniques=float((risk == 1).mean()),
+        highest=float(risk.max()),
+        average=float(risk.mean()),
+        lowest=float(risk.min()),
         threshold=threshold,
-        above=float(sizes[1 / sizes > threshold].sum() / rows),
-        journalist=float(1 / crowd.min()),
-        marketer=float((sizes / crowd).sum() / rows),
+        above=float((risk > threshold).mean()),
+        journalist=float(of_crowd.max()),
+        marketer=float(of_crowd.mean()),
     )

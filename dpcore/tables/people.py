@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpcore.tables.classes import IntArray, class_index, leaves_of
 
@@ -32,3 +35,12 @@ def once_each(groups: IntArray, person: IntArray | None) -> IntArray:
 def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
     """(classes,) distinct people of each class; the rows of each where every row is a person."""
     return np.bincount(classes[once_each(classes, person)], minlength=int(classes.max(initial=-1)) + 1)
+
+
+def largest_each(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
+    """(people,) the largest of the values, at least 0, that each person's rows have; of truth values, any."""
+    if person is None:
+        return values
+    found = np.zeros(int(person.max()) + 1, dtype=values.dtype)
+    np.maximum.at(found, person, values)
+    return found

@@ -72,6 +72,51 @@ def test_a_person_with_several_rows_is_one_person() -> None:
     assert audit(frame).risk.uniques == pytest.approx(1 / 3)
 
 
+def several(seed: int) -> pd.DataFrame:
+    """Ten people with nine rows that all of them have and one of their own, among others."""
+    rng = np.random.default_rng(seed)
+    shared = [(f"p{i}", 30 + row, "F", "1") for i in range(10) for row in range(9)]
+    own = [(f"p{i}", 60 + i, "F", "1") for i in range(10)]
+    others = [(f"q{i // 3}", int(rng.integers(20, 26)), "FM"[i % 2], "12"[i % 3 % 2]) for i in range(30)]
+    frame = pd.DataFrame(shared + own + (others if seed else []), columns=["id", "age", "sex", "zip"])
+    return frame.sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+def unique_people(frame: pd.DataFrame, names: list[str]) -> float:
+    """Share of people with a combination that nobody else has, person by person."""
+    holders = frame.groupby(names)["id"].unique()
+    return len({each[0] for each in holders if len(each) == 1}) / frame["id"].nunique()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shares_of_people_are_shares_of_people(seed: int) -> None:
+    """Ten people of whom each has a row of their own were said to be 10 % unique: one of ten rows."""
+    frame = several(seed).assign(disease="flu", other="x")
+    found = audit(frame, person="id", sensitive=("disease",), others=("other",))
+    assert found.people == found.risk.people == frame["id"].nunique()
+    assert found.risk.uniques == pytest.approx(unique_people(frame, list(NAMES)))
+    assert seed or found.risk.uniques == found.risk.above == found.risk.average == 1.0
+    for each in found.sets:
+        assert each.uniques == pytest.approx(unique_people(frame, list(each.columns)))
+    single = {each.columns: each for each in found.sets if len(each.columns) == 1}
+    assert all(each.newly_unique == each.uniques for each in single.values())
+    assert found.changes["zip"] == pytest.approx(unique_people(frame, ["age", "sex"]))
+    assert found.changes["other"] == found.risk.uniques
+    assert found.secrets["disease"].homogeneous_people == 1.0
+    rows = frame.assign(id=range(len(frame)))  # the twin: where each row is a person, shares are of rows
+    assert audit(frame).risk.uniques == pytest.approx(unique_people(rows, list(NAMES)))
+    assert seed or audit(frame).risk.uniques == pytest.approx(0.1)
+
+
+def test_the_population_is_compared_with_people() -> None:
+    """Ten people with a hundred rows were refused as more than a town of fifty, or one of nine was taken."""
+    found = audit(several(0), person="id", population=50)
+    assert (found.people, found.ways) == (10, 100)
+    assert all(0 <= share <= 1 for share in found.population)
+    with pytest.raises(ParameterError, match="number of people"):
+        audit(several(0), person="id", population=9)
+
+
 def test_people_of_changed_columns_are_counted_anew() -> None:
     """A person who moved would count twice where the zip is not known."""
     frame = pd.DataFrame(

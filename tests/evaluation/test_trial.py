@@ -67,10 +67,9 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     assert report.after.with_others == 1.0
     reveals = kept.groupby(list(KNOWN))["disease"].nunique() == 1
     assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
-    ways = frame.drop_duplicates(["id", *KNOWN])
-    assert report.before.risk.uniques == pytest.approx(
-        (ways.groupby(list(KNOWN))["age"].transform("size") == 1).mean()
-    )
+    holders = frame.groupby(list(KNOWN))["id"].unique()
+    alone = {each[0] for each in holders if len(each) == 1}
+    assert report.before.risk.uniques == pytest.approx(len(alone) / frame["id"].nunique())
     assert report.seconds >= 0
 
 

@@ -38,6 +38,12 @@ def test_the_verdict_needs_no_click(app: Tab) -> None:
     app.open(people()).go("audit")
     assert app.errors == ""
     assert app.at.multiselect[0].value == ["age", "sex", "zip"]
+    app.set("text_input", "zip", "336*").set("text_input", "age", "40-44")  # SEEDS E9
+    assert app.errors == ""
+    assert "people agree with that" in app.text
+    assert "diagnosis: " in app.text
+    assert "instead of" in app.text
+    assert "Nobody in this table agrees" in app.set("text_input", "zip", "99999").text
     assert app.at.multiselect[1].value == ["diagnosis"]
     assert "of the people in this table are unique by age, sex and zip." in app.text.replace("\\", "")
     assert [each.label for each in app.at.metric] == [

@@ -44,7 +44,7 @@ def test_against_the_definitions(rows: list[tuple[int, int]], l: int) -> None:  
     assert found.t_ordered == pytest.approx(max(ordered))
     assert found.posterior_ratio == pytest.approx(max(gain))
     assert found.homogeneous_classes == sum(size > 0 for size in certain)
-    assert found.homogeneous_rows == pytest.approx(sum(certain) / n)
+    assert found.homogeneous_people == pytest.approx(sum(certain) / n)
 
 
 def test_book_homogeneity_attack() -> None:
@@ -53,7 +53,7 @@ def test_book_homogeneity_attack() -> None:
         {"zip": ["33617", "33617", "33620", "33620"], "d": ["flu", "cancer", "heart", "heart"]}
     )
     found = attribute_risk(equivalence_classes(table, ["zip"]), leaves_of(table, "d").codes)
-    assert (found.distinct_l, found.homogeneous_classes, found.homogeneous_rows) == (1, 1, 0.5)
+    assert (found.distinct_l, found.homogeneous_classes, found.homogeneous_people) == (1, 1, 0.5)
 
 
 def test_book_entropy() -> None:

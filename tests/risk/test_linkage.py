@@ -42,6 +42,17 @@ def test_two_candidates_for_one_record_are_not_certain() -> None:
     assert (found.matched, found.unique, found.smallest) == (4, 0, 1)
 
 
+def test_missing_cells_link_nothing_with_certainty() -> None:
+    """Broken: a record and a voter without a zip code, and nothing else in common, are called one person."""
+    table, people = HOSPITAL[["zip"]].astype(object), VOTERS[["name", "zip"]].astype(object)
+    table.loc[len(table)] = [None]
+    people.loc[len(people)] = ["V.", None]
+    found = link(table, people, ["zip"])
+    assert (found.people, found.matched, found.unique, found.smallest) == (5, 3, 0, 2)
+    table.loc[len(table) - 1, "zip"] = people.loc[len(people) - 1, "zip"] = "02190"  # the twin: a code
+    assert link(table, people, ["zip"]).unique == 1
+
+
 def test_nobody_is_found_after_recoding() -> None:
     """Broken: SEEDS B12; after 2-anonymization some voter still meets a class of one row."""
     trees = {

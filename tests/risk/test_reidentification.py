@@ -64,7 +64,7 @@ def test_missing_values_are_a_value_of_their_own() -> None:
     """Broken: rows with gaps vanish from the count, or match everything."""
     table = pd.DataFrame({"age": [1.0, None, None, 1.0, 2.0]})
     risk = reidentification_risk(equivalence_classes(table, ["age"]), threshold=0.2)
-    assert (risk.rows, risk.classes, risk.k) == (5, 3, 1)
+    assert (risk.people, risk.classes, risk.k) == (5, 3, 1)
 
 
 def test_bad_requests_are_refused() -> None:

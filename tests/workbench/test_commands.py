@@ -12,8 +12,10 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize import KAnonymity, Plan
+from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
+from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
 from workbench import __main__ as commands
 from workbench.store import start
@@ -71,7 +73,8 @@ def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the pages do outside differential privacy would leave no line when a script does it."""
+    """What the pages do outside differential privacy would leave no line when a script does it, or a plan,
+    whose hierarchies list values of suppressed rows, would go with the published files."""
     asked = ("Visits", "--schema", place / "schema.json", "--budget", "1")
     assert json.loads(run(capsys, "audit", *asked, "--known", "age", "sex"))["k"] == 50
     plan = Plan(
@@ -84,6 +87,18 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     run(capsys, "anonymize", *asked, "--plan", place / "plan.json", "--to", place / "anonymous")
     assert pq.read_table(place / "anonymous").num_rows == 200
     assert [line["state"] for line in json.loads(run(capsys, "ledger", "Visits"))].count("outside") == 2
+    plan = Plan(
+        roles={"age": "quasi-identifier", "sex": "insensitive"},
+        hierarchies={"age": flat([*map(str, range(20, 60, 10)), "a value of a suppressed row"])},
+        models=(KAnonymity(k=20),),
+    )
+    (place / "plan.json").write_text(plan.to_json())
+    run(capsys, "anonymize", *asked, "--plan", place / "plan.json", "--to", place / "published")
+    (file,) = (place / "published").iterdir()
+    footer = pq.read_schema(file).metadata
+    assert set(footer) == {b"guarantee"}
+    assert Guarantee.from_dict(json.loads(footer[b"guarantee"])).kind == "syntactic"
+    assert b"suppressed row" not in file.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -59,16 +59,25 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
 
 def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
     """A plan tried out, once. Raises: the errors of a plan."""
-    key = (
-        "trial",
-        current.version,
-        plan.models,
-        plan.limit,
-        plan.method.name,
-        str(plan.metric),
-        plan.suppressed,
-    )
-    return widgets.once_in_line(curator, key, lambda: Trial(plan=plan))
+    key = _key(current, plan)
+    if fails(current, plan):
+        assert current.failed is not None
+        raise current.failed[1]
+    try:
+        return widgets.once_in_line(curator, key, lambda: Trial(plan=plan))
+    except DpcoreError as error:
+        current.failed = (key, error)
+        raise
+
+
+def fails(current: Work, plan: Plan) -> bool:
+    """Whether this plan was tried last and could not be."""
+    return current.failed is not None and current.failed[0] == _key(current, plan)
+
+
+def _key(current: Work, plan: Plan) -> tuple[object, ...]:
+    chosen = (plan.models, plan.limit, plan.method.name, str(plan.metric), plan.suppressed)
+    return ("trial", current.version, *chosen)
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -92,7 +101,7 @@ def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dic
     report = trial(curator, current, dataclasses.replace(plan, method=method))
     found = report.quality
     return {
-        _("generalized (NCP)"): percent(found.ncp),
+        _("generalized"): percent(found.ncp),
         _("information loss"): number(found.loss),
         _("suppressed"): percent(found.suppressed),
         _("smallest group"): f"{found.k:,}",
@@ -177,7 +186,7 @@ def columns_table(report: TrialReport) -> pd.DataFrame:
         lines.append(
             line
             | {
-                _("generalized (NCP)"): percent(ncp),
+                _("generalized"): percent(ncp),
                 _("moved"): percent(report.quality.column_change[name]),
             }
         )
@@ -205,7 +214,7 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                     "Ask for l-diversity."
                 ).format(
                     classes=risk.homogeneous_classes,
-                    share=percent(risk.homogeneous_rows),
+                    share=percent(risk.homogeneous_people),
                     column=plain(name),
                     whom=whom(report.plan),
                 )

@@ -16,7 +16,7 @@ from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method,
 from dpcore.anonymize.models import PrivacyModel
 from dpcore.anonymize.plan import Plan, Suppressed
 from dpcore.curator import Curator
-from dpcore.errors import SchemaError
+from dpcore.errors import DpcoreError, SchemaError
 from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.io.encoding import decode
 from dpcore.release import AnonymizedTable
@@ -82,6 +82,7 @@ class Work:
         loaded: a plan made earlier that is used in place of the choices on the page.
         wants_frontier: whether a long frontier was asked for.
         wants_comparison: whether the methods were to be compared.
+        failed: the last plan that could not be tried, by what was asked, and why.
     """
 
     roles: dict[str, str]
@@ -93,6 +94,7 @@ class Work:
     loaded: Plan | None = None
     wants_frontier: bool = False
     wants_comparison: bool = False
+    failed: tuple[tuple[object, ...], DpcoreError] | None = None
 
 
 def work(curator: Curator) -> Work:

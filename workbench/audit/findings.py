@@ -131,11 +131,15 @@ def attackers(found: AuditReport) -> list[str]:
     ]
     if found.population is not None:
         pitman, zayatz = map(percent, found.population)
-        sentences.append(
-            _(
-                "An estimated {pitman} (Pitman) or {zayatz} (Zayatz) of the whole population are unique."
-            ).format(pitman=pitman, zayatz=zayatz)
+        estimated = _(
+            "An estimated {pitman} (Pitman) or {zayatz} (Zayatz) of the whole population are unique."
         )
+        if found.ways > found.people:
+            estimated = _(
+                "An estimated {pitman} (Pitman) or {zayatz} (Zayatz) of the ways in which people of the "
+                "whole population appear are unique; somebody with several rows may appear in several ways."
+            )
+        sentences.append(estimated.format(pitman=pitman, zayatz=zayatz))
     if found.suppressed:
         sentences.append(
             _("{share} of the rows are suppressed already (*), and are not counted.").format(
@@ -170,7 +174,7 @@ def secrets(found: AuditReport) -> pd.DataFrame:
             {
                 _("column"): name,
                 _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
-                _("people in them"): percent(risk.homogeneous_rows),
+                _("people in them"): percent(risk.homogeneous_people),
                 _("different values, at least (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }

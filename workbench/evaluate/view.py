@@ -80,11 +80,8 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
         comparing.score_words(found, measures.IMPOSSIBLE),
         help=_("Rows with two values that never go together in the original, although chance would do it."),
     )
-    cells[4].metric(
-        _("Learning"),
-        _learning_words(curator, candidate),
-        help=_("Accuracy of a model that learned from the release; in brackets, from the original."),
-    )
+    learned, learned_help = _learning_words(candidate)
+    cells[4].metric(_("Learning"), learned, help=learned_help)
     cells[5].metric(
         _("Attacks"),
         _attack_words(curator, candidate),
@@ -208,17 +205,20 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
     )
 
 
-def _learning_words(curator: Curator, candidate: Candidate) -> str:
+def _learning_words(candidate: Candidate) -> tuple[str, str]:
+    """The figure, and what it is: the accuracy of the last learner, or R² where no classes were predicted."""
+    accuracy = _("Accuracy of a model that learned from the release; in brackets, from the original.")
+    fit = _("R² of a model that learned from the release; in brackets, from the original.")
     keys = [key for key in session.session().reports if key[:2] == ("learning", candidate.key)]
     scores: tuple[Score, ...] = heavy.known(keys[-1]) if keys else ()
-    of = {
-        each.of: each.mean
-        for each in scores
-        if each.scenario == 2 and each.measure in ("accuracy", "r2") and each.of in ("release", "original")
-    }
-    if not of:
-        return _("not asked")
-    return f"{of['release']:.2f} ({of['original']:.2f})"
+    for measure, shown, says in (
+        ("accuracy", "{own} ({best})", accuracy),
+        ("r2", _("R² {own} ({best})"), fit),
+    ):
+        of = {each.of: each.mean for each in scores if (each.scenario, each.measure) == (2, measure)}
+        if of:
+            return shown.format(own=f"{of['release']:.2f}", best=f"{of['original']:.2f}"), says
+    return _("not asked"), accuracy
 
 
 def _attack_words(curator: Curator, candidate: Candidate) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import samples, session
+from workbench import person, samples, session
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
@@ -110,6 +110,10 @@ def bring_rows(data_set: DataSet) -> None:
 def ways_to_a_table(would_do: str) -> None:
     """What a page would do, and the ways to a data set, where there is none."""
     st.info(would_do, icon=":material/info:")
+    if not person.is_steward():
+        st.write(_("Open a data set first, of those that are shown to you."))
+        my_data_sets()
+        return
     st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
     with st.container(horizontal=True):
         for sample in samples.SAMPLES:

@@ -13,6 +13,7 @@ from dpcore.schema import Categorical, Schema
 from workbench import reading, samples, session
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
+from workbench.ui import file_view
 from workbench.web import holders
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
@@ -83,13 +84,14 @@ def take_file(wanted: DataSet) -> None:
     held.uploads += 1  # a new key makes the server forget the bytes
     options = wanted.declaration.reading if wanted.declaration else None
     try:
-        read = reading.read(
-            file.getvalue(),
-            file.name,
-            key=session.ledger().of(wanted.id).key,
-            cancelled=session.is_gone(),
-            options=options or ReadOptions(),
-        )
+        with file_view.being_read(file.name, file.size):
+            read = reading.read(
+                file.getvalue(),
+                file.name,
+                key=session.ledger().of(wanted.id).key,
+                cancelled=session.is_gone(),
+                options=options or ReadOptions(),
+            )
         _take(read.table.frame, read.dataset, wanted)
     except DpcoreError as error:
         held.notices[NOTICE] = error

@@ -181,16 +181,26 @@ def once_in_line(
         return session.once(curator, key, evaluation)
 
 
+def compute_apart(function: Callable[..., Result], *given: Any) -> Result:
+    """A function of a module that reads nothing private, in another process, now."""
+    answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
+    return answer
+
+
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
     """A function of a module that reads nothing private, in another process when its turn comes."""
     with in_line():
-        answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
-        return answer
+        return compute_apart(function, *given)
+
+
+def readable(chart: Chart) -> Any:
+    """The drawing of a chart, with words that can be read on this tab's ground."""
+    return charts.readable(chart.spec, dark=session.is_dark())
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
-    st.altair_chart(charts.readable(chart.spec, dark=session.is_dark()), alt=chart.alt, key=key)
+    st.altair_chart(readable(chart), alt=chart.alt, key=key)
     with st.expander(_("The same as a table")):
         st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
 
@@ -232,7 +242,8 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     held.uploads += 1  # another field, so that the server forgets the bytes
     held.failed.pop(key, None)
     try:
-        found = reading.read(file.getvalue(), file.name, cancelled=session.is_gone())
+        with file_view.being_read(file.name, file.size):
+            found = reading.read(file.getvalue(), file.name, cancelled=session.is_gone())
         held.tables[key] = (file.name, found.table.frame)
     except DpcoreError as error:
         held.failed[key] = error

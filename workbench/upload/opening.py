@@ -18,7 +18,7 @@ from workbench import reading, session
 from workbench.drafts import Draft
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
-from workbench.ui import reopening
+from workbench.ui import file_view, reopening
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
@@ -83,9 +83,10 @@ def read_again(options: ReadOptions) -> None:
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     held = session.session()
     try:
-        read = reading.read(
-            data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
-        )
+        with file_view.being_read(name, len(data)):
+            read = reading.read(
+                data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
+            )
     except DpcoreError as error:
         held.notices["upload"] = error
         return

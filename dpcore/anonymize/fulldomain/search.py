@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.counter import Counter
-from dpcore.anonymize.fulldomain.grouper import ClassesOfNode, Grouper
+from dpcore.anonymize.fulldomain.counter import Counted, Counter
+from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -81,7 +81,9 @@ def search(
     allowed = math.floor(limit * table.people)
     run = _Search(table, tuple(models), allowed, metric, on_progress)
     run.bisect()
-    run.close_in() if isinstance(metric, Discernibility) else run.descend()
+    if isinstance(metric, Discernibility):
+        run.close_in()
+    run.descend()
     if run.best is None:
         raise _infeasible(table, models, limit, on_progress)
     return run.best
@@ -132,7 +134,9 @@ class _Search:
 
     def descend(self) -> None:
         """Check what is still open, the most general nodes first."""
-        for index in np.lexsort((self.bounds, -self.table.lattice.total_levels)).tolist():
+        left = self.open.nonzero()[0]
+        order = np.lexsort((self.bounds[left], -self.table.lattice.total_levels[left]))
+        for index in left[order].tolist():
             if self.open[index]:
                 self._check(index)
 
@@ -160,6 +164,8 @@ class _Search:
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             self.grid[lattice.below(node)] = False
+            if not self.allowed:
+                self._close_around(classes, marked)
             return False
         self._suppresses(classes, marked)
         if not set(self.models) <= set(self.plain):
@@ -177,6 +183,13 @@ class _Search:
             self.grid[lattice.above(node)] = False
         self._accept(classes, marked)
         return True
+
+    def _close_around(self, classes: Counted | Classes, marked: BoolArray) -> None:
+        """Where nothing may be suppressed, one class that is too small decides many nodes: the smallest."""
+        people = classes.people[marked]
+        smallest = int(marked.nonzero()[0][people.argmin()])
+        if people.min() < self.least:
+            self.grid &= self.counter.around(classes, smallest) >= self.least
 
     def _suppresses(self, classes: ClassesOfNode, marked: BoolArray) -> None:
         """Remember what specializations suppress at least."""
@@ -213,7 +226,7 @@ class _Search:
             if self.best is not None:
                 self.open &= self.bounds <= self.best.score
 
-    def _look(self, node: Node) -> ClassesOfNode:
+    def _look(self, node: Node) -> Counted | Classes:
         if self.checks & (self.checks - 1) == 0:  # 0, 1, 2, 4, 8, ...
             self._raise_floor(node)
         self.checks += 1
