@@ -19,7 +19,7 @@ class Tab:
     """One tab. Every step runs the page once and hands back the tab."""
 
     def __init__(self) -> None:
-        self.at = AppTest.from_file(str(APP), default_timeout=20)
+        self.at = AppTest.from_file(str(APP), default_timeout=90)
 
     def go(self, page: str) -> Tab:
         """Open a page by its file's name."""
