@@ -132,9 +132,24 @@ def is_declaration(line: Line) -> bool:
     return "declared" in line.content
 
 
+def without_facts(line: Line) -> Line:
+    """A line without what the columns were declared to hold, which may be taken from the rows.
+
+    Without what follows from it too: the digest of a plan, which has no key, and the sketch of the table.
+    """
+    content = {name: each for name, each in line.content.items() if name not in ("plan", "sketch")}
+    if is_declaration(line):
+        declared = content["declared"]
+        schema = {**declared["schema"], "columns": []}
+        content["declared"] = {**declared, "schema": schema, "excluded": []}
+    return dataclasses.replace(line, content=content)
+
+
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
     """The data set with this fingerprint, or with the only one that begins so; None where there is none."""
-    named = [each for each in ledger.datasets() if each.startswith(dataset)] if dataset else []
+    on_file = ledger.datasets()
+    named = [each for each in on_file if dataset and each.startswith(dataset)]
+    named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another
     account = ledger.account(named[0]) if len(named) == 1 else None
     if account is None:
         return None

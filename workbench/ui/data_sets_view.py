@@ -53,7 +53,7 @@ def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
         left.markdown(f"**{plain(data_set.name)}**  \n:small[{plain(' · '.join(facts), at_most=400)}]")
         right.button(
             _("Continue with {name}").format(name=plain(data_set.name, at_most=40)),
-            key=f"continue-{data_set.id[:12]}",
+            key=f"continue-{data_set.id}",
             on_click=reopening.continue_with,
             args=(data_set.id,),
             width="stretch",
