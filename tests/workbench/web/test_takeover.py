@@ -138,12 +138,12 @@ def test_downloads_are_their_tabs_alone(host: str, server: Server) -> None:
 def test_what_is_made_on_demand_is_its_tabs_alone(host: str) -> None:
     """The files that hold the most would be refused to their owner, or lie open to everybody."""
     owner = _open(_owner(host))
-    url = owner.go("audit").make("Print")
+    url = owner.go("audit").make("Download as one HTML")
     assert url.startswith("/media/")
     status, _, page = get(host, url, Cookie=owner.cookie)
     assert status == 200
     assert b"unique" in page
-    assert owner.make("Print") == url
+    assert owner.make("Download as one HTML") == url
     assert get(host, url, Cookie=owner.cookie)[0] == 200  # also the second time
     assert get(host, url)[0] == 404
     assert get(host, url, Cookie=Visitor(host).run().cookie)[0] == 404
