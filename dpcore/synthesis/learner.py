@@ -13,7 +13,7 @@ from dpcore.synthesis.columns import Columns, affordable, independent
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
-from dpcore.synthesis.workload import FEW, choose
+from dpcore.synthesis.workload import FEW, believed, choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
@@ -79,7 +79,9 @@ class Learner:
             if model
             else independent(self._columns, self._candidates)
         )
-        errors = self._view.gaps(estimates, loss.share(SELECTION_SHARE))
+        asking = loss.share(SELECTION_SHARE)
+        noisy = self._view.gaps(estimates, asking)
+        errors = noisy if self.fitted else believed(noisy, self._view.gap_deviation(len(noisy), asking))
         spend = loss.share(1 - SELECTION_SHARE)
         parts, self._nodes = choose(
             self._domain,
@@ -94,7 +96,7 @@ class Learner:
             self.joint += self._view.measure(list(parts), spend, list(parts.values()))
         else:
             self.measure_columns(spend)
-        self._narrow(errors)
+        self._narrow(noisy)
 
     def measure_columns(self, loss: Loss) -> None:
         """Spend `loss` on the columns alone, where nothing else is worth its noise."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from dpcore.accounting.loss import Loss, PureDP
@@ -31,6 +32,8 @@ SIZE_POWERS = (0.3, 0.5)
 """Room in the tree is handed out in the order of error / cells^power; the best of these is taken."""
 FEW = 500
 """So many cliques are all tried for room, and all asked about again; of more, only the worst ones."""
+SURELY = 2.0
+"""Deviations by which a variance must exceed that of the noise."""
 TRIED = 6  # cliques a column that are tried for room, at most, where they are more
 
 
@@ -87,6 +90,23 @@ def expected_error(cells: int, loss: Loss, rows: int) -> float:
 def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
     """Parts of a loss for cliques that matter alike: the split with the least expected error in all."""
     return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
+
+
+def believed(errors: Mapping[Clique, float], deviation: float) -> dict[Clique, float]:
+    """The noisy errors; or their mean for all, largest first, where noise alone could have set them apart.
+
+    The largest of many such errors are large by chance, and would be measured for nothing. Their variance is
+    compared with that of the noise; of so many numbers it is known within sqrt(2 / number) of itself. Their
+    order is the best guess that is left.
+
+    Args:
+        deviation: of the noise of each.
+    """
+    mean = statistics.fmean(errors.values())
+    surely = 1 + SURELY * math.sqrt(2 / len(errors))
+    if statistics.pvariance(errors.values(), mean) > surely * deviation**2:
+        return dict(errors)
+    return dict.fromkeys(sorted(errors, key=errors.__getitem__, reverse=True), mean)
 
 
 def choose(

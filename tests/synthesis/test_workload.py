@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 
 import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import Room
-from dpcore.synthesis.workload import LEFT_NOISE, choose, expected_error, join
+from dpcore.synthesis.workload import LEFT_NOISE, believed, choose, expected_error, join
 
 
 def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> float:
@@ -78,3 +79,16 @@ def test_everything_worth_its_noise_is_tried_for_room() -> None:
     assert all(any(set(pair) <= set(table) for table in tables) for pair in pairs)
     noise = LEFT_NOISE * expected_error(4, loss, 1)
     assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [pairs[0]]
+
+
+def test_errors_of_noise_alone_are_not_told_apart() -> None:
+    """The largest of many noisy errors would be measured although nothing is there."""
+    rng = np.random.default_rng(3)
+    pairs = list(itertools.combinations("abcdefghijklmnop", 2))
+    noise = dict(zip(pairs, rng.normal(5, 10, len(pairs)), strict=True))
+    assert list(believed(noise, 10).values()) == pytest.approx([np.mean(list(noise.values()))] * len(pairs))
+    assert list(believed(noise, 10)) == sorted(pairs, key=noise.__getitem__, reverse=True)
+    assert believed(noise, 5) == noise
+    strong = noise | {pairs[0]: 150.0}
+    assert believed(strong, 10) == strong
+    assert believed({pairs[0]: 7.0}, 10) == {pairs[0]: 7.0}

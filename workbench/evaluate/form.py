@@ -25,7 +25,7 @@ def choose(curator: Curator) -> Candidate | None:
         order,
         index=order.index(shown) if shown in order else 0,
         format_func=lambda key: titles[key],
-        key=f"evaluate-release-{curator.account.dataset[:8]}-{len(order)}",
+        key=f"evaluate-release-{curator.account.dataset}-{len(order)}",
     )
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
 
