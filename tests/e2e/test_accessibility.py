@@ -40,6 +40,6 @@ def test_the_focus_goes_to_the_new_heading(visitor):
     for page, heading in (("Audit", "Is this anonymous?"), ("Ledger", None), ("Data", None)):
         person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
         person.go(page)
-        person.page.wait_for_function("document.activeElement.tagName === 'H1'", timeout=10_000)
+        person.page.wait_for_function("document.activeElement.tagName === 'H1'", timeout=30_000)
         assert heading is None or heading in person.page.evaluate("document.activeElement.innerText")
         assert person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0

@@ -1,6 +1,11 @@
 // People who work by keyboard or by ear go on at the new page's heading, and the page begins at its top.
 (() => {
   let shown = location.pathname;
+  const take = (heading) => {
+    heading.tabIndex = -1;
+    heading.style.outline = "none";
+    heading.focus({ preventScroll: true });
+  };
   const settle = () => {
     const app = document.querySelector("[data-testid=stApp]");
     if (location.pathname === shown || app?.dataset.testScriptState !== "notRunning") return;
@@ -8,9 +13,11 @@
     if (!heading) return;
     shown = location.pathname;
     document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
-    heading.tabIndex = -1;
-    heading.style.outline = "none";
-    heading.focus({ preventScroll: true });
+    take(heading);
+    setTimeout(() => {
+      const again = document.querySelector("[data-testid=stMain] h1"); // it may have been drawn anew
+      if (again && document.activeElement === document.body) take(again);
+    }, 600);
   };
   addEventListener("DOMContentLoaded", () =>
     new MutationObserver(settle).observe(document.body, {
