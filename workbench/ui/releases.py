@@ -14,7 +14,7 @@ from workbench.ui.wording import amount
 
 
 def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
-    """Releases of this data set, newest first: request id, when, what, at which cost."""
+    """Releases of this data set, newest first: request id, when, what, at which cost, of which part if any."""
     lines = data_set.lines()
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
     asked = [
@@ -28,6 +28,7 @@ def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
             "when": when[line.request_id][:16].replace("T", " "),
             "what": describe(line.content["recipe"]),
             "cost": amount(line.charge.units, data_set.account),
+            "part": "" if line.charge.part is None else line.charge.part[1],
         }
         for line in reversed(asked)
     ]
