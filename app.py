@@ -10,7 +10,7 @@ from workbench.ui.language import _
 unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 who = sign_in_view.let_in()
-FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/learn.py")
+FOR_ANALYSTS = ("pages/upload.py", "pages/synthesize.py", "pages/links.py", "pages/learn.py")
 
 
 def page_of(path: str, title: str, icon: str, **options: Any) -> Any:

@@ -207,7 +207,7 @@ class Curator:
         """A stored release."""
         return Release.from_json(self._text(request_id), load_model=load_model)
 
-    def anonymize(self, plan: Plan) -> AnonymizedTable:
+    def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
 
         Where the schema names people by an id column, the plan counts people, whatever it said.
@@ -224,7 +224,7 @@ class Curator:
             {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
         )
         return AnonymizedTable(
-            table=PublicTable(in_order(apply(self._engine.rows().frame, plan))),
+            table=PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress))),
             plan=text,
             guarantee=Guarantee(
                 kind="syntactic",
@@ -269,7 +269,7 @@ class Curator:
                 kind=evaluation.kind,
                 about=evaluation.about,
                 content=evaluation.measure(measurer, self.schema),
-                guarantee=guarantee_of(self._read(measurer), loss, self.rule),
+                guarantee=guarantee_of(self._read(measurer), loss, self.rule, stands_on=evaluation.stands_on),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
@@ -364,9 +364,10 @@ class Curator:
         """The part as the ledger keeps it: with a digest of the column's cells.
 
         Parts of one declaration are disjoint. The same table may be opened under another one, and a part
-        of that may overlap: such charges add up, as those of different columns do.
+        of that may overlap: such charges add up, as those of different columns do. Rows of a connected
+        source may move from part to part: there each part costs as much as all rows.
         """
-        if part is None:
+        if part is None or self.account.source:
             return None
         cells = self.schema.column(part[0]).to_dict()
         text = json.dumps(cells, sort_keys=True)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.composition import Rule, total_loss
-from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, Loss, loss_fields, loss_from
 from dpcore.errors import DisclosureError, ParameterError, ReadError
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -75,6 +75,14 @@ class Guarantee:
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The whole loss, as what stands on this adds it up; none without differential privacy."""
+        loss = loss_from(self.loss) if self.loss else None
+        if loss is None:
+            return ()
+        return (ZCDP(rho=loss.rho),) if isinstance(loss, ApproxDP) else (loss,)
 
     def to_dict(self) -> dict[str, Any]:
         return {

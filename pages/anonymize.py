@@ -52,7 +52,7 @@ with left:
     st.button(
         _("Make the anonymized table"),
         type="primary",
-        disabled=plan is None,
+        disabled=plan is None or outcomes.fails(current, plan),
         on_click=outcomes.make,
         args=(curator, current, plan),
     )
@@ -68,7 +68,10 @@ if current.made is not None:
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:
+    was_known = outcomes.fails(current, plan)
     view.before_and_after(curator, current, plan)
+    if outcomes.fails(current, plan) != was_known:
+        st.rerun()  # the button above is off now
     view.comparison(curator, current, plan)
 form.load_plan(current)
 view.guided_example()

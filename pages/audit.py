@@ -72,7 +72,7 @@ if naming:
 if not columns:
     st.info(_("Choose at least one column that others may know."))
     st.stop()
-with st.expander(_("Attacker, population and threshold")):
+with st.expander(_("Attacker, population and threshold"), key="attacker"):
     attacker = findings.sample_list(curator)
     if attacker is not None:
         if not st.toggle(_("The attacker holds the sample voter list"), value=True, key="audit-list"):
@@ -86,7 +86,7 @@ with st.expander(_("Attacker, population and threshold")):
     )
     size = st.slider(_("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size")
 try:
-    with st.spinner(_("Counting who is unique")):
+    with st.spinner(_("Counting who is unique"), show_time=True):
         found = findings.report(
             curator,
             columns,
@@ -107,7 +107,7 @@ with st.container(horizontal=True):
         session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
         st.switch_page("pages/anonymize.py")
     st.download_button(
-        _("Print: one HTML file"),
+        _("Download as one HTML file"),
         lambda: document.to_html(curator, found, columns),
         file_name(curator.name, "audit internal", "html"),
         "text/html",

@@ -54,8 +54,8 @@ def choose_table() -> None:
     )
     st.caption(
         _(
-            "The table stays in the memory of this server while this tab is open, and may stay a "
-            "while after. This program does not write it to disk."
+            "The file stays in the memory of this server until its table is opened or put aside, the table "
+            "while this tab is open, and may stay a while after. This program writes neither to disk."
         )
     )
     if held.declaring is None:

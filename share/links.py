@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -26,6 +27,7 @@ from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
 from workbench.store.shares import Shares, Shown
 from workbench.store.surveys import links_work
+from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 from workbench.web import who
 
@@ -105,7 +107,7 @@ class Links:
         return Response(
             data,
             media_type=downloads.TYPES[name.rpartition(".")[2]],
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+            headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(opened.called(name))}"},
         )
 
 
@@ -116,6 +118,7 @@ class Opened:
     Attributes:
         questions: from the end of an address to the form with its answer.
         content: from the name of a file to its bytes.
+        called: from the name of a file to what it is called where it is kept (D33).
         size: about how many bytes it holds.
     """
 
@@ -123,6 +126,7 @@ class Opened:
     page: Page
     questions: Callable[[str], str]
     content: Callable[[str], bytes]
+    called: Callable[[str], str]
     size: int
 
 
@@ -133,15 +137,18 @@ def opened(shown: Shown) -> Opened:
     if table is not None:
         document = of_table.document(*table, **seen)
         content = functools.partial(of_table.content, *table[:2])
+        called = functools.partial(file_name, shown.title)
     else:
         release = Release.from_json(shown.text, load_model=load_model)
         document = of_release.document(release, **seen)
         content = functools.partial(downloads.content, release)
+        called = functools.partial(release_file, shown.title, release)
     return Opened(
         document=document,
         page=page(document),
         questions=functools.partial(asking.section, release) if document.asks else lambda _: "",
         content=content,
+        called=lambda name: called(*name.rsplit(".", 1)),
         size=2 * len(shown.text),
     )
 

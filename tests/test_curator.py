@@ -25,6 +25,7 @@ from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import DistributionsOf, MarginalErrorOf, RangeErrorsOf
 from dpcore.evaluation.question import Evaluation
+from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import Guarantee, Release
@@ -116,6 +117,17 @@ def test_charge_comes_before_reading() -> None:
     spy.curator.run(HISTOGRAM, ONE)
     spy.curator.evaluate(DistributionsOf(other=PublicTable(table())))
     assert spy.calls == ["reserve", "counts", "commit", "note", "rows"]
+
+
+def test_parts_of_a_connected_source_add_up() -> None:
+    """Its rows may move from part to part between two charges, and a person would lose both for one."""
+    curator = dp.Curator.open(
+        table(), SCHEMA, budget=dp.PureDP(epsilon=10), ledger=dp.MemoryLedger(), identity="visits"
+    )
+    for category in ("Male", "Female"):
+        assert curator.quote(HISTOGRAM, ONE, part={"sex": category}).charge == 10**12
+        curator.run(HISTOGRAM, ONE, part={"sex": category})
+    assert curator.balance().spent == 2 * 10**12
 
 
 def test_quote_reads_no_data() -> None:
@@ -377,6 +389,10 @@ def test_what_public_facts_refuse_is_refused_before_the_charge() -> None:
     assert len(curator.lines()) == 1
     release = curator.run(dp.SomeColumns(columns=("c0",), recipe=Categories("c0", delta="1e-7")), ONE)
     assert release.guarantee.loss["threshold_delta"] == "1/10000000"
+    charged = len(curator.lines())
+    with pytest.raises(dp.ParameterError, match="earlier model"):
+        curator.run(dp.Adaptive(earlier=release.model), ONE)
+    assert len(curator.lines()) == charged
 
 
 def test_a_view_of_some_columns_hides_the_others() -> None:
@@ -465,6 +481,31 @@ def test_the_note_of_an_anonymization_comes_before_its_rows() -> None:
     )
     spy.curator.anonymize(plan)
     assert spy.calls == ["note", "rows"]
+
+
+def test_an_anonymized_table_has_nothing_of_dropped_rows() -> None:
+    """A column of categories lists those of rows that were dropped, in the order of the original."""
+    frame = pd.DataFrame(
+        {
+            "age": [20] * 5 + [70],
+            "job": pd.Categorical(["nurse", "clerk", "clerk", "nurse", "nurse", "the only mayor"]),
+            "floor": pd.Categorical([1, 2, None, 2, 1, 99]),
+        }
+    )
+    plan = Plan(
+        roles={"age": "quasi-identifier", "job": "sensitive", "floor": "insensitive"},
+        hierarchies={"age": flat(["20", "70"])},
+        models=(KAnonymity(k=2),),
+        limit=0.5,
+        suppressed="dropped",
+    )
+    schema = dp.Schema(columns=(AGE,), unit=dp.PrivacyUnit(max_rows=1))
+    table = dp.Curator.open(frame, schema, budget=ONE, ledger=dp.MemoryLedger()).anonymize(plan).table
+    written = to_parquet(table)
+    assert len(table.frame) == 5
+    assert not any(isinstance(kind, pd.CategoricalDtype) for kind in table.frame.dtypes)
+    assert b"mayor" not in written
+    assert sorted(read_table(written, "x.parquet").frame["floor"].dropna()) == [1, 1, 2, 2]
 
 
 def test_a_count_of_rows_publishes_no_column() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError
 from dpcore.io import ReadResult, read_table
+from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
 from workbench.apart import process
 from workbench.apart.line import StoppedError
@@ -60,6 +61,21 @@ def read(
         except StoppedError:
             raise ReadError("reading was stopped", remedy="choose the file again") from None
     return Reading(table=table, schema=schema, dataset=dataset)
+
+
+def read_release(data: bytes) -> Release:
+    """`dpcore.Release.from_file` within the same limits. Raises: ReadError, LimitError."""
+    with _AT_ONCE:
+        try:
+            found: Release = process.run(release_within, data, memory=MEMORY, seconds=SECONDS)
+        except process.WorkEnded as error:
+            raise _refusal(error) from None
+    return found
+
+
+def release_within(server: Server, data: bytes) -> Release:
+    """What the other process does."""
+    return Release.from_file(data)
 
 
 def read_within(server: Server, data: bytes, name: str, options: dict[str, Any], key: bytes | None) -> Any:

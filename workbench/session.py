@@ -228,6 +228,15 @@ def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evalua
     return result
 
 
+def kept(key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
+    """What was made of public numbers, made once per session."""
+    reports = session().reports
+    if key not in reports:
+        reports[key] = make()
+    found: Value = reports[key]
+    return found
+
+
 def language() -> str:
     """The language that the browser of this tab asks for; English outside of any tab."""
     if get_script_run_ctx(suppress_warning=True) is None:

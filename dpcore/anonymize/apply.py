@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import held_by, published_rows
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
@@ -12,21 +13,24 @@ from dpcore.anonymize.quality import suppressed_classes
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import InfeasibleError
 from dpcore.schema.values import SUPPRESSED
+from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray
 
 LAST = "\U0010ffff"
 """A text that is after all others."""
 
 
-def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> pd.DataFrame:
     """The table that may be published: same index and order, without identifiers and the subset column.
 
     Suppressed rows have `*` in every quasi-identifier, and are treated as `plan.suppressed` says. Rows
-    outside the subset are left out.
+    outside the subset are left out. `on_progress` gets the stage of a search and the share done; what it
+    raises ends it.
 
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
         and those of the method.
     """
+    plan = plan.method.prepared(frame, plan, on_progress)
     result = recoded(frame, plan)
     rows = result.frame(published_rows(frame, plan))
     hidden = suppressed_classes(result)[result.classes]
@@ -44,8 +48,11 @@ def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by what they say, suppressed ones last: their places tell nothing about the original."""
-    return rows.sort_values(
+    """The rows by what they say, suppressed ones last: their places tell nothing about the original.
+
+    Categories become values: a column of categories lists those of dropped rows too.
+    """
+    return uncoded(rows).sort_values(
         list(rows.columns),
         key=lambda column: column.astype("str").replace(SUPPRESSED, LAST),
         ignore_index=True,

@@ -205,8 +205,12 @@ def secret_of(
     *,
     person: IntArray | None,
     published: IntArray | slice = slice(None),
+    weights: IntArray | None = None,
 ) -> tuple[Secret, IntArray]:
-    """A sensitive column, counted over the published rows, and (rows,) the number of each row's value."""
+    """A sensitive column, counted over the published rows, and (rows,) the number of each row's value.
+
+    Args: weights: (rows,) people that each row stands for, where it stands for several.
+    """
     if hierarchy is None:
         leaves = leaves_of(frame, name)
         values, codes = tuple(leaves.labels), leaves.codes
@@ -214,6 +218,9 @@ def secret_of(
         hierarchy = hierarchy.covering(frame[name])
         values, codes = hierarchy.values, hierarchy.placed(frame[name])
     held = codes[published]
-    held = held[once_each(held, None if person is None else person[published])]
-    counts = np.bincount(held, minlength=len(values))
+    if weights is None:
+        held = held[once_each(held, None if person is None else person[published])]
+        counts = np.bincount(held, minlength=len(values))
+    else:
+        counts = np.bincount(held, weights[published], len(values)).astype(np.int64)
     return Secret(values=values, hierarchy=hierarchy, counts=counts), codes

@@ -8,7 +8,7 @@ import pandas as pd
 from dpcore.anonymize.choices import Choices, Chosen
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.inputs import check_table, published_rows, secrets_of, subset_of
 from dpcore.anonymize.models import violations
@@ -16,6 +16,7 @@ from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.classes import BoolArray
+from dpcore.tables.rows import DistinctRows
 
 
 def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
@@ -33,12 +34,30 @@ def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
     )
 
 
-def chosen(frame: pd.DataFrame, plan: Chosen) -> Chosen:
-    """The plan with its optimal node filled in.
+def counted(distinct: DistinctRows, plan: Choices) -> Tuples:
+    """The same, of a table that stays where it is, from its distinct tuples; each row is a person."""
+    return Tuples.build(
+        distinct.frame,
+        {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
+        sensitive=secrets_of(plan),
+        subset=subset_of(distinct.frame, plan),
+        rows=distinct.rows,
+    )
+
+
+def columns_of(plan: Choices) -> list[str]:
+    """The columns that a search looks at."""
+    subset = [] if plan.subset is None else [plan.subset]
+    return list(dict.fromkeys((*plan.quasi_identifiers, *secrets_of(plan), *subset)))
+
+
+def chosen(frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
+    """The plan with its optimal node filled in; `on_progress` as for `search`.
 
     Raises: InfeasibleError with the nearest feasible limit, LimitError when the lattice is too large.
     """
-    found = search(tuples(frame, plan), plan.models, limit=plan.limit, metric=plan.metric)
+    table = tuples(frame, plan)
+    found = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
     return plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
 
 

@@ -5,6 +5,7 @@ What a release says is public, so only the comparison with the original costs so
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections.abc import Mapping
@@ -16,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.loss import split
+from dpcore.accounting.loss import Loss, split
 from dpcore.errors import ParameterError
 from dpcore.evaluation.features import classes, matrix
-from dpcore.evaluation.learners import CLASSIFIERS, train
-from dpcore.evaluation.learning import MAX_ROWS, TASKS
+from dpcore.evaluation.learners import Constant, logistic, train
+from dpcore.evaluation.learning import MAX_ROWS
 from dpcore.evaluation.question import PrivateEvaluation
+from dpcore.evaluation.records import Floats
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Release
 from dpcore.schema.interval import IntervalColumn
@@ -40,14 +42,28 @@ class _OfRelease(PrivateEvaluation):
 
     release: Release
 
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return self.release.guarantee.losses
+
     @cached_property
     def _frame(self) -> pd.DataFrame:
         return self.release.sample(seed=0)
 
+    def _check_whole(self) -> None:
+        if self.release.part:
+            raise ParameterError(
+                "the release is of one part of its table, and would be compared with all rows",
+                remedy="compare a release of the whole table",
+            )
+
     def to_dict(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("way", "target", "task") if hasattr(self, name)}
+        own = {name: getattr(self, name) for name in ("way", "target") if hasattr(self, name)}
         columns = list(self.release.model_columns)
-        return {"kind": self.kind, **own, "columns": columns, "release": self.release.request_id}
+        digest = hashlib.sha256(
+            self.release.to_json().encode()
+        ).hexdigest()  # one that is conditioned is another
+        return {"kind": self.kind, **own, "columns": columns, "release": digest}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +94,7 @@ class PrivateMarginalError(_OfRelease):
 
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError; LimitError for too many cells."""
+        self._check_whole()
         if self.way not in (1, 2):
             raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)
         if not len(self._frame) or not self._cliques(schema):
@@ -94,11 +111,13 @@ class PrivateMarginalError(_OfRelease):
         (total,) = measurer.measure([()], for_total)
         rows = max(1.0, float(total.values))
         frame = self._frame
+        names = {name for clique in cliques for name in clique}
+        codes = {name: schema.column(name).encode(frame[name]) for name in names}
         estimates = {}
         for clique in cliques:
             shape = schema.domain.shape(clique)
-            codes = tuple(schema.column(name).encode(frame[name]) for name in clique)
-            counts = np.bincount(np.ravel_multi_index(codes, shape), minlength=math.prod(shape))
+            cells = np.ravel_multi_index([codes[name] for name in clique], shape)
+            counts = np.bincount(cells, minlength=math.prod(shape))
             estimates[clique] = counts.reshape(shape) * rows / len(frame)
         gaps = measurer.gaps(estimates, for_gaps)
         distances = {clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()}
@@ -123,15 +142,15 @@ class PrivateMarginalError(_OfRelease):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateAccuracy(_OfRelease):
-    """Share of the original's rows whose class is predicted rightly by a model that learned from a release.
+    """Share of the original's rows with a class that a model predicts which learned from a release.
 
-    The model is public. Right and wrong answers are counted with noise, as a table of two cells.
+    The model is public, a logistic regression. Right answers, wrong ones and rows without a class are counted
+    with noise, as a table of three cells.
     """
 
     kind = "accuracy"
 
     target: str
-    task: str = "logistic"
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -144,13 +163,7 @@ class PrivateAccuracy(_OfRelease):
 
     def check(self, schema: Schema) -> None:
         """Raises: ParameterError for a target that is no class, or a release that cannot be learned from."""
-        if self.task not in CLASSIFIERS:
-            raise ParameterError(
-                "task ({task}) must be one of {known}",
-                remedy="take logistic",
-                task=self.task,
-                known=", ".join(each for each in TASKS if each in CLASSIFIERS),
-            )
+        self._check_whole()
         if isinstance(schema.column(self.target), IntervalColumn):
             raise ParameterError(
                 "column {target!r} holds numbers, not classes",
@@ -173,15 +186,19 @@ class PrivateAccuracy(_OfRelease):
         frame = frame.iloc[np.random.default_rng(_SEED).permutation(len(frame))[:MAX_ROWS]]
         labels = classes(frame, schema, self.target)
         known = labels >= 0
-        model = train(CLASSIFIERS[self.task], matrix(frame, schema, columns)[known], labels[known])
+        model = train(logistic, matrix(frame, schema, columns)[known], labels[known])
 
         def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
-            answers = model.predict(matrix(rows, schema, columns))
-            return np.asarray(answers == classes(rows, schema, self.target), dtype=np.int64)
+            """1 for a right answer, 0 for a wrong one, 2 for a row without a class."""
+            answers, truth = (
+                _answers(model, matrix(rows, schema, columns)),
+                classes(rows, schema, self.target),
+            )
+            return np.where(truth < 0, 2, answers == truth).astype(np.int64)
 
-        noisy = measurer.assigned(right, 2, (*columns, self.target), measurer.loss)
-        wrong_count, right_count = np.maximum(noisy.values, 0)
-        half = noisy.half_width(0.975)  # of both cells at once
+        noisy = measurer.assigned(right, 3, (*columns, self.target), measurer.loss)
+        wrong_count, right_count, _ = np.maximum(noisy.values, 0)
+        half = noisy.half_width(0.975)  # of two cells at once
         total = max(1.0, float(right_count + wrong_count))
         return {
             "accuracy": float(right_count) / total,
@@ -192,6 +209,23 @@ class PrivateAccuracy(_OfRelease):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         return tuple(name for name in schema.domain.names if name in self._frame and name != self.target)
+
+
+def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
+    """What the model answers to each row, by that row alone, whichever and how many others there are.
+
+    A product of matrices rounds the scores of a row by its place among the others, so that one person more
+    could flip the answers to ties of others.
+    """
+    if isinstance(model, Constant):
+        return model.predict(features).astype(np.int64)
+    scores = [
+        (features * line).sum(axis=1) + start
+        for line, start in zip(model.coef_, model.intercept_, strict=True)
+    ]
+    places = (scores[0] > 0).astype(np.int64) if len(scores) == 1 else np.argmax(scores, axis=0)
+    answers: npt.NDArray[np.int64] = model.classes_[places]
+    return answers
 
 
 QUESTIONS: dict[str, type[PrivateEvaluation]] = {

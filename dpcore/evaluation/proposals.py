@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -13,21 +13,24 @@ import pandas as pd
 from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
 from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.levels import tuples
+from dpcore.anonymize.levels import columns_of, counted, tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import quality
 from dpcore.errors import InfeasibleError, LimitError
-from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
 from dpcore.tables.people import once_each, person_of
-from dpcore.tables.rows import Microdata
+from dpcore.tables.rows import DistinctRows, Microdata
+
+PROPORTION = 50_000
+"""Rows that stand for a table that does not fit, where shares of values are all that matters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +56,13 @@ class HierarchiesOf(Evaluation[dict[str, Hierarchy]]):
     def about(self) -> tuple[str, ...]:
         return self.columns
 
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the values of each column by itself, in proportion."""
+        try:
+            return table.rows()
+        except LimitError:
+            return _in_proportion([table.tuples([name]) for name in self.columns])
+
     def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
         """One hierarchy per column, with its reason."""
         return suggest_together(original.frame, self.columns)
@@ -70,15 +80,21 @@ class SizeOf(Evaluation[Prediction]):
     def about(self) -> tuple[str, ...]:
         return self.plan.quasi_identifiers
 
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the distinct tuples, where each row is a person."""
+        return _searchable(table, self.plan, schema)
+
     def compute(self, original: Microdata, schema: Schema) -> Prediction:
         """The size; infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
         try:
-            table = tuples(original.frame, self.plan.counting(schema.unit.id_column))
+            table = _tuples(original, self.plan.counting(schema.unit.id_column))
             return tried(table, self.plan.models)
         except LimitError:
             hierarchies = (self.plan.hierarchies[name] for name in names)
-            return dataclasses.replace(predict(hierarchies, len(original.frame)), seconds=math.inf)
+            return dataclasses.replace(
+                predict(hierarchies, len(original.frame)), seconds=math.inf, usual=math.inf
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,10 +111,16 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
     plan: Plan
     ks: tuple[int, ...]
     limits: tuple[float, ...] = ()
+    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
+    """Gets the stage and the share done; what it raises ends the work."""
 
     @property
     def about(self) -> tuple[str, ...]:
         return (self.plan.method.name, *self.plan.quasi_identifiers)
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, what a search needs of them, where each row is a person."""
+        return _searchable(table, self.plan, schema)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
         """The points that are feasible, all with the loss of the same scale.
@@ -108,17 +130,50 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
         plan, frame = self.plan.counting(schema.unit.id_column), original.frame
         others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
         person = person_of(frame, plan.person)
-        ks = [k for k in self.ks if k <= len(once_each(np.zeros(len(frame), dtype=np.int64), person))]
+        people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
+        if isinstance(original, DistinctRows):
+            people = int(original.rows.sum())
+        ks = [k for k in self.ks if k <= people]
         if not ks:
             return ()
         if not plan.method.searches:
             points = (_local_point(frame, plan, k, others) for k in ks)
         elif len(self.limits) > 1:
-            return tuple(Frontier(tuples(frame, plan), ks, others).points(self.limits, [plan.metric]))
+            whole = Frontier(_tuples(original, plan), ks, others, on_progress=self.on_progress)
+            return tuple(whole.points(self.limits, [plan.metric]))
         else:
-            table = tuples(frame, plan)
-            points = (_searched_point(table, plan, k, others, limit) for k in ks for limit in self.limits)
+            table = _tuples(original, plan)
+            points = (
+                _searched_point(table, plan, k, others, limit, self.on_progress)
+                for k in ks
+                for limit in self.limits
+            )
         return tuple(point for point in points if point is not None)
+
+
+def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
+    """As many rows as show the shares of the values of each column; no row is one of the table's."""
+    whole = max(PROPORTION, *(len(column.rows) for column in columns))
+    frames = []
+    for column in columns:
+        times = np.maximum(1, column.rows * PROPORTION // column.rows.sum())
+        times[column.rows.argmax()] += whole - times.sum()
+        values = column.frame.loc[np.repeat(np.arange(len(times)), np.maximum(times, 1))]
+        frames.append(values.iloc[:whole].reset_index(drop=True))
+    return Microdata(pd.concat(frames, axis=1))
+
+
+def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
+    try:
+        return table.rows()
+    except LimitError:
+        if schema.unit.id_column is not None or not plan.method.searches:
+            raise
+        return table.tuples(columns_of(plan))
+
+
+def _tuples(original: Microdata, plan: Plan) -> Tuples:
+    return counted(original, plan) if isinstance(original, DistinctRows) else tuples(original.frame, plan)
 
 
 def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
@@ -140,10 +195,16 @@ def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyM
 
 
 def _searched_point(
-    table: Tuples, plan: Plan, k: int, others: tuple[PrivacyModel, ...], limit: float
+    table: Tuples,
+    plan: Plan,
+    k: int,
+    others: tuple[PrivacyModel, ...],
+    limit: float,
+    on_progress: OnProgress,
 ) -> Point | None:
+    models = (KAnonymity(k=k), *others)
     try:
-        found = search(table, (KAnonymity(k=k), *others), limit=limit, metric=plan.metric)
+        found = search(table, models, limit=limit, metric=plan.metric, on_progress=on_progress)
     except InfeasibleError:
         return None
     return Point(

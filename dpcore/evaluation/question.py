@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import DistinctRows, Microdata
@@ -54,6 +55,11 @@ class PrivateEvaluation(ABC):
     @abstractmethod
     def about(self) -> tuple[str, ...]:
         """What it asks about: names of columns, or parameters; no values."""
+
+    @property
+    @abstractmethod
+    def stands_on(self) -> tuple[Loss, ...]:
+        """Losses of the releases that the question, or its answer, is made of."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
 from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpcore.mechanisms.selection import noisy_max, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
+    at_least,
     laplace_scale,
     noise_of,
     noise_scale,
@@ -253,7 +254,7 @@ class Measurer:
         goal, below, reached = part * int(upto[-1]), whole * (upto - counts), whole * upto
         # in units of 1 / whole rows, of which a row changes every score by at most whole
         scores = -np.maximum(np.maximum(below - goal, goal - reached), 0)
-        return noisy_max(scores, noise_scale=scale * whole, pure=pure)
+        return noisy_max(scores, noise_scale=at_least(Fraction(scale) * whole), pure=pure)
 
     def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
         """Texts of a column whose noisy count is above a threshold, with that count.

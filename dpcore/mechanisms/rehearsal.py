@@ -11,7 +11,8 @@ import numpy.typing as npt
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Groups, Measurer
 from dpcore.schema.domain import Clique, Domain
-from dpcore.tables.counts import Counts
+from dpcore.tables.counts import Counts, check_cells
+from dpcore.tables.sums import Entry, Integers
 
 
 class Rehearsal(Measurer):
@@ -33,6 +34,12 @@ class Rehearsal(Measurer):
                 for clique, shape in zip(cliques, shapes, strict=True)
             ]
 
+        def sums(by: Clique, entries: Sequence[Entry]) -> Integers:
+            check_cells(
+                domain, [by] * len(entries)
+            )  # as declared: an engine counts them before they are merged
+            return np.zeros((domain.cells(by), len(entries)), dtype=np.int64)
+
         super().__init__(
             counts,
             domain=domain,
@@ -40,7 +47,7 @@ class Rehearsal(Measurer):
             rows=rows,
             part=part,
             texts=lambda column: {},
-            sums=lambda by, entries: np.zeros((domain.cells(by), len(entries)), dtype=np.int64),
+            sums=sums,
             delta=delta,
             assigned=None
             if part

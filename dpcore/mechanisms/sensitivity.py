@@ -16,7 +16,7 @@ def laplace_scale(*, rows: int, queries: int, epsilon: Fraction) -> float:
 
     Costs rows * queries / scale <= epsilon, compared as exact fractions. Source: Dwork et al. (2006).
     """
-    return _at_least(Fraction(rows * queries) / epsilon)
+    return at_least(Fraction(rows * queries) / epsilon)
 
 
 def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
@@ -51,7 +51,7 @@ def selection_scale(*, rows: int, loss: Loss) -> float:
     (2 rows / scale)^2 / 8 <= rho. Source: McKenna, Sheldon (2020); Cesar, Rogers (2021).
     """
     if isinstance(loss, PureDP):
-        return _at_least(Fraction(2 * rows) / loss.epsilon)
+        return at_least(Fraction(2 * rows) / loss.epsilon)
     return gaussian_scale(rows=rows, queries=1, rho=loss.rho)
 
 
@@ -82,7 +82,8 @@ def noise_variance(noise_scale: float, loss: Loss) -> float:
     return noise_scale**2
 
 
-def _at_least(number: Fraction) -> float:
+def at_least(number: Fraction) -> float:
+    """The smallest float that is not below a number."""
     scale = float(number)
     while Fraction(scale) < number:
         scale = math.nextafter(scale, math.inf)

@@ -16,8 +16,10 @@ from dpcore.schema.column import Codes, Outside, check_column_cells
 from dpcore.schema.interval import IntervalColumn, check_bounds
 from dpcore.schema.values import as_text
 
-_ZONE = r"(?<=[:T ]\d\d)([.]\d+)?(Z| ?[+-]\d\d(:?\d\d)?)$"
+_ZONE = r"([T ]\d\d(?::?\d\d){0,2})(?:[.]\d+)?(?: ?Z| ?[+-]\d\d(?::?\d\d)?)$"
 """A time zone at the end of a time of day: the day is taken as it is written."""
+_WRITTEN = r"\d[\d./-]*(?:[T ][\d:.]*)?"
+"""Of what else a day may be written: "now", or one more zone, would change how the whole column is read."""
 _NANOSECONDS = r"([.][0-9]{6})[0-9]+$"
 """One such value would make pandas read the whole column as nanoseconds, which reach from 1677 to 2262."""
 _FREQUENCIES = {"day": "D", "week": "W-SUN", "month": "M", "quarter": "Q", "year": "Y"}
@@ -103,8 +105,9 @@ def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         stamps = values
     else:
-        local = as_text(values).str.replace(_ZONE, "", regex=True)
+        local = as_text(values).str.replace(_ZONE, r"\1", regex=True)
         local = local.str.replace(_NANOSECONDS, r"\1", regex=True)
+        local = local.where(local.str.fullmatch(_WRITTEN).fillna(False).astype(bool))
         stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
     if getattr(stamps.dt, "tz", None) is not None:
         stamps = stamps.dt.tz_localize(None)

@@ -102,7 +102,11 @@ class FoundCategories:
         return ()
 
     def declaration(self, *, missing: bool = False) -> Categorical:
-        """The column as it may now be declared; all other texts go to "other"."""
+        """The column as it may now be declared; all other texts go to "other".
+
+        A release under this declaration stands on this one: add the losses, and this delta, to what is
+        claimed.
+        """
         return Categorical(self.column, categories=tuple(sorted(self.counts)), other=True, missing=missing)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:

@@ -13,7 +13,8 @@ from dpcore.tables.nearest import nearest_distribution
 def quantile_cuts(marginal: Marginal, cells: int) -> tuple[float, ...]:
     """Inner bounds that part a column into at most `cells` cells of about equally many rows.
 
-    Reads noisy counts only, so a schema with these cuts is as private as the release they come from.
+    Reads noisy counts only. A release under a schema with these cuts stands on the release they come from,
+    which it cannot name by itself: add the loss of that one to what is claimed.
 
     Args:
         marginal: of one ordered column, from a release; its own cells are the finest cuts there can be.

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP
-from dpcore.errors import ParameterError
+from dpcore.errors import LimitError, ParameterError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation
@@ -38,7 +38,7 @@ from dpcore.synthesis.gaussian_model import GaussianModel, positions
 from dpcore.synthesis.groups import find_groups
 from dpcore.synthesis.halves import Halves, halves, split_of
 from dpcore.synthesis.moments import moments
-from dpcore.tables.counts import Marginal, Noise
+from dpcore.tables.counts import Marginal, Noise, check_cells
 from dpcore.tables.sums import Entry, NoisySums, levels
 from dpcore.text import Text
 
@@ -171,6 +171,8 @@ class Gaussian(Recipe):
         if self.groups is None:
             check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
         check_entries(len(self.features) + len(_pairs(self.groups or ())))
+        if self.detail == "cells":
+            self._check_halves(domain)
 
     def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
         """The error of class sizes at most; that of means is `mean_noise` over the size of the class."""
@@ -187,7 +189,7 @@ class Gaussian(Recipe):
         Public.
         """
         groups = (self.features,) if self.groups is None else self.groups
-        share = self._left() * self._shares(self.detail or self._most(_pairs(groups)))[0]
+        share = self._left() * self._shares(self.detail or self._most(domain, _pairs(groups)))[0]
         return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
 
     def signal_to_noise(self, domain: Domain, loss: Loss, rows: int, people: int) -> float:
@@ -208,7 +210,7 @@ class Gaussian(Recipe):
         detail: Detail = self.detail or "means"
         if count is not None:
             total = max(float(count.values[0, 0]), 1.0)
-            detail = self._carried(total, domain.size(self.label), len(pairs), left, measurer.rows)
+            detail = self._carried(total, domain, len(pairs), left, measurer.rows)
         on_progress("measure classes", 0.3)
         parts = self._shares(detail)
         wanted = pairs if detail == "products" else []
@@ -257,16 +259,27 @@ class Gaussian(Recipe):
         """Parts of the loss left; all of it for the means where no feature has a variance."""
         return SHARES[detail] if self.features else SHARES["means"]
 
-    def _most(self, pairs: Sequence[Any]) -> Detail:
+    def _most(self, domain: Domain, pairs: Sequence[Any]) -> Detail:
         """The richest detail that is open to this recipe."""
         if pairs:
             return "products"
-        return "cells" if len(self.features) > 1 else "variances"
+        if len(self.features) < 2:
+            return "variances"
+        try:
+            self._check_halves(domain)
+        except LimitError:
+            return "variances"
+        return "cells"
 
-    def _carried(self, total: float, classes: int, pairs: int, loss: Loss, rows: int) -> Detail:
+    def _check_halves(self, domain: Domain) -> None:
+        """Refuse sums inside classes for one of the features, whose cells would be too many."""
+        for name in self.features:
+            check_cells(domain, [(self.label, name)] * len(self.features))
+
+    def _carried(self, total: float, domain: Domain, pairs: int, loss: Loss, rows: int) -> Detail:
         """How much detail a noisy number of rows carries under this loss; no row is looked at."""
-        features = max(len(self.features), 1)
-        most = self._most(range(pairs))
+        features, classes = max(len(self.features), 1), domain.size(self.label)
+        most = self._most(domain, range(pairs))
 
         def noise(entries: int, detail: Detail, lines: float) -> float:
             part = loss.share(SHARES[detail][-1])

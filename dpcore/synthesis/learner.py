@@ -13,11 +13,11 @@ from dpcore.synthesis.columns import Columns, affordable, independent
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
-from dpcore.synthesis.workload import choose
+from dpcore.synthesis.workload import FEW, believed, choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
-ASKED_AGAIN = 3  # cliques a column whose error is asked for again after the first round
+ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
 
 class Learner:
@@ -79,7 +79,9 @@ class Learner:
             if model
             else independent(self._columns, self._candidates)
         )
-        errors = self._view.gaps(estimates, loss.share(SELECTION_SHARE))
+        asking = loss.share(SELECTION_SHARE)
+        noisy = self._view.gaps(estimates, asking)
+        errors = noisy if self.fitted else believed(noisy, self._view.gap_deviation(len(noisy), asking))
         spend = loss.share(1 - SELECTION_SHARE)
         parts, self._nodes = choose(
             self._domain,
@@ -94,7 +96,7 @@ class Learner:
             self.joint += self._view.measure(list(parts), spend, list(parts.values()))
         else:
             self.measure_columns(spend)
-        self._narrow(errors)
+        self._narrow(noisy)
 
     def measure_columns(self, loss: Loss) -> None:
         """Spend `loss` on the columns alone, where nothing else is worth its noise."""
@@ -117,7 +119,8 @@ class Learner:
         return self.fitted
 
     def _narrow(self, errors: Mapping[Clique, float]) -> None:
-        """Keep the cliques that erred most, and wanted triples of such pairs that cost no room."""
+        """Keep the cliques that erred most, all where they are few, for the model may have spoiled what was
+        right; and wanted triples of such pairs that cost no room."""
         most = ASKED_AGAIN * len(self._domain.names)
         ranked = sorted(errors, key=errors.__getitem__, reverse=True)
         triples = [
@@ -131,7 +134,7 @@ class Learner:
 
         triples.sort(key=error_of_pairs, reverse=True)
         self._candidates = [
-            *ranked[:most],
+            *ranked[: max(FEW, most)],
             *affordable(self._domain, triples[:most], min(self._limit, MAX_CELLS)),
         ]
 

@@ -86,12 +86,18 @@ class Closeness(Recipe):
     Attributes:
         columns: whose joint cells are compared, in the order of `counts`.
         counts: the drawn table's rows in each joint cell, flattened; scaled to the private table's size.
+        earlier: the losses of the release that the table was drawn from.
     """
 
     kind: ClassVar[str] = "closeness"
 
     columns: Clique
     counts: tuple[float, ...]
+    earlier: tuple[Loss, ...] = ()
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return self.earlier
 
     @classmethod
     def of(cls, release: Release, sample: pd.DataFrame, columns: Sequence[str]) -> Closeness:
@@ -99,7 +105,7 @@ class Closeness(Recipe):
         clique = release.schema.domain.clique(columns)
         check_cells(release.schema.domain, [clique])
         counts = _counted(release, {name: sample[name] for name in clique}, clique)
-        return cls(columns=clique, counts=tuple(counts.tolist()))
+        return cls(columns=clique, counts=tuple(counts.tolist()), earlier=release.guarantee.losses)
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and counts of other cells."""
@@ -191,7 +197,8 @@ class Pipeline:
             sample = release.sample(rows)
             steps += sample_steps(sample, records)
             if steps[-1].passed and self.test_loss is not None:
-                steps.append(closeness_step(curator, release, sample, self.test_columns, self.test_loss))
+                asked = Closeness.of(release, sample, self.test_columns)
+                steps.append(closeness_step(curator, asked, self.test_loss))
             if steps[-1].passed or attempt + 1 == self.attempts:
                 break
         return Record(steps=tuple(steps), release=release, sample=sample, passed=steps[-1].passed)
@@ -210,11 +217,8 @@ def sample_steps(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> t
     return drawn, Step(name="privacy test", result=sample_test(sample, records))
 
 
-def closeness_step(
-    curator: Runs, release: Release, sample: pd.DataFrame, columns: Sequence[str], loss: Loss
-) -> Step:
+def closeness_step(curator: Runs, asked: Closeness, loss: Loss) -> Step:
     """One charged test of a drawn table against the private one. Costs `loss`, each time."""
-    asked = Closeness.of(release, sample, columns)
     answer = curator.run(asked, loss, request_id=uuid.uuid4().hex)
     return Step(name="privacy test", loss=str(loss), result=_judged(answer))
 
@@ -257,8 +261,14 @@ def _smallest_distance(numbers: Values) -> float:
         return 0.0
     from scipy.spatial import cKDTree
 
-    nearest, _ = cKDTree(scaled).query(scaled, k=2)
-    return float(nearest[:, 1].min())
+    tree, smallest, looked = cKDTree(scaled), np.inf, 64
+    while True:  # what a few rows have found keeps the search for all of them short
+        bound = np.nextafter(smallest, np.inf)
+        nearest, _ = tree.query(scaled[:looked], k=2, distance_upper_bound=bound)
+        smallest = min(smallest, float(nearest[:, 1].min()))
+        if looked >= len(scaled):
+            return smallest
+        looked *= 4
 
 
 def _bounds(release: Release) -> dict[str, str]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from dpcore.accounting.loss import Loss, PureDP
@@ -29,7 +30,11 @@ LEFT_NOISE = 0.5
 """What is left of a table's noise after the fit has made it agree with all others, about."""
 SIZE_POWERS = (0.3, 0.5)
 """Room in the tree is handed out in the order of error / cells^power; the best of these is taken."""
-TRIED = 6  # cliques a column that are tried for room, at most
+FEW = 500
+"""So many cliques are all tried for room, and all asked about again; of more, only the worst ones."""
+SURELY = 2.0
+"""Deviations by which a variance must exceed that of the noise."""
+TRIED = 6  # cliques a column that are tried for room, at most, where they are more
 
 
 def workload(names: Sequence[str], degree: int, weights: Mapping[Clique, float]) -> dict[Clique, float]:
@@ -87,6 +92,23 @@ def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[fl
     return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
 
 
+def believed(errors: Mapping[Clique, float], deviation: float) -> dict[Clique, float]:
+    """The noisy errors; or their mean for all, largest first, where noise alone could have set them apart.
+
+    The largest of many such errors are large by chance, and would be measured for nothing. Their variance is
+    compared with that of the noise; of so many numbers it is known within sqrt(2 / number) of itself. Their
+    order is the best guess that is left.
+
+    Args:
+        deviation: of the noise of each.
+    """
+    mean = statistics.fmean(errors.values())
+    surely = 1 + SURELY * math.sqrt(2 / len(errors))
+    if statistics.pvariance(errors.values(), mean) > surely * deviation**2:
+        return dict(errors)
+    return dict.fromkeys(sorted(errors, key=errors.__getitem__, reverse=True), mean)
+
+
 def choose(
     domain: Domain,
     errors: Mapping[Clique, float],
@@ -99,7 +121,8 @@ def choose(
 ) -> tuple[dict[Clique, float], tuple[Clique, ...]]:
     """The cliques worth measuring together at this loss, with their parts of it, and a tree for them.
 
-    All of it follows from noisy errors and public sizes.
+    All of it follows from noisy errors and public sizes. What would not be worth its noise even if it had all
+    of the loss is not tried for room.
 
     Args:
         errors: clique -> present L1 error, in rows, noisy.
@@ -112,14 +135,16 @@ def choose(
     best: dict[Clique, float] = {}
     kept = Room(domain, limit, nodes)
     most = 0.0
+    alone = LEFT_NOISE * expected_error(1, loss, rows)
+    worth = [clique for clique, error in errors.items() if error > alone * domain.cells(clique)]
     for power in SIZE_POWERS:
         density = {
-            clique: weights[clique] * error / float(domain.cells(clique)) ** power
-            for clique, error in errors.items()
-            if error > 0
+            clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
+            for clique in worth
         }
         room = Room(domain, limit, nodes)
-        order = sorted(density, key=density.__getitem__, reverse=True)[: TRIED * len(domain.names)]
+        order = sorted(density, key=density.__getitem__, reverse=True)
+        order = order[: max(FEW, TRIED * len(domain.names))]
         gain, parts = _affordable(
             domain, [clique for clique in order if room.add(clique)], errors, weights, loss, rows
         )

@@ -106,9 +106,14 @@ def frame_of(batch: Any) -> pd.DataFrame:
 
 
 def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with texts as texts, where `frame_of` made them categories."""
+    """The frame with texts as texts, where `frame_of`, or whoever made it, made them categories.
+
+    A list of categories outlives the rows that had them, and its order tells whose row came first.
+    """
     kinds = {
         name: column.dtype.categories.dtype
+        if not (column.hasnans and column.dtype.categories.dtype.kind in "biu")
+        else object
         for name, column in frame.items()
         if isinstance(column.dtype, pd.CategoricalDtype)
     }

@@ -48,7 +48,14 @@ SHARE = (
         "dpcore.synthesis",
     ),
     *("dpcore.io.export", "workbench.store", "workbench.ui.wording", "workbench.ui.language"),
-    *("workbench.ui.charts", "workbench.report", "workbench.web.who", "dpcore.accounting.loss", "share"),
+    *(
+        "workbench.ui.charts",
+        "workbench.ui.files",
+        "workbench.report",
+        "workbench.web.who",
+        "dpcore.accounting.loss",
+        "share",
+    ),
 )
 
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from dpcore.accounting.ledger import Account, Charge, Ledger
 from dpcore.accounting.memory import MemoryLedger
-from dpcore.errors import BudgetExceeded, DpcoreError
+from dpcore.errors import BudgetExceeded, DpcoreError, LedgerError
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
@@ -26,7 +26,7 @@ from workbench.store.settings import Settings
 
 DATASET = "d" * 64
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload([__name__])
+processes.set_forkserver_preload([__name__, "sqlalchemy.dialects.sqlite"])
 
 
 def account(**fields: Any) -> Account:
@@ -235,3 +235,12 @@ def race(settings: Settings, *, workers: int, times: int, units: int) -> tuple[i
         racer.join()
     accepted, refused, errors = (sum(column) for column in zip(*reports, strict=True))
     return accepted, refused, errors
+
+
+def open_and_tell(settings: Settings, start: Any, results: Any) -> None:
+    """What another process does: open the store with others at once, and tell its key, or its refusal."""
+    start.wait()
+    try:
+        results.put(Store.open(settings).key)
+    except LedgerError as error:
+        results.put(str(error))

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -80,7 +81,7 @@ class View:
     groups: Mapping[str, np.ndarray] = field(default_factory=dict)
     part: tuple[str, str] | None = None
 
-    @property
+    @cached_property
     def rows(self) -> pd.DataFrame:
         seen = FRAME if self.part is None else FRAME[FRAME[self.part[0]] == self.part[1]]
         return seen.assign(**{name: group[seen[name]] for name, group in self.groups.items()})
@@ -187,9 +188,10 @@ def gaps(new: New, view: View, loss: Loss) -> Run:
 def select(new: New, view: View, loss: Loss) -> Run:
     choices = []
     cliques: tuple[Clique, ...] = (("a",), ("b",), ("a", "b"), ())
+    exact = {clique: view.counts(new(), clique).astype(float) for clique in cliques}
     for _ in range(700):
         measurer = new()
-        estimates = {clique: view.counts(measurer, clique).astype(float) for clique in cliques}
+        estimates = {clique: counts.copy() for clique, counts in exact.items()}
         scale = float(measurer.rows)
         estimates[("b",)].ravel()[0] -= 5 * scale
         estimates[("a", "b")].ravel()[0] += 2 * scale

@@ -6,6 +6,7 @@ finished table.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 
@@ -32,8 +33,15 @@ TABLES = [seed for seed in range(60) if seed % 4 < 2]  # without a subset: rows 
 each_model = pytest.mark.parametrize("model", MODELS, ids=str)
 
 
-def by_rows(case: Case, node: tuple[int, ...], *, twice: bool = False) -> Groups:
+@functools.cache
+def case_of(seed: int) -> Case:
+    return table(seed)
+
+
+@functools.cache
+def by_rows(seed: int, node: tuple[int, ...], *, twice: bool = False) -> Groups:
     """The classes of a node, counted row by row; `twice`: every row of the table is there two times."""
+    case = case_of(seed)
     frame = case.frame.assign(person=case.people or range(len(case.frame)))
     codes = [
         hierarchy.codes(level)[hierarchy.placed(frame[name])]
@@ -44,6 +52,14 @@ def by_rows(case: Case, node: tuple[int, ...], *, twice: bool = False) -> Groups
     return held.groups(class_index(codes)[rows])
 
 
+@functools.cache
+def searched(seed: int) -> dict[tuple[int, ...], tuple[Groups, Groups]]:
+    """The classes of every node as the search sees them: by sorting, and by counting."""
+    tuples = case_of(seed).tuples()
+    grouper, counter = Grouper(tuples), Counter(tuples)
+    return {node: (grouper.classes(node), counter.classes(node)) for node in nodes(case_of(seed))}
+
+
 def nodes(case: Case) -> list[tuple[int, ...]]:
     return list(itertools.product(*(range(h.height + 1) for h in case.hierarchies.values())))
 
@@ -51,19 +67,20 @@ def nodes(case: Case) -> list[tuple[int, ...]]:
 @each_model
 def test_rows_are_judged_as_in_the_textbook(model: PrivacyModel) -> None:
     """Else a local method, or the check of a finished table, lets a class pass that the model forbids."""
-    for case in map(table, TABLES):
+    for seed in TABLES:
+        case = case_of(seed)
         for node in nodes(case):
-            groups = by_rows(case, node)
             wrong = sum(not holds(model, case, rows) for rows in classes_at(case, node).values())
-            assert model.violations(groups).sum() == wrong
+            assert model.violations(by_rows(seed, node)).sum() == wrong
 
 
 @each_model
 def test_a_row_written_twice_changes_nothing(model: PrivacyModel) -> None:
     """Else rows are counted where people are meant."""
-    for case in map(table, TABLES):
+    for seed in TABLES:
+        case = case_of(seed)
         node = random.Random(len(case.frame)).choice(nodes(case))
-        once, twice = by_rows(case, node), by_rows(case, node, twice=True)
+        once, twice = by_rows(seed, node), by_rows(seed, node, twice=True)
         assert (model.violations(once) == model.violations(twice)).all()
 
 
@@ -71,25 +88,19 @@ def test_a_row_written_twice_changes_nothing(model: PrivacyModel) -> None:
 def test_search_counts_what_rows_do(model: PrivacyModel) -> None:
     """Else the search closes nodes, or accepts them, by other numbers than those of the table."""
     for seed in range(40):
-        case = table(seed)
-        tuples = case.tuples()
-        grouper, counter = Grouper(tuples), Counter(tuples)
-        for node in nodes(case):
-            sorted_out, counted = grouper.classes(node), counter.classes(node)
+        for node, (sorted_out, counted) in searched(seed).items():
             marked = model.violations(sorted_out)
             assert model.violations(counted).tolist() == marked.tolist()
-            if case.subset is None:
-                assert np.array_equal(np.sort(counted.people), np.sort(by_rows(case, node).people))
-                assert marked.sum() == model.violations(by_rows(case, node)).sum()
+            if case_of(seed).subset is None:
+                assert np.array_equal(np.sort(counted.people), np.sort(by_rows(seed, node).people))
+                assert marked.sum() == model.violations(by_rows(seed, node)).sum()
 
 
 @each_model
 def test_no_class_is_smaller_than_the_model_says(model: PrivacyModel) -> None:
     """Else the search suppresses a class that fulfills the model, before it looks at the secrets."""
-    for case in map(table, range(0, 60, 2)):
-        counter = Counter(case.tuples())
-        for node in nodes(case):
-            classes = counter.classes(node)
+    for seed in range(0, 60, 2):
+        for _, classes in searched(seed).values():
             kept = classes.people[~model.violations(classes)]
             if isinstance(model, SensitiveModel) and (kept > 0).any():
                 assert kept[kept > 0].min() >= model.fewest(classes.secrets[SECRET])
@@ -115,8 +126,7 @@ def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(distan
 @each_model
 def test_a_class_without_people_violates_nothing(model: PrivacyModel) -> None:
     """Else a node is refused for people who are not in it."""
-    case = table(1)
-    empty = by_rows(case, nodes(case)[0])
+    empty = by_rows(1, nodes(case_of(1))[0])
     shifted = Groups(
         secrets=empty.secrets, classes=empty.classes + 1, person=empty.person, values=empty.values
     )

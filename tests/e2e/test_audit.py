@@ -44,7 +44,7 @@ def test_the_real_table_is_audited_and_printed(visitor, adult):
     """The report would lack the verdict, or carry something that a browser runs or fetches."""
     person = visitor().open(adult, "adult.csv").go("Audit").sees("of the people in this table are unique")
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
-        person.page.get_by_role("button", name="Print: one HTML file").click()
+        person.page.get_by_role("button", name="Download as one HTML file").click()
     page = waiting.value.path().read_text(encoding="utf-8")
     assert "of the people in this table are unique by age" in page
     assert not re.search(r"<(script|img|link|iframe)|https?://|\son\w+=", page)

@@ -147,11 +147,35 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
         "What is promised, and what not"
     )
     assert ann.button("How good is it?").count() == 0
+    cy.go("Synthesize").press("Show it to somebody").sees("This is what will be seen")
+    title = cy.page.get_by_label("Title").input_value()
+    cy.page.get_by_text("people who sign in, of these addresses").click()
+    cy.rest().page.get_by_label("Addresses, one per line").fill("*@example.org")
+    cy.page.keyboard.press("Control+Enter")
+    address = cy.rest().press("Make the link").sees("Copy it now").page.locator("code").first.inner_text()
+    ann.go("Links").sees("Links of this data set").sees("*@example.org")
+    assert title in ann.page.locator("body").inner_text()
+    for way in ("Revoke", "Make again", "Make the link"):
+        assert ann.button(way).count() == 0
+    stranger = come()
+    answer = stranger.page.goto(address)  # nobody signed in here
+    assert answer is not None
+    assert answer.status == 404
+    answer = ann.page.goto(address)
+    assert answer is not None
+    assert answer.status == 200
+    assert ann.page.locator("h1").inner_text() == title
+    cy.press("Revoke").sees("revoked")
+    answer = ann.page.goto(address)
+    assert answer is not None
+    assert answer.status == 404
+    ann.visit()
     before = workbench.lines()
-    for path in ("audit", "anonymize", "ledger", "links", "codebook"):
+    for path in ("audit", "anonymize", "ledger", "codebook"):
         ann.visit(path).sees("This page is for stewards")
     assert workbench.lines() == before
-    cy.press("Stop showing it to ann@example.org")
+    cy.go("Ledger").press("Stop showing it to ann@example.org")
+    assert ann.visit("links").sees("Open a data set first").button("Upload a table").count() == 0
     assert ann.visit().sees("Nothing is shown to you yet").button("Continue with").count() == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -12,8 +13,9 @@ import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict
+from dpcore.evaluation.learners import Constant, logistic
 from dpcore.evaluation.marginal_error import marginal_error
-from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError, _answers
 from dpcore.mechanisms import measurer
 from dpcore.release import PrivateReport
 from dpcore.synthesis import Recipe, Tree
@@ -36,6 +38,7 @@ UNRELATED = released(OTHERS, dp.Independent(columns=SCHEMA.domain.names))
 ONE_COLUMN = released(OTHERS, dp.Histogram("married"))
 AGES = released(OTHERS, dp.Histogram("age"))
 CITIES = released(OTHERS, dp.Histogram("city"))
+MARRIED = dataclasses.replace(RELEASE, part=("married", "yes"))
 
 
 def curator(epsilon: float = 1_000, schema: dp.Schema = SCHEMA, frame: pd.DataFrame = ORIGINAL) -> dp.Curator:
@@ -114,12 +117,50 @@ def test_another_release_is_another_question() -> None:
     assert opened.balance().spent == 2 * UNIT
 
 
+def test_a_release_with_conditions_is_another_question() -> None:
+    """The stored answer about all rows would be given for one about some of them."""
+    opened, loss = curator(), dp.PureDP(epsilon=1)
+    for release in (RELEASE, RELEASE.given({"married": 0})):
+        opened.evaluate_privately(PrivateMarginalError(release=release), loss)
+    assert opened.balance().spent == 2 * UNIT
+
+
+def test_rows_without_a_class_are_left_out() -> None:
+    """A perfect model would look as bad as a constant one where two of five rows have no class."""
+    frame = ORIGINAL.assign(city=np.where(ORIGINAL["age"] > 50, "A", "B"))
+    release = released(frame, Tree())
+    asked = PrivateAccuracy(release=release, target="city")
+    holes = frame.assign(city=frame["city"].where(np.arange(len(frame)) % 5 < 3))
+    found = [curator(frame=each).evaluate_privately(asked, dp.PureDP(epsilon=500)) for each in (frame, holes)]
+    assert found[0].content["accuracy"] > 0.9
+    assert found[1].content["accuracy"] == pytest.approx(found[0].content["accuracy"], abs=0.02)
+
+
+def test_a_row_is_answered_whichever_others_there_are() -> None:
+    """A model's scores are rounded by the place of a row: one person more could flip the answers to ties."""
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(200, 40))
+    model = logistic(features, (features[:, 0] > 0).astype(np.int64))
+    row = rng.normal(size=40)
+    model.intercept_ = -(row * model.coef_[0]).sum(keepdims=True)  # a tie
+    for rows in range(1, 40):
+        answers = _answers(model, np.repeat(row[None, :], rows, axis=0))
+        assert (answers == answers[0]).all()
+        other = rng.normal(size=(rows, 40))
+        assert (_answers(model, other)[rows // 2] == _answers(model, other[rows // 2 :][:1])).all()
+    assert (_answers(model, features) == model.predict(features)).all()
+    three = logistic(features, rng.integers(0, 3, 200))
+    assert (_answers(three, features) == three.predict(features)).all()
+    assert (_answers(Constant(2), features) == 2).all()
+
+
 def test_it_may_be_shared() -> None:
     """The report must travel as text, with its guarantee, and hold no rows."""
     report = curator().evaluate_privately(PrivateMarginalError(release=RELEASE), dp.PureDP(epsilon=1))
     assert PrivateReport.from_json(report.to_json()) == report
     assert report.guarantee.kind == "differential privacy"
-    assert report.guarantee.loss == {"epsilon": "1"}
+    assert report.guarantee.stands_on == ({"epsilon": "1000"},)  # its rows are in the question and the answer
+    assert report.guarantee.loss == {"epsilon": "1001"}
     assert set(json.loads(report.to_json())["report"]["content"]) == {
         "mean",
         "worst",
@@ -192,7 +233,8 @@ def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
         (PrivateMarginalError(release=RELEASE, way=3), "1 or 2"),
         (PrivateMarginalError(release=AGES), "fewer columns"),
         (PrivateAccuracy(release=RELEASE, target="age"), "numbers, not classes"),
-        (PrivateAccuracy(release=RELEASE, target="city", task="magic"), "magic"),
+        (PrivateAccuracy(release=MARRIED, target="city"), "one part"),
+        (PrivateMarginalError(release=MARRIED), "one part"),
         (
             PrivateAccuracy(release=CITIES, target="city"),
             "another one to learn",

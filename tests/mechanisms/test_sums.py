@@ -216,6 +216,19 @@ def test_quantile_finds_the_cell(order: Fraction, best: set[int], loss: Loss) ->
     assert measurer(loss, frame=LADDER).quantile("age", order, loss, cells=5) in best
 
 
+def test_quantile_is_drawn_at_no_less_than_the_recorded_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product of floats is rounded, sometimes down, and costs more than was charged then."""
+    drawn: list[float] = []
+    monkeypatch.setattr(
+        measuring, "noisy_max", lambda scores, *, noise_scale, pure: drawn.append(noise_scale) or 0
+    )
+    for number in range(1, 400):
+        loss = dp.PureDP(epsilon=Fraction(number, 1000))
+        paid = measurer(loss, frame=LADDER)
+        paid.quantile("age", Fraction(1, 10), loss, cells=5)
+        assert Fraction(drawn[-1]) >= 10 * Fraction(paid.events[0].noise_scale)
+
+
 @pytest.mark.parametrize("rows", [1, 2])
 def test_quantile_has_the_recorded_law(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exponential mechanism under rho: the chance of each cell from its score, by hand."""

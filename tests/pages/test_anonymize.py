@@ -105,8 +105,9 @@ def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
     """A decision would be made without seeing what it costs and leaves open."""
     page(app)
     figures = {each.label: each.value for each in app.at.metric}
-    assert set(figures) == {"Unique rows", "Highest risk", "Generalized (NCP)", "Suppressed rows"}
+    assert set(figures) == {"Unique rows", "Highest risk", "Generalized", "Suppressed rows"}
     assert figures["Unique rows"] == "0 %"
+    assert "NCP" not in app.text, "one thing had two names (D25)"
     assert "What this does not promise" in app.text
     assert "no guarantee against a determined attacker" in app.text
     app.set("number_input", K, 100)
@@ -175,9 +176,11 @@ def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     app.set("slider", "l", 10)
     assert "No k meets these demands" in app.text
     assert "What to do" in app.errors
-    app.press(MAKE)
-    assert app.session.anonymization.made is None
-    app.set("slider", "l", 2).press(MAKE)
+    assert app.errors.count("What to do") == 1, "the same was said three times (D21)"
+    assert app.button(MAKE).disabled
+    app.press("Ask for nothing about what should stay unknown")
+    assert app.errors == ""
+    app.set("selectbox", "And about what", "distinct").set("slider", "l", 2).press(MAKE)
     assert app.errors == ""
 
 
@@ -206,6 +209,23 @@ def test_levels_that_do_not_nest(app: Tab) -> None:
     assert "does not nest" in app.errors
     assert app.session.anonymization.hierarchies["zip"] == before
     assert app.at.session_state[key]["edited_rows"] == {0: {"level 2": "elsewhere"}}
+
+
+def test_levels_are_made_by_a_rule(app: Tab) -> None:
+    """Whoever knows no file format could not say how values become coarser (D21)."""
+    page(app).set("selectbox", "Column to look at", "zip")
+    app.set("button_group", "Make the levels by a rule", "masking")
+    assert app.errors == ""
+    groups = next(each.value for each in app.at.dataframe if "groups" in each.value)
+    assert groups["such as"].iloc[-2].endswith("****"), "down to one digit"
+    app.set("button_group", "Make the levels by a rule", "intervals")
+    app.set("text_input", "Widths", "10, 15")
+    assert "each a multiple of the one before" in app.errors
+    app.set("text_input", "Widths", "10, 1000").press("Use these levels")
+    assert app.errors == ""
+    assert app.session.anonymization.hierarchies["zip"].height == 3
+    app.press("Undo")
+    assert app.session.anonymization.hierarchies["zip"].height == 5
 
 
 def test_an_edited_hierarchy_and_undo(app: Tab) -> None:
@@ -303,8 +323,7 @@ def test_microaggregation_needs_numbers(app: Tab) -> None:
     """MDAV on names would end in a traceback."""
     page(app).set("selectbox", METHOD, "microaggregation")
     assert "microaggregation needs numbers, sex has none" in app.errors.lower()
-    app.press(MAKE)
-    assert app.session.anonymization.made is None
+    assert app.button(MAKE).disabled
     for name in ("sex", "zip"):
         role(app, name, "insensitive")
     app.press(MAKE)

@@ -15,12 +15,13 @@ import pytest
 
 from tests.pages.tab import CSV, Tab
 from workbench.store.settings import read_settings
+from workbench.ui import file_view
 from workbench.upload import source_view
 from workbench.web import holders
 
 
 def grid_key(app: Tab) -> str:
-    return f"grid-{app.session.draft.dataset[:12]}-{app.session.draft.version}"
+    return f"grid-{app.session.draft.dataset}-{app.session.draft.version}"
 
 
 def edit(app: Tab, row: int, **changes: object) -> Tab:
@@ -61,9 +62,15 @@ def test_step_leads_to_its_kind_of_release(opened):
     assert "✓ A histogram" in opened.text
 
 
-def test_upload_is_read_and_its_bytes_are_dropped(app):
-    """The file would stay in the server's memory beside the table."""
+def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
+    """The file would stay in memory beside the table, or be read in silence for half a minute (D17)."""
+    said = []
+    spinner = file_view.st.spinner
+    monkeypatch.setattr(
+        file_view.st, "spinner", lambda words, **options: said.append(words) or spinner(words, **options)
+    )
     app.upload(CSV)
+    assert any(words.replace("\\", "").startswith("Reading people.csv") for words in said)
     assert "200 rows and 3 columns" in app.text
     assert app.session.uploads == 1
     assert "upload-0" not in app.at.session_state
@@ -200,11 +207,13 @@ def test_a_budget_of_nothing_is_refused(app):
 
 
 def test_a_second_table_and_the_way_back(opened):
-    """Whoever asks for another table would lose the open one."""
+    """Whoever asks for another table would lose the open one, or see its name over the new one (D28)."""
     opened.press("Open another table")
     opened.press("Back to people")
     assert opened.at.title[0].value == "What you can do now"
     opened.press("Open another table").upload(CSV + b"\n30,F,A", "more.csv")
+    assert "**more.csv** · not opened yet" in opened.text.replace("\\", "")
+    assert not [each for each in opened.at.selectbox if each.label == "Data set"]
     opened.set("radio", "Are both tables about the same people?", "different")
     opened.open_draft()
     assert len(opened.session.curators) == 2

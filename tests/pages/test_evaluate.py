@@ -57,6 +57,11 @@ def columns_table(tab) -> pd.DataFrame:
     return next(each.value for each in tab.at.dataframe if "column" in each.value)
 
 
+def drawn(tab) -> str:
+    """All cards."""
+    return "".join(str(each.proto.body) for each in tab.at.get("html"))
+
+
 def bring(tab, label: str, frame: pd.DataFrame):
     """Drop a file into the uploader with this label."""
     uploader = next(each for each in tab.at.file_uploader if each.label.startswith(label))
@@ -95,10 +100,25 @@ def test_figures_columns_pairs_and_questions(opened):
     opened.go("synthesize").press("A whole table").set("radio", "Relations", "joint").set(
         SHARE, BUDGET, 2.0
     ).release().go("evaluate")
+    assert all(f">{name}</b>" in drawn(opened) for name in ("age", "sex", "city"))
+    assert "by chance" in drawn(opened)
+    assert "independent" not in drawn(opened), "no competitor for single columns (D13)"
+    chart = next(each for each in opened.at.multiselect if each.label == "In the chart")
+    assert [each.split(",")[0] for each in chart.options] == [
+        "original",
+        chart.options[1],
+        "its noisy counts",
+    ]
+    chart.set_value(chart.options).run()  # SEEDS E4: all of them in one chart
+    assert opened.errors == ""
+    opened.set("number_input", "Rows to draw from it", 10_000)  # SEEDS A15, A16
+    assert opened.errors == ""
+    assert " → " in columns_table(opened).set_index("column").loc["age", "mean"]
     for tab, said in [
         ("Columns", "The column that moved most is"),
         ("Pairs", "The pair that came out worst"),
         ("Questions", "Answer from the release"),
+        ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80 %"),
         ("Disclosure", "that they find nothing proves nothing"),
     ]:
@@ -107,6 +127,11 @@ def test_figures_columns_pairs_and_questions(opened):
         assert said in opened.text + "".join(each.label for each in opened.at.metric)
         assert INTERNAL in opened.text
     assert opened.curator.balance().spent == 2_000_000_000_000
+    opened.set("button_group", "Look at", "Questions").set("button_group", "Answered from", "rows")
+    assert float(metric(opened, "Off by").split()[0].replace(",", "")) > 1_000, "10,000 rows for 200"
+    opened.set("button_group", "Answered from", "original")
+    assert metric(opened, "Off by") == "0 %", "SEEDS A11"
+    assert metric(opened, "In the original") == metric(opened, "Answer from the release")
 
 
 def test_mean_median_and_zeros_stand_in_the_table(wide):
@@ -140,6 +165,11 @@ def test_marginals_and_independent_columns(opened):
     opened.set("radio", "Relations", "independent").release().go("evaluate")
     assert opened.errors == ""
     assert len(opened.at.selectbox[0].options) == 3
+    opened.set("button_group", "Look at", "Side by side")
+    other = next(each for each in opened.at.selectbox if each.label.startswith("Show another"))
+    other.select_index(0).run()
+    assert opened.errors == ""
+    assert any("better" in each.value for each in opened.at.dataframe)
     opened.set("selectbox", "Release", opened.at.selectbox[0].options[1])
     assert opened.errors == ""
 

@@ -64,7 +64,11 @@ def test_the_record_of_all_steps(opened):
     """SEEDS B1, B4: every step with its charge; a test against the table costs, others do not."""
     opened.go("synthesize").release()
     record = opened.at.dataframe[-1].value
+    assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
+    opened.set("toggle", "Look for rows that repeat others", True)
+    record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none", "none"]
+    assert "smallest distance" in record.iloc[-1, 2]
     assert spent(opened) == 0.5
     opened.set("multiselect", "Compare the drawn rows", ["age"])
     opened.press("Test against the table")

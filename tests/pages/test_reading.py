@@ -37,7 +37,10 @@ def test_the_order_of_day_and_month_is_asked(app):
 
 
 def test_a_file_can_be_read_again_with_names_for_its_columns(app):
-    """SEEDS E7: the first person of a file without a header would be its names, and nobody could say so."""
+    """SEEDS E7: the first person of a file without a header would be its names, and nobody could say so.
+
+    The advice to choose another encoding or header has its control here (D16).
+    """
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
     app.set("text_input", "Names of the columns", "age, workclass, n").press("Read it again")

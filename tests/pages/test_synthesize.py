@@ -88,9 +88,10 @@ def test_drawing_rows_is_free(opened):
 
 
 def test_the_same_again_is_free_and_drawing_again_has_a_price(opened):
-    """The same question would be paid twice without a word."""
+    """The same question would be paid twice without a word, or paying be the first thing offered (D27)."""
     opened.go("synthesize").release().press("Release something else")
-    assert opened.button("Draw again for epsilon 0.5")
+    assert opened.button("Draw again for epsilon 0.5").proto.type == "secondary"
+    assert opened.button("Show the stored release").proto.type == "primary"
     opened.press("Show the stored release, free")
     assert opened.at.title[0].value == "Histogram of age"
     assert spent(opened) == 0.5
@@ -114,8 +115,14 @@ def test_earlier_releases_can_be_opened(opened):
     opened.go("synthesize").release().press("Release something else")
     opened.go("ledger").go("synthesize")
     assert "UTC · epsilon 0.5" in opened.text
-    opened.press("Open")
+    opened.press("Open Histogram of age")
     assert opened.at.title[0].value == "Histogram of age"
+    opened.press("Release something else").set("selectbox", "Column", "").release()  # SEEDS A17
+    assert abs(float(metric(opened, "Number of rows").split()[0]) - 200) < 40  # one in a million: 28
+    assert spent(opened) == 1.0
+    opened.go("evaluate")
+    assert opened.errors == ""
+    assert "no columns to compare" in opened.text
 
 
 def test_epsilon_0_is_refused(opened):

@@ -10,20 +10,33 @@ import pytest
 
 import dpcore as dp
 from dpcore.mechanisms import measurer
+from dpcore.synthesis import marginals
 from tests.statistical import laws
 
 EPSILON = 1.0
 REPEATS = 3_000
+COLUMNS = tuple(f"group{number}" for number in range(100))
+"""All with the same values: a run measures each of them under its own even share of the loss."""
 PEOPLE = pd.DataFrame({"person": ["p", "p", *"qrs"], "group": [0, 0, 1, 1, 0]})
 
 
+@pytest.fixture(autouse=True)
+def as_they_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marginals that were made to agree share their noise; each must be a draw of its own."""
+    monkeypatch.setattr(marginals, "consistent", lambda domain, measured: tuple(measured))
+
+
 def noisy_counts(frame: pd.DataFrame, unit: dp.PrivacyUnit, loss: dp.PureDP) -> np.ndarray:
-    schema = dp.Schema(columns=(dp.Integer("group", low=0, high=1),), unit=unit)
-    drawn = []
-    for _ in range(REPEATS // 200):  # a new ledger now and then: a long one is slow to add up
-        curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=200), ledger=dp.MemoryLedger())
-        drawn += [curator.run(dp.Histogram("group"), loss, request_id=str(i)) for i in range(200)]
-    return np.array([release.marginals[("group",)].values[0] for release in drawn])
+    schema = dp.Schema(columns=tuple(dp.Integer(name, low=0, high=1) for name in COLUMNS), unit=unit)
+    wide = frame[["person"]].assign(**dict.fromkeys(COLUMNS, frame["group"]))
+    asked = dp.Marginals(cliques=tuple((name,) for name in COLUMNS))
+    together = dp.PureDP(epsilon=loss.epsilon * len(COLUMNS))
+    drawn: list[float] = []
+    while len(drawn) < REPEATS:
+        curator = dp.Curator.open(wide, schema, budget=together, ledger=dp.MemoryLedger())
+        release = curator.run(asked, together)
+        drawn += [float(release.marginals[(name,)].values[0]) for name in COLUMNS]
+    return np.array(drawn)
 
 
 def proved_epsilon(with_her: np.ndarray, without: np.ndarray) -> float:

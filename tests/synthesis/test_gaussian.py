@@ -14,6 +14,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema.domain import Domain
 from dpcore.synthesis import GaussianModel, load_model
 from dpcore.synthesis.class_means import SPREAD, class_means
 from dpcore.synthesis.gaussian import COUNT_SHARE, SHARES, Gaussian
@@ -162,14 +163,25 @@ def test_the_quote_is_the_noise_of_the_richest_plan(recipe: Gaussian, loss: Loss
 def test_detail_only_where_rows_times_epsilon_carries_it(rows: int, epsilon: str, detail: str) -> None:
     """Six hundred rows at epsilon 0.1 must not spend on second moments, which would drown; more may."""
     recipe = Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]])
-    assert recipe._carried(rows, 2, 1, dp.PureDP(epsilon=epsilon), 1) == detail
+    assert recipe._carried(rows, PLAIN.domain, 1, dp.PureDP(epsilon=epsilon), 1) == detail
 
 
 @pytest.mark.parametrize(("rows", "detail"), [(600, "variances"), (5_000, "cells")])
 def test_cells_only_where_rows_times_epsilon_carries_them(rows: int, detail: str) -> None:
     """SEEDS 7.4: cells inside a class pay when rows times epsilon is several thousand, and cost before."""
     recipe = Gaussian(label="ill", features=tuple("abcdefgh"))
-    assert recipe._carried(rows, 2, 0, dp.PureDP(epsilon=1), 1) == detail
+    domain = Domain(names=("ill", *"abcdefgh"), sizes=(2, *[10] * 8))
+    assert recipe._carried(rows, domain, 0, dp.PureDP(epsilon=1), 1) == detail
+
+
+def test_cells_that_are_too_many_are_refused_before_the_charge() -> None:
+    """Classes times cells of a feature are public: a run that fails on them afterwards paid for nothing."""
+    domain = Domain(names=("ill", "a", "b"), sizes=(21, 100_000, 10))
+    with pytest.raises(dp.LimitError, match="2100000 cells"):
+        Gaussian(label="ill", features=("a", "b"), detail="cells").check(domain)
+    open_ended = Gaussian(label="ill", features=("a", "b"))
+    open_ended.check(domain)
+    assert open_ended._carried(1e6, domain, 0, dp.PureDP(epsilon=1), 1) == "variances"
 
 
 # What comes out

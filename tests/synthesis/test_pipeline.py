@@ -118,8 +118,10 @@ def test_the_answer_is_noisy() -> None:
         assert isinstance(model, Figures)
         answers.add(model.figures[0].value)
     assert len(answers) > 1
-    stored = curator.run(asked, TENTH).model
-    assert stored.figures[0].value in answers  # the same question without a new id costs nothing
+    stored = curator.run(asked, TENTH)
+    assert stored.model.figures[0].value in answers  # the same question without a new id costs nothing
+    assert stored.guarantee.stands_on == (release.guarantee.loss,)  # the drawn rows are in the question
+    assert stored.guarantee.loss == {"epsilon": "11/10"}
 
 
 def test_a_planted_copy_fails_and_drawn_rows_pass() -> None:
@@ -146,3 +148,13 @@ def test_plans_that_cannot_be() -> None:
     with pytest.raises(dp.ParameterError, match="cells"):
         curator.run(Closeness(columns=("age",), counts=(1.0, 2.0)), TENTH)
     assert spent(curator) == 0
+
+
+@pytest.mark.parametrize("rows", [2, 63, 64, 65, 300])
+def test_the_smallest_distance_is_that_of_all_pairs(rows: int) -> None:
+    """B4: a search that is kept short would miss the nearest pair."""
+    numbers = np.unique(np.random.default_rng(rows).integers(0, 40, (rows, 4)), axis=0).astype(float)
+    scaled = numbers / np.ptp(numbers, axis=0)
+    gaps = np.linalg.norm(scaled[:, None] - scaled[None], axis=2) + 9 * np.eye(len(scaled))
+    found = sample_test(pd.DataFrame(numbers, columns=[*"abcd"]))["smallest distance"]
+    assert found == pytest.approx(gaps.min())

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 
+import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import Room
-from dpcore.synthesis.workload import join
+from dpcore.synthesis.workload import LEFT_NOISE, believed, choose, expected_error, join
 
 
 def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> float:
@@ -60,3 +62,33 @@ def test_joining_never_costs_and_loses_nothing(power: float) -> None:
         homes = {pair: min((t for t in tables if set(pair) <= set(t)), key=domain.cells) for pair in chosen}
         held = {table: [pair for pair in chosen if homes[pair] == table] for table in tables}
         assert cost(domain, held, power) <= cost(domain, {pair: [pair] for pair in chosen}, power) * 1.0001
+
+
+def test_everything_worth_its_noise_is_tried_for_room() -> None:
+    """Where the tree has room for all, a choice that ends after so many would leave relations out."""
+    names = tuple(f"c{i}" for i in range(16))
+    domain = Domain(names=names, sizes=(2,) * 16)
+    pairs = list(itertools.combinations(names, 2))
+    loss = dp.ZCDP(rho=1)
+
+    def chosen(errors: dict[Clique, float]) -> list[Clique]:
+        weights = dict.fromkeys(errors, 1.0)
+        return list(choose(domain, errors, weights, loss=loss, rows=1, limit=10**6)[0])
+
+    tables = chosen({pair: 1000.0 + i for i, pair in enumerate(pairs)})
+    assert all(any(set(pair) <= set(table) for table in tables) for pair in pairs)
+    noise = LEFT_NOISE * expected_error(4, loss, 1)
+    assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [pairs[0]]
+
+
+def test_errors_of_noise_alone_are_not_told_apart() -> None:
+    """The largest of many noisy errors would be measured although nothing is there."""
+    rng = np.random.default_rng(3)
+    pairs = list(itertools.combinations("abcdefghijklmnop", 2))
+    noise = dict(zip(pairs, rng.normal(5, 10, len(pairs)), strict=True))
+    assert list(believed(noise, 10).values()) == pytest.approx([np.mean(list(noise.values()))] * len(pairs))
+    assert list(believed(noise, 10)) == sorted(pairs, key=noise.__getitem__, reverse=True)
+    assert believed(noise, 5) == noise
+    strong = noise | {pairs[0]: 150.0}
+    assert believed(strong, 10) == strong
+    assert believed({pairs[0]: 7.0}, 10) == {pairs[0]: 7.0}

@@ -6,7 +6,7 @@ import dataclasses
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, drawing, headed, tips
+from workbench.ui.charts import ORIGINAL, PRIVATE, SERIES, WARNING, Chart, drawing, headed, tips, tips_of
 from workbench.ui.language import _
 
 
@@ -30,7 +30,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
         ),
         y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
         color=altair.Color("limit:N", sort=None, title=title, scale=altair.Scale(range=SERIES)),
-        tooltip=tips(*frame.columns),
+        tooltip=tips_of(frame),
     )
     line = base.mark_line(opacity=0.6)
     points = (

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import streamlit as st
 
 from dpcore.anonymize.closeness import Distance, TCloseness
@@ -16,23 +19,25 @@ from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
     EntropyL,
+    KAnonymity,
     KMap,
     PrivacyModel,
     RecursiveCL,
 )
-from dpcore.anonymize.plan import SUPPRESSED_ROWS
+from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
 from dpcore.curator import Curator
 from workbench.anonymize import work
 from workbench.anonymize.work import Demands, Work
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import plain
+from workbench.ui.wording import percent, plain
 
 K = Widget[int]("anonymize-k")
 MOST_PEOPLE = 100_000
 LIMIT = Widget[float]("anonymize-limit")
 METHOD = Widget[str]("anonymize-method")
+SECRET = Widget[str]("anonymize-secret")
 SECRET_MODELS = Words(
     {
         "none": N_("nothing more"),
@@ -83,7 +88,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         else _("Rows that may be suppressed, at most"),
         work.LIMITS,
         0.02,
-        format_func="{:.0%}".format,
+        format_func=percent,
         key=LIMIT.key,
         help=GLOSSARY["suppression"],
         persist_state="session",
@@ -113,7 +118,7 @@ def _secrets(current: Work) -> tuple[PrivacyModel, ...]:
         _("And about what should stay unknown"),
         list(SECRET_MODELS),
         format_func=SECRET_MODELS.__getitem__,
-        key="anonymize-secret",
+        key=SECRET.key,
         persist_state="session",
     )
     if kind == "none":
@@ -143,6 +148,22 @@ def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Pri
         return RecursiveCL(column=column, c=c, l=int(value))
     distances: dict[str, Distance] = {"t-ordered": "ordered", "t-hierarchical": "hierarchical"}
     return TCloseness(column=column, t=float(value), distance=distances.get(kind, "equal"))
+
+
+def ways_out(current: Work, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
+    """What would make demands easier that cannot be met: a label, and what does it."""
+    ways: list[tuple[str, Callable[[], None]]] = []
+    limit = next((each for each in work.LIMITS if each > plan.limit), None)
+    if limit is not None:
+        label = _("Allow {share} to be suppressed").format(share=percent(limit))
+        ways.append((label, functools.partial(LIMIT.put, limit)))
+    k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=2)
+    if k > 2:
+        smaller = max(2, k // 2)
+        ways.append((_("Ask for k = {k}").format(k=smaller), functools.partial(K.put, smaller)))
+    if SECRET.value() not in (None, "none"):
+        ways.append((_("Ask for nothing about what should stay unknown"), lambda: SECRET.put("none")))
+    return [] if current.loaded is not None else ways
 
 
 def _metric(current: Work) -> Metric:

@@ -9,7 +9,7 @@ from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema.role import ROLES
-from workbench.anonymize import work
+from workbench.anonymize import rules_view, work
 from workbench.anonymize.work import Work
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
@@ -57,6 +57,7 @@ def hierarchies(current: Work) -> None:
         name = st.selectbox(_("Column to look at"), names, key="hierarchy-column")
         hierarchy = current.hierarchies[name]
         st.caption(plain(said(hierarchy.reason) or _("Edited by hand."), at_most=300))
+        rules_view.by_rule(current, name)
         grid = st.data_editor(
             work.hierarchy_grid(hierarchy),
             key=f"hierarchy-{name}-{current.version}",

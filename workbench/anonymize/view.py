@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, InfeasibleError
 from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
@@ -36,22 +36,26 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
     else:
         st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
-    if isinstance(found, DpcoreError):
+    if isinstance(found, DpcoreError) and not isinstance(found, InfeasibleError):
         widgets.error_box(found)
-    elif not found:
-        st.warning(_("No k meets these demands. Allow more suppression, or ask for less."))
+    elif isinstance(found, DpcoreError) or not found:
+        st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
         chart = outcomes.frontier_chart(found, k, plan.limit)
         # another choice is another chart, with nothing clicked
         clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
         choose = functools.partial(_choose, clicked, method.name)
         st.altair_chart(
-            chart.spec, alt=chart.alt, key=clicked.key, on_select=choose, selection_mode=clicked.name
+            widgets.readable(chart),
+            alt=chart.alt,
+            key=clicked.key,
+            on_select=choose,
+            selection_mode=clicked.name,
         )
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
             st.dataframe(chart.table, hide_index=True)
-    if predicted.is_feasible and predicted.seconds > outcomes.QUICK_SECONDS and not current.wants_frontier:
+    if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
             _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
             on_click=work.want_frontier,
@@ -75,6 +79,10 @@ def before_and_after(curator: Curator, current: Work, plan: Plan) -> None:
             report = outcomes.trial(curator, current, plan)
     except DpcoreError as error:
         widgets.error_box(error)
+        if isinstance(error, InfeasibleError):
+            with st.container(horizontal=True):
+                for label, do in demands.ways_out(current, plan):
+                    st.button(label, on_click=do, icon=":material/alt_route:")
         return
     _figures(report)
     left, right = st.columns([2, 3])
@@ -123,11 +131,16 @@ def _figures(report: TrialReport) -> None:
         delta_color="off",
         delta_arrow="off",
     )
-    loss.metric(_("Generalized (NCP)"), percent(report.quality.ncp), help=GLOSSARY["information loss"])
+    loss.metric(
+        _("Generalized"),
+        percent(report.quality.ncp),
+        help=_("How much of its column's range a published value covers, on average over all cells."),
+    )
     hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
     st.caption(
         _(
-            "The smallest group has {k} {whom}, the average group {average} rows. Information loss: {loss}. "
+            "The smallest group has {k} {whom}, the average group {average} rows. Information loss, which "
+            "the search makes small: {loss}. "
             "{share} of the {whom} have a suppressed row."
         ).format(
             k=report.quality.k,

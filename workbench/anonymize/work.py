@@ -16,7 +16,7 @@ from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method,
 from dpcore.anonymize.models import PrivacyModel
 from dpcore.anonymize.plan import Plan, Suppressed
 from dpcore.curator import Curator
-from dpcore.errors import SchemaError
+from dpcore.errors import DpcoreError, SchemaError
 from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.io.encoding import decode
 from dpcore.release import AnonymizedTable
@@ -82,6 +82,8 @@ class Work:
         loaded: a plan made earlier that is used in place of the choices on the page.
         wants_frontier: whether a long frontier was asked for.
         wants_comparison: whether the methods were to be compared.
+        failed: the last plan that could not be tried, by what was asked, and why.
+        stopped: what a person stopped, by what was asked.
     """
 
     roles: dict[str, str]
@@ -93,6 +95,8 @@ class Work:
     loaded: Plan | None = None
     wants_frontier: bool = False
     wants_comparison: bool = False
+    failed: tuple[tuple[object, ...], DpcoreError] | None = None
+    stopped: set[tuple[object, ...]] = field(default_factory=set)
 
 
 def work(curator: Curator) -> Work:
@@ -263,7 +267,7 @@ def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:
     """Full-domain search while it is quick enough, then what is."""
-    if predicted.is_feasible and predicted.seconds <= SEARCH_SECONDS:
+    if predicted.is_feasible and predicted.usual <= SEARCH_SECONDS:
         return FullDomain()
     return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
 

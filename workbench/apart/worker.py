@@ -23,7 +23,8 @@ from dpcore.errors import DpcoreError
 from workbench.apart.messages import receive, send
 
 LOADED = (
-    *("workbench.reading", "workbench.apart.asking", "workbench.apart.learning", "dpcore.evaluation.attacks"),
+    *("workbench.reading", "workbench.apart.asking", "workbench.apart.learning", "workbench.apart.drawing"),
+    "dpcore.evaluation.attacks",
     *("dpcore.evaluation.proposals", "dpcore.evaluation.trial", "pyarrow.csv", "pyarrow.parquet"),
     *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
     *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
@@ -60,7 +61,7 @@ def serve(line: Connection) -> None:
         size = pages * resource.getpagesize() + memory
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
     signal.alarm(seconds)  # ends the process, wherever it is; 0 is never
-    os.nice(5)
+    os.nice(10)  # pages go first
     send(line, outcome(function, Server(line), given))
 
 

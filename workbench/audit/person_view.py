@@ -22,7 +22,8 @@ ASKED = 4
 
 def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
     """The fields, and the answer in sentences."""
-    with st.expander(_("What would somebody learn about one person?"), icon=":material/person_search:"):
+    title = _("What would somebody learn about one person?")
+    with st.expander(title, icon=":material/person_search:", key="one-person"):
         st.write(
             _(
                 "Say what is known of them: a value (33620), how it begins (336*), or a range (40-44). "

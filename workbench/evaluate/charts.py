@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips
+from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips, tips_of
 from workbench.ui.language import _
 
 _WIDE = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
@@ -101,7 +101,7 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
         x=x,
         color=color,
         shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
-        tooltip=tips(*frame.columns),
+        tooltip=tips_of(frame),
     )
     spread = chart.mark_rule(opacity=0.6).encode(y=y, x="low:Q", x2="high:Q", color=color)
     spec = (spread + points).properties(height={"step": 34}, width="container")
@@ -157,7 +157,7 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
         color=color,
         strokeDash=altair.StrokeDash("method:N", title=None, scale=altair.Scale(domain=names)),
         shape=altair.Shape("method:N", title=None, scale=altair.Scale(domain=names)),
-        tooltip=tips(*frame.columns),
+        tooltip=tips_of(frame),
     )
     spread = chart.mark_rule(opacity=0.4).encode(x=x, y="low:Q", y2="high:Q", color=color)
     tables = list(frame["table"].unique())

@@ -191,7 +191,8 @@ def range_chart(found: RangeErrors) -> Chart:
         x_title=_("cells in the range"),
         y_title=_("error, % of the true count"),
         alt=_("Error of range queries on {column} by width of the range.").format(column=found.column),
-        colors=(charts.SYNTHETIC, charts.SYNTHETIC, charts.PRIVATE, charts.PRIVATE),
+        colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),
+        wide=True,
     )
 
 

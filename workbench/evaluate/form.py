@@ -20,8 +20,8 @@ def choose(curator: Curator) -> Candidate | None:
     if of_parts:
         st.caption(
             _(
-                "{count} releases of a part of the table are not offered here: beside the whole original they "
-                "would look wrong where they are right."
+                "{count} releases of a part of the table are not offered here: beside the whole original "
+                "they would look wrong where they are right."
             ).format(count=of_parts)
         )
     if len(titles) == 1 and not of_parts:
@@ -33,7 +33,7 @@ def choose(curator: Curator) -> Candidate | None:
         order,
         index=order.index(shown) if shown in order else 0,
         format_func=lambda key: titles[key],
-        key=f"evaluate-release-{curator.account.dataset[:8]}-{len(order)}",
+        key=f"evaluate-release-{curator.account.dataset}-{len(order)}",
     )
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
 
@@ -85,6 +85,9 @@ def _candidate(
         frame = made.table.frame
         return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame)
     release = curator.release(key)
+    if not release.model.columns:
+        st.info(_("This release has no columns to compare: it is numbers of its own."))
+        return None
     own = rows = max(0, round(release.model.total))
     if asks_rows and release.model.columns:
         rows = st.number_input(

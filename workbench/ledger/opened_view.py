@@ -13,6 +13,7 @@ from workbench.report import of_release
 from workbench.report.asking import answer_words
 from workbench.report.document import page
 from workbench.ui import file_view, widgets
+from workbench.ui.files import release_file
 from workbench.ui.language import _
 from workbench.ui.wording import plain, printable
 
@@ -28,7 +29,7 @@ def show() -> None:
         if file is None:
             return
         try:
-            release = Release.from_file(file.getvalue())
+            release = file_view.release_in(file)
         except DpcoreError as error:
             widgets.error_box(error)
             return
@@ -43,7 +44,7 @@ def show() -> None:
         st.download_button(
             _("Download as one HTML file"),
             report,
-            "release.html",
+            release_file(file.name, release, "report", "html"),
             "text/html",
             on_click="ignore",
             icon=":material/description:",

@@ -11,6 +11,7 @@ from workbench.local_dp import charts, design
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
 from workbench.ui import widgets
+from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words, epsilon_verdict, number, plain
@@ -123,7 +124,7 @@ def invite(question: dl.Question, people: int) -> None:
         st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
     made = session.session().invitations
     if made is not None:
-        _show(*made)
+        _show(question.text, *made)
 
 
 def _make(question: dl.Question, count: int, days: int) -> None:
@@ -137,7 +138,7 @@ def _make(question: dl.Question, count: int, days: int) -> None:
     held.invitations = key, tokens
 
 
-def _show(key: str | DpcoreError, tokens: list[str]) -> None:
+def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     if isinstance(key, DpcoreError):
         widgets.error_box(key)
         return
@@ -152,7 +153,7 @@ def _show(key: str | DpcoreError, tokens: list[str]) -> None:
         st.download_button(
             _("Links: one per person (CSV)"),
             design.links_csv(root, tokens),
-            "links.csv",
+            file_name(text, "survey links", "csv"),
             "text/csv",
             on_click="ignore",
             icon=":material/download:",

@@ -15,6 +15,7 @@ from workbench.local_dp.words import REPORTS, TITLES, coverage
 from workbench.store.surveys import Survey
 from workbench.ui import file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
+from workbench.ui.files import file_name
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words, number, percent, plain
 
@@ -169,7 +170,7 @@ def _survey(key: str, survey: Survey) -> None:
             st.download_button(
                 _("All reports (JSON lines)"),
                 lines,
-                "reports.jsonl",
+                file_name(survey.question.text, "reports", "jsonl"),
                 "application/x-ndjson",
                 on_click="ignore",
             )

@@ -183,9 +183,10 @@ class SqlLedger:
             if row is None:
                 self._check_never_seen(dataset)
                 raise no_account()
-            standing, _ = self._checked(connection, dataset)
+            standing, last = self._checked(connection, dataset)
             stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
             check_chain(self.key, standing, all_lines(connection, dataset), stored, row.head)
+        self._store.witness.note(dataset, last.number, last.digest)
 
     def is_kept(self, request_id: str) -> bool:
         """Whether the release of a paid run waits for the database."""

@@ -2,11 +2,13 @@
 
 A database that was put back from an older copy, or lost an account, is whole in itself. It is older than
 what was seen here. The files are small, written after each line and never waited for: one that is behind
-only notices less.
+only notices less. A fingerprint names its own file; the name of a connected source, which may hold anything,
+is in a file that is named by its digest.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import uuid
 from pathlib import Path
@@ -22,35 +24,29 @@ class Witness:
 
     def note(self, dataset: str, number: int, digest: str) -> None:
         """Remember a line, unless a later one was seen."""
-        path = self._path(dataset)
-        if path is None or (self.last(dataset) or (-1, ""))[0] >= number:
-            return
-        self.accept(dataset, number, digest)
+        if (self.last(dataset) or (-1, ""))[0] < number:
+            self.accept(dataset, number, digest)
 
     def accept(self, dataset: str, number: int, digest: str) -> None:
         """Take a line for the last one, whatever was seen before."""
         path = self._path(dataset)
-        if path is None:
-            return
+        named = "" if path.name == dataset else f" {dataset}"
         draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft.write_text(f"{number} {digest}", encoding="ascii")
+            draft.write_text(f"{number} {digest}{named}", encoding="utf-8")
             draft.replace(path)
         except OSError:  # a full disk keeps nobody from what the database has taken
             draft.unlink(missing_ok=True)
 
     def forget(self, dataset: str) -> None:
         """Take a data set for one that was never seen."""
-        path = self._path(dataset)
-        if path is not None:
-            path.unlink(missing_ok=True)
+        self._path(dataset).unlink(missing_ok=True)
 
     def last(self, dataset: str) -> tuple[int, str] | None:
         """Number and digest of the last line that was seen; None for a data set that was not."""
-        path = self._path(dataset)
         try:
-            number, digest = path.read_text(encoding="ascii").split() if path else ("", "")
+            number, digest, *_ = self._path(dataset).read_text(encoding="utf-8").split(" ", 2)
             return int(number), digest
         except (FileNotFoundError, ValueError):
             return None
@@ -59,7 +55,10 @@ class Witness:
         """All that were seen."""
         if not self._folder.is_dir():
             return []
-        return sorted(path.name for path in self._folder.iterdir() if _NAME.fullmatch(path.name))
+        files = [path for path in self._folder.iterdir() if _NAME.fullmatch(path.name)]
+        texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
+        return sorted(text.split(" ", 2)[2] if text.count(" ") > 1 else name for name, text in texts.items())
 
-    def _path(self, dataset: str) -> Path | None:
-        return self._folder / dataset if _NAME.fullmatch(dataset) else None
+    def _path(self, dataset: str) -> Path:
+        named = _NAME.fullmatch(dataset) is not None
+        return self._folder / (dataset if named else hashlib.sha256(dataset.encode()).hexdigest())

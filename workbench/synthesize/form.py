@@ -39,13 +39,19 @@ def choose_kind() -> str:
 
 def choose_recipe(curator: Curator, kind: str) -> Recipe | None:
     """The recipe that the form says; None while something is missing."""
-    table = curator.account.dataset[:12]  # each data set has columns of its own
+    table = curator.account.dataset  # each data set has columns of its own
     return FORMS[kind](curator, list(curator.schema.domain.names), table)
 
 
 def _histogram(curator: Curator, names: list[str], table: str) -> Recipe | None:
-    column = st.selectbox(_("Column"), names, key=f"histogram-column-{table}", persist_state="session")
-    return Histogram(column)
+    column = st.selectbox(
+        _("Column"),
+        [*names, ""],
+        format_func=lambda name: name or _("(none: the number of rows alone)"),
+        key=f"histogram-column-{table}",
+        persist_state="session",
+    )
+    return Histogram(column) if column else Marginals(cliques=((),))
 
 
 def _marginals(curator: Curator, names: list[str], table: str) -> Recipe | None:
@@ -98,7 +104,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
         chart = pair_grid(columns)
         clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
         st.altair_chart(
-            chart.spec,
+            widgets.readable(chart),
             alt=chart.alt,
             key=clicked.key,
             on_select="rerun",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
-from dpcore.release import Model, Release
+from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from workbench.synthesize.charts import graph
 from workbench.ui import charts, widgets
@@ -78,20 +77,14 @@ def _noise(release: Release, model: SyntheticModel) -> None:
     show_noise(model)
 
 
-def choose_rows(release: Release, model: Model) -> Model:
-    """The model of all rows, or of those with chosen values of some columns."""
+def choose_cells(release: Release) -> dict[str, list[int]]:
+    """Cells that drawn rows are to have, of some columns; none where all rows are meant."""
     cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
     key = f"given-{release.request_id}"
-    for name in left.multiselect(_("Only rows with"), list(model.columns), key=key):
+    for name in left.multiselect(_("Only rows with"), list(release.model.columns), key=key):
         labels = release.schema.column(name).labels
         cells[name] = right.multiselect(
             plain(name), range(len(labels)), [0], format_func=labels.__getitem__, key=f"{key}-{name}"
         )
-    if not cells or not all(cells.values()):
-        return model
-    try:
-        return model.given(cells)
-    except DpcoreError as error:
-        widgets.error_box(error)
-        return model
+    return cells if all(cells.values()) else {}

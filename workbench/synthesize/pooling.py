@@ -7,13 +7,15 @@ from typing import get_args
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from dpcore.io.export import to_csv
 from dpcore.release import Release
 from dpcore.synthesis import pool
 from dpcore.synthesis.pooling import People
+from workbench import session
+from workbench.apart import drawing
 from workbench.ui import file_view
+from workbench.ui.files import release_file
 from workbench.ui.language import N_, Words, _
-from workbench.ui.widgets import error_box
+from workbench.ui.widgets import compute_apart, error_box
 from workbench.ui.wording import guarantee_words, loss_words
 
 PEOPLE = Words(
@@ -25,8 +27,11 @@ PEOPLE = Words(
 )
 
 
-def show(release: Release) -> None:
-    """Ask for releases of other holders, and draw one table from all. Free: nothing private is read."""
+def show(name: str, release: Release) -> None:
+    """Ask for releases of other holders, and draw one table from all. Free: nothing private is read.
+
+    Args: name: of the data set, for the name of the file.
+    """
     with st.expander(_("Pool with releases of other holders")):
         st.write(
             _(
@@ -48,20 +53,23 @@ def show(release: Release) -> None:
             key=f"{key}-people",
         )
         try:
-            others = [Release.from_file(file.getvalue()) for file in files]
+            others = [file_view.release_in(file) for file in files]
             pooled = pool([release, *others], people=people)
             rows = st.number_input(
                 _("Rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
             )
-            table = pooled.table(int(rows), seed=0)
+            shown = session.kept(
+                (key, people, int(rows), *(file.file_id for file in files)),
+                lambda: compute_apart(drawing.head, pooled, int(rows)),
+            )
         except DpcoreError as error:
             error_box(error)
             return
-        st.dataframe(table.frame.head(200), hide_index=True)
+        st.dataframe(shown, hide_index=True)
         st.download_button(
             "CSV",
-            lambda: to_csv(table),
-            "pooled.csv",
+            lambda: drawing.csv_file(pooled, int(rows)),
+            release_file(name, release, "pooled rows", "csv"),
             "text/csv",
             on_click="ignore",
             icon=":material/download:",

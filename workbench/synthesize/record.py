@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +13,11 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation import ThinRowsOf
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Step, closeness_step, model_steps, sample_steps
+from dpcore.synthesis import Step, closeness_step, model_steps
 from dpcore.synthesis.pipeline import MAX_ATTEMPTS
-from dpcore.tables.rows import PublicTable
 from dpcore.text import Text
 from workbench import session
+from workbench.apart import drawing
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import percent, plain
@@ -44,17 +45,27 @@ RESULTS = Words(
 )
 
 
-def show(curator: Curator | None, release: Release, table: PublicTable) -> None:
-    """The record of this release and its drawn rows, and a test against the table, charged each time."""
+def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any, ...]) -> None:
+    """The record of this release and its drawn rows, and a test against the table, charged each time.
+
+    Args: drawn: changes with the rows.
+    """
     key = f"tests-{release.request_id}"
     tests = session.session().tests.get(release.request_id, ())
     with st.expander(_("All steps as one record")):
-        steps = [*model_steps(release), *sample_steps(table.frame), *tests]
+        sample: tuple[Step, ...] = (Step(name="sample", result={"rows": rows}),)
+        if st.toggle(
+            _("Look for rows that repeat others, and for the nearest ones; free"), key=f"{key}-free"
+        ):
+            sample = session.kept(
+                ("tested", *drawn), lambda: widgets.compute_in_line(drawing.steps, release, rows)
+            )
+        steps = [*model_steps(release), *sample, *tests]
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
         st.caption(_("The model keeps its promise whatever a test says."))
         if curator is not None:
             _apart(curator, release)
-            _test(curator, release, table, tests, key)
+            _test(curator, release, rows, tests, key)
 
 
 def _apart(curator: Curator, release: Release) -> None:
@@ -86,7 +97,7 @@ def _apart(curator: Curator, release: Release) -> None:
     )
 
 
-def _test(curator: Curator, release: Release, table: PublicTable, tests: Sequence[Step], key: str) -> None:
+def _test(curator: Curator, release: Release, rows: int, tests: Sequence[Step], key: str) -> None:
     columns = st.multiselect(
         _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
     )
@@ -99,13 +110,8 @@ def _test(curator: Curator, release: Release, table: PublicTable, tests: Sequenc
         key=f"{key}-run",
     ):
         try:
-            step = closeness_step(
-                curator,
-                release,
-                table.frame,
-                columns,
-                curator.rule.spends(widgets.loss_of(curator, epsilon)),
-            )
+            asked = widgets.compute_apart(drawing.question, release, rows, columns)
+            step = closeness_step(curator, asked, curator.rule.spends(widgets.loss_of(curator, epsilon)))
         except DpcoreError as error:
             widgets.error_box(error)
             return

@@ -10,14 +10,13 @@ import streamlit as st
 from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel, load_recipe
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
-from dpcore.tables.rows import PublicTable
 from workbench import drafts, session
+from workbench.apart import drawing
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.store.datasets import DataSet
@@ -153,10 +152,8 @@ def show(data_set: DataSet, request_id: str) -> None:
     if isinstance(release.model, GaussianModel):
         learning.show_classes(release, release.model)
     if release.model.columns:
-        table = _rows(data_set, release)
-        if table is not None:
-            record.show(session.session().curator, release, table)
-            pooling.show(release)
+        _rows(data_set, release)
+        pooling.show(data_set.name, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
@@ -181,7 +178,7 @@ def _files(data_set: DataSet, release: Release) -> None:
             )
         st.download_button(
             _("Guarantee (JSON)"),
-            guarantee_json(release),
+            lambda: guarantee_json(release),
             release_file(name, release, "guarantee", "json"),
             "application/json",
             on_click="ignore",
@@ -189,7 +186,7 @@ def _files(data_set: DataSet, release: Release) -> None:
         )
         st.download_button(
             _("Noisy counts and model (JSON)"),
-            release.to_json(),
+            release.to_json,
             release_file(name, release, "release", "json"),
             "application/json",
             on_click="ignore",
@@ -247,12 +244,16 @@ def earlier(data_set: DataSet) -> None:
         return
     st.subheader(_("Releases of this data set"))
     for line in made[:20]:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"{plain(line['what'], at_most=160)}")
-        left.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
-        right.button(
-            _("Open"), key=f"open-{line['request_id']}", on_click=recipes.show, args=(line["request_id"],)
+        left, right = st.columns([3, 2], vertical_alignment="center")
+        left.button(
+            _("Open {what}").format(what=plain(line["what"], at_most=160)),
+            key=f"open-{line['request_id']}",
+            type="tertiary",
+            icon=":material/verified_user:",
+            on_click=recipes.show,
+            args=(line["request_id"],),
         )
+        right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
 
 
 def _marginal(release: Release, marginal: Marginal) -> None:
@@ -293,19 +294,21 @@ def _marginal(release: Release, marginal: Marginal) -> None:
     widgets.show_chart(chart, key="marginal")
 
 
-def _rows(data_set: DataSet, release: Release) -> PublicTable | None:
+def _rows(data_set: DataSet, release: Release) -> None:
     st.subheader(_("Draw a table"), help=_("Free: it is made from the noisy counts alone."))
-    release = dataclasses.replace(release, model=model_view.choose_rows(release, release.model))
-    suggested = max(0, round(release.model.total))
-    rows = st.number_input(
-        _("Rows"), 0, 1_000_000, min(suggested, 1_000_000), key=f"rows-{release.request_id}-{suggested}"
-    )
+    cells = model_view.choose_cells(release)
     try:
-        table = release.table(int(rows), seed=0)
+        release = release.given(cells) if cells else release
+        suggested = min(max(0, round(release.model.total)), 1_000_000)
+        rows = int(
+            st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
+        )
+        key = (release.request_id, str(cells), rows)
+        shown = session.kept(("drawn", *key), lambda: widgets.compute_apart(drawing.head, release, rows))
     except DpcoreError as error:
         widgets.error_box(error)
-        return None
-    st.dataframe(table.frame.head(200), hide_index=True)
+        return
+    st.dataframe(shown, hide_index=True)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
             _(
@@ -316,7 +319,7 @@ def _rows(data_set: DataSet, release: Release) -> PublicTable | None:
     with st.container(horizontal=True):
         st.download_button(
             _("Rows (CSV)"),
-            lambda: to_csv(table),
+            lambda: drawing.csv_file(release, rows),
             release_file(data_set.name, release, "rows", "csv"),
             "text/csv",
             on_click="ignore",
@@ -324,12 +327,12 @@ def _rows(data_set: DataSet, release: Release) -> PublicTable | None:
         )
         st.download_button(
             _("Rows (Parquet)"),
-            lambda: to_parquet(table, {"guarantee": guarantee_json(release)}),
+            lambda: drawing.parquet_file(release, rows, guarantee_json(release)),
             release_file(data_set.name, release, "rows", "parquet"),
             on_click="ignore",
             icon=":material/download:",
         )
-    return table
+    record.show(session.session().curator, release, rows, key)
 
 
 def _offer_job(data_set: DataSet, release: Release) -> None:
@@ -348,7 +351,7 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
     st.download_button(
         _("Download as a job (JSON)"),
         job.to_json(),
-        "job.json",
+        release_file(data_set.name, release, "job", "json"),
         "application/json",
         on_click="ignore",
         icon=":material/terminal:",

@@ -120,6 +120,19 @@ def tips(*names: str, **formats: str) -> list[Any]:
     ]
 
 
+def tips_of(frame: pd.DataFrame) -> list[Any]:
+    """The same for every field of a frame: whole numbers grouped, others with three digits at most."""
+    import altair
+
+    formats = {"i": ",d", "f": ",.3~r"}
+    return [
+        altair.Tooltip(f"{name}:Q", format=formats[kind], title=HEADINGS.get(name, name))
+        if (kind := frame[name].dtype.kind) in formats
+        else tips(name)[0]
+        for name in frame.columns
+    ]
+
+
 def fold(
     labels: Sequence[str], values: Any, variance: float, *, most: int = 200
 ) -> tuple[list[str], Any, float]:
@@ -207,9 +220,10 @@ def two_way(
         columns=["first", "second", "rows"],
     )
     altair, chart = drawing(frame)
+    every = altair.Axis(labelOverlap=False, labelLimit=140)  # the darkest rows too have their names
     spec = chart.mark_rect().encode(
-        x=altair.X("second:N", sort=None, title=names[1], axis=altair.Axis(labelOverlap=True)),
-        y=altair.Y("first:N", sort=None, title=names[0], axis=altair.Axis(labelOverlap=True)),
+        x=altair.X("second:N", sort=None, title=names[1], axis=every),
+        y=altair.Y("first:N", sort=None, title=names[0], axis=every),
         color=altair.Color(
             "rows:Q", title=_("rows (noisy)"), scale=altair.Scale(scheme="blues", domainMin=0)
         ),
@@ -218,7 +232,7 @@ def two_way(
     alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
     title = _("rows (noisy) of {a} × {b}").format(a=names[0], b=names[1])  # no column can have this name
     table = frame.set_axis([*names, title], axis="columns")
-    return Chart(spec=spec.properties(height=340), alt=alt, table=table)
+    return Chart(spec=spec.properties(height=max(200, 100 + 18 * len(rows))), alt=alt, table=table)
 
 
 def lines(
@@ -231,18 +245,24 @@ def lines(
     y_title: str,
     alt: str,
     colors: Sequence[str] = (SYNTHETIC, PRIVATE, WARNING, ORIGINAL),
+    wide: bool = False,
 ) -> Chart:
-    """One line per series over aggregates, in order of appearance, marked by shape as well as by color."""
+    """One line per series over aggregates, in order of appearance, marked by shape as well as by color.
+
+    Args: wide: whether values go from next to 0 to thousands, and small ones have to be told apart.
+    """
     altair, chart = drawing(frame)
     order = list(frame[series].unique())
-    spec = chart.mark_line(point=True).encode(
+    scale = altair.Scale(type="symlog", constant=0.01) if wide else altair.Scale()
+    ticks = [0, 0.01, 0.1, 1, 10, 100, 1000, 10_000] if wide else altair.Undefined
+    spec = chart.mark_line(point=altair.OverlayMarkDef(size=70)).encode(
         x=altair.X(f"{x}:Q", title=x_title),
-        y=altair.Y(f"{y}:Q", title=y_title),
+        y=altair.Y(f"{y}:Q", title=y_title, scale=scale, axis=altair.Axis(values=ticks, format="~g")),
         color=altair.Color(
             f"{series}:N", title=None, scale=altair.Scale(domain=order, range=list(colors[: len(order)]))
         ),
         shape=altair.Shape(f"{series}:N", title=None, scale=altair.Scale(domain=order)),
-        tooltip=tips(*frame.columns),
+        tooltip=tips_of(frame),
     )
     return Chart(spec=spec.properties(height=300), alt=alt, table=headed(frame))
 
@@ -258,7 +278,10 @@ def bars(
         x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
         tooltip=tips("of", share=".2%"),
     )
-    return Chart(spec=spec.properties(height={"step": 24}), alt=alt, table=headed(frame))
+    words = chart.mark_text(align="left", dx=4, color=ERROR_BAR).encode(
+        y=altair.Y("of:N", sort=None), x="share:Q", text=altair.Text("share:Q", format=".1%")
+    )
+    return Chart(spec=(spec + words).properties(height={"step": 24}), alt=alt, table=headed(frame))
 
 
 def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:

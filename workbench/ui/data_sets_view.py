@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.accounting.ledger import Line
 from dpcore.errors import DpcoreError
-from workbench import samples, session
+from workbench import person, samples, session
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
@@ -30,29 +31,29 @@ def my_data_sets() -> bool:
     if not found:
         return False
     st.subheader(_("My data sets"))
-    for data_set in found[:SHOWN]:
-        _line(data_set)
+    for each in found[:SHOWN]:
+        _line(*each)
     if len(found) > SHOWN:
         with st.expander(_("{number} more").format(number=len(found) - SHOWN)):
-            for data_set in found[SHOWN:]:
-                _line(data_set)
+            for each in found[SHOWN:]:
+                _line(*each)
     return True
 
 
-def _line(data_set: DataSet) -> None:
-    made = len(releases.earlier(data_set))
+def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
+    made = len(releases.of_lines(lines, data_set.account))
     facts = [
         unit_words(data_set.unit),
         budget_line(data_set.balance(), data_set.account),
         _("1 release") if made == 1 else _("{number} releases").format(number=made),
-        _("last used {when} UTC").format(when=data_set.lines()[-1].at[:16].replace("T", " ")),
+        _("last used {when} UTC").format(when=lines[-1].at[:16].replace("T", " ")),
     ]
     with st.container(border=True):
         left, right = st.columns([4, 2], vertical_alignment="center")
         left.markdown(f"**{plain(data_set.name)}**  \n:small[{plain(' · '.join(facts), at_most=400)}]")
         right.button(
             _("Continue with {name}").format(name=plain(data_set.name, at_most=40)),
-            key=f"continue-{data_set.id[:12]}",
+            key=f"continue-{data_set.id}",
             on_click=reopening.continue_with,
             args=(data_set.id,),
             width="stretch",
@@ -110,6 +111,10 @@ def bring_rows(data_set: DataSet) -> None:
 def ways_to_a_table(would_do: str) -> None:
     """What a page would do, and the ways to a data set, where there is none."""
     st.info(would_do, icon=":material/info:")
+    if not person.is_steward():
+        st.write(_("Open a data set first, of those that are shown to you."))
+        my_data_sets()
+        return
     st.write(_("Open a data set first. The samples are invented, so you can try everything on them."))
     with st.container(horizontal=True):
         for sample in samples.SAMPLES:

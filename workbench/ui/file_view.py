@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from workbench import person
+from dpcore.release import Release
+from workbench import person, reading, session
 from workbench.ui.language import _
+from workbench.ui.wording import number, plain
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -20,6 +24,11 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """The same for several files."""
     return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+
+
+def release_in(file: UploadedFile) -> Release:
+    """The release of a file, read once. Raises: ReadError, LimitError."""
+    return session.kept(("release file", file.file_id), lambda: reading.read_release(file.getvalue()))
 
 
 def _refused() -> bool:
@@ -38,3 +47,11 @@ def demo_notice() -> None:
             ),
             icon=":material/info:",
         )
+
+
+@contextmanager
+def being_read(name: str, size: int) -> Iterator[None]:
+    """Say that a file is being read, and for how long already: large ones take half a minute (D17)."""
+    words = _("Reading {name}, {size} MB; numbers, dates and identifiers are recognized on the way")
+    with st.spinner(words.format(name=plain(name, at_most=80), size=number(size / 1e6)), show_time=True):
+        yield

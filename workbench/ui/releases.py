@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpcore import synthesis
+from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
 from dpcore.evaluation.private import QUESTIONS
 from workbench.store.datasets import DataSet
@@ -14,8 +15,12 @@ from workbench.ui.wording import amount
 
 
 def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
-    """Releases of this data set, newest first: request id, when, what, at which cost, of which part if any."""
-    lines = data_set.lines()
+    """Releases of this data set, newest first: request id, when, what, at which cost, of which part."""
+    return of_lines(data_set.lines(), data_set.account)
+
+
+def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
+    """The same from lines of its account."""
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
     asked = [
         line
@@ -27,7 +32,7 @@ def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
             "request_id": line.request_id,
             "when": when[line.request_id][:16].replace("T", " "),
             "what": describe(line.content["recipe"]),
-            "cost": amount(line.charge.units, data_set.account),
+            "cost": amount(line.charge.units, account),
             "part": "" if line.charge.part is None else line.charge.part[1],
         }
         for line in reversed(asked)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
@@ -18,7 +17,7 @@ from workbench import reading, session
 from workbench.drafts import Draft
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
-from workbench.ui import reopening
+from workbench.ui import file_view, reopening
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
@@ -83,9 +82,10 @@ def read_again(options: ReadOptions) -> None:
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     held = session.session()
     try:
-        read = reading.read(
-            data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
-        )
+        with file_view.being_read(name, len(data)):
+            read = reading.read(
+                data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
+            )
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -327,13 +327,7 @@ def _filed(
 ) -> tuple[str, PersonalLedger]:
     """What a table is, or would be, filed under, and the ledger with the key for it."""
     own = session.ledger()
-    if source is not None:
-        return source_dataset(source.name), own
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
-    for ledger in own.handed():
-        other = Curator.dataset_of(frame, ledger)
-        if ledger.is_mine(other):
-            return other, ledger
-    return dataset or Curator.dataset_of(frame, own), own
+    return own.filed(frame if source is None else source, dataset)

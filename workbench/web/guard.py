@@ -18,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from workbench.web import tabs
 
@@ -133,11 +134,30 @@ class Guard:
         asked = headers.get("sec-websocket-protocol", "").split(",")
         if len(asked) > 2 and not tabs.is_tab_of(asked[2].strip(), _visitor(secret)):
             named.append((tabs.LOST.encode(), b"1"))
+            send = _asking_to_run(send)
         await self._app({**scope, "headers": named}, _only_pages(receive), send)
 
     def _is_host(self, host: str | None) -> bool:
         name = urlsplit(f"//{host}").hostname if host else None
         return name is not None and ("*" in self._hosts or name.rstrip(".") in self._hosts)
+
+
+_WHOLE = "whole page"
+"""What browsers are told to run, as they run by themselves parts of a page only."""
+
+
+def _asking_to_run(send: Send) -> Send:
+    """A tab that lost its session runs its page once: else it would show the old one until the next click."""
+
+    async def send_and_ask(message: Message) -> None:
+        await send(message)
+        if message["type"] == "websocket.accept":
+            ask = ForwardMsg()
+            ask.auto_rerun.interval = 0.5  # until the page runs
+            ask.auto_rerun.fragment_id = _WHOLE
+            await send({"type": "websocket.send", "bytes": ask.SerializeToString()})
+
+    return send_and_ask
 
 
 def _only_pages(receive: Receive) -> Receive:
@@ -156,6 +176,9 @@ def _only_pages(receive: Receive) -> Receive:
             except Exception:
                 return {"type": "websocket.disconnect", "code": 1002}
             kind = asked.WhichOneof("type")
+            if asked.rerun_script.fragment_id == _WHOLE:
+                asked.rerun_script.fragment_id, asked.rerun_script.is_auto_rerun = "", False
+                message = {**message, "bytes": asked.SerializeToString()}
             if kind == "backend_operation_request":
                 kind = asked.backend_operation_request.WhichOneof("payload")
             if kind in _TAKEN | _OPERATIONS:

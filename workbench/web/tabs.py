@@ -143,11 +143,15 @@ def start_anew(session_id: str, key: str, value: Any) -> None:
         found.session._session_state._new_session_state[key] = value
 
 
+_SHORT, _LONG = 40_000, 4_000
+"""How many objects of each small size take the place of freed ones."""
+
+
 def give_back_memory() -> None:
     """Free what is unreachable, and hand free pages to the system: rows would stay readable in them."""
     gc.collect()
     # Python keeps freed small objects as they were; new ones take their places
-    junk = [bytes(size) for size in range(1, 480, 16) for _ in range(4_000)]
+    junk = [bytes(size) for size in range(1, 480, 16) for _ in range(_SHORT if size < 100 else _LONG)]
     del junk
     try:
         import pyarrow as pa

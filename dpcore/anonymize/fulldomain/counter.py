@@ -1,18 +1,16 @@
 """Equivalence classes of a node, counted without sorting: the labels of each tuple make one number.
 
-Where labels have too many combinations, the classes are sorted out. Nodes that share the levels of the two
-columns with most values are counted from a table in which those are generalized already.
+Where labels have too many combinations, the classes are sorted out. The numbers of one half of the columns
+are kept for all nodes that share their levels.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter as Counting
 from functools import cached_property
 from operator import getitem
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
@@ -20,14 +18,15 @@ from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
 from dpcore.anonymize.groups import Histogram
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
-Levels = NDArray[np.int16]
+Begun = list[list[BoolArray]]
+"""By column and level: which corrections may have begun there."""
 
 COMBINATIONS = 8
 """Numbers that may be counted for each tuple; more are sorted."""
-OFTEN = 4
-"""Nodes that are counted from the floor before they get a table of their own."""
 REMEMBERED = 60_000_000
 """Labels that a Counter keeps at most: 240 MB."""
+FEW = 4_096
+"""Combinations of labels that are looked at one by one."""
 
 
 class Coded:
@@ -37,8 +36,10 @@ class Coded:
         self.classes, self.table = classes, classes.table
         self.size = 0
         self._labels: dict[tuple[int, int], IntArray] = {}
+        self._halves: dict[tuple[int, Node], IntArray] = {}
+        self._digits: dict[int, IntArray] = {}
         self._figures: dict[int, FloatArray] = {}
-        self._pending: dict[int, tuple[Levels, IntArray, FloatArray]] = {}
+        self._pending: dict[int, tuple[Begun, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
         """(keys,) the code of each key's label; int32."""
@@ -47,7 +48,7 @@ class Coded:
         found = self._labels.get((column, level))
         if found is None:
             step = self.table.coarser[column][self.classes.node[column]][level]
-            found = np.asarray(step.astype(np.int32)[self.table.digits(self.classes.keys, column)])
+            found = np.asarray(step.astype(np.int32)[self.digits(column)])
             self._labels[column, level] = found
             self.size += len(found)
         return found
@@ -55,16 +56,68 @@ class Coded:
     def index(self, node: Node) -> tuple[IntArray, tuple[int, ...]]:
         """(keys,) one number for each combination of labels, and the labels of every column."""
         shape = tuple(map(getitem, self.table.widths, node))
-        number: IntArray | None = None
-        for column, (labels, level) in enumerate(zip(shape, node, strict=True)):
-            if labels == 1:
-                continue
-            if number is None:
-                number = self.labels(column, level)
-            else:
-                number = number * np.int32(labels)
-                number += self.labels(column, level)
-        return np.zeros(len(self.classes.keys), dtype=np.int32) if number is None else number, shape
+        half = self.table.half
+        left, right = self._half(0, node[:half]), self._half(half, node[half:])
+        number = left * np.int32(math.prod(shape[half:]))
+        number += right
+        return number, shape
+
+    def _half(self, first: int, levels: Node) -> IntArray:
+        """(keys,) the number of each combination of labels of some columns, which many nodes share; int32."""
+        found = self._halves.get((first, levels))
+        if found is None:
+            found = np.zeros(len(self.classes.keys), dtype=np.int32)
+            for column, level in enumerate(levels, first):
+                labels = self.table.widths[column][level]
+                if labels > 1:
+                    found *= np.int32(labels)
+                    found += self.labels(column, level)
+            self._halves[first, levels] = found
+            self.size += len(found)
+        return found
+
+    def around(self, place: int) -> FloatArray:
+        """(shape of the lattice) at each node that is not below this one: the people, at most, in the class
+        of one key. The node at which it meets another key is known column by column."""
+        table = self.table
+        index = np.full(len(self.classes.keys), table.lattice.index(self.classes.node), dtype=np.int32)
+        for columns, numbers in self._groups:
+            steps = np.zeros(1, dtype=np.int64)
+            for column in columns:
+                paths = self._paths[column]
+                own = paths[:, table.digits(self.classes.keys[place], column)]
+                met = (paths != own[:, None]).sum(axis=0)
+                steps = (steps[:, None] + met * table.lattice.strides[column]).ravel()
+            index += steps.astype(np.int32)[numbers]
+        weights = self.published if table.members is None else self.people(0)
+        return table.lattice.summed(np.bincount(index, weights, table.lattice.size).astype(np.float64))
+
+    @cached_property
+    def _paths(self) -> list[IntArray]:
+        """By column: the label at each level from this node on (axis 0) of each code (axis 1)."""
+        steps = zip(self.table.coarser, self.classes.node, strict=True)
+        return [np.array(column[level][level:]) for column, level in steps]
+
+    @cached_property
+    def _groups(self) -> list[tuple[list[int], IntArray]]:
+        """Columns side by side that have few combinations of labels together, and (keys,) whose is which."""
+        widths = list(map(getitem, self.table.widths, self.classes.node))
+        groups: list[list[int]] = [[]]
+        for column in range(len(widths)):
+            if math.prod(widths[each] for each in (*groups[-1], column)) > FEW:
+                groups.append([])
+            groups[-1].append(column)
+        return [
+            (columns, self._half(columns[0], self.classes.node[columns[0] : columns[-1] + 1]))
+            for columns in groups
+            if columns
+        ]
+
+    def digits(self, column: int) -> IntArray:
+        """(keys,) the code of each key in a column."""
+        if column not in self._digits:
+            self._digits[column] = self.table.digits(self.classes.keys, column)
+        return self._digits[column]
 
     @cached_property
     def published(self) -> FloatArray:
@@ -78,16 +131,19 @@ class Coded:
             self._figures[view] = self.classes.views[view].astype(np.float64)
         return self._figures[view]
 
-    def pending(self, view: int) -> tuple[Levels, IntArray, FloatArray]:
+    def pending(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
         """Corrections of a view that may begin at coarser nodes: from which levels on, where, how many."""
         if view not in self._pending:
             folded, pending = self.table.folded, self.classes.pending
             assert folded is not None
             assert pending is not None
             these = pending[folded.view[pending] == view % len(folded.counts)]
-            levels: Levels = folded.levels[:, these].astype(np.int16)
+            begun = [
+                [folded.levels[column, these] <= level for level in range(levels)]
+                for column, levels in enumerate(self.table.lattice.shape)
+            ]
             keys = self.classes.of_keys[folded.entry[these]]
-            self._pending[view] = levels, keys, folded.count[these].astype(np.float64)
+            self._pending[view] = begun, keys, folded.count[these].astype(np.float64)
         return self._pending[view]
 
     @cached_property
@@ -154,13 +210,17 @@ class Counted(ClassesOfNode):
 
     def _corrections(self, view: int) -> tuple[IntArray, FloatArray]:
         """The keys where people of a view are counted too often, and what to add."""
-        levels, keys, counts = self._coded.pending(view)
-        begun = np.flatnonzero(np.all(levels <= np.array(self.node, dtype=np.int16)[:, None], axis=0))
-        return keys[begun], counts[begun]
+        begun, keys, counts = self._coded.pending(view)
+        here = np.flatnonzero(np.bitwise_and.reduce(list(map(getitem, begun, self.node))))
+        return keys[here], counts[here]
 
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
         stride = math.prod(self._shape[column + 1 :])
         return np.asarray(self._occupied[marked] // stride % self._shape[column])
+
+    def inside(self, place: int) -> BoolArray:
+        """(keys,) which keys that were counted are in one of the classes."""
+        return np.asarray(self._index == self._occupied[place])
 
     @property
     def of_entries(self) -> IntArray:
@@ -207,35 +267,27 @@ class Counter:
         self._grouper = Grouper(table)
         self.base = self._grouper.finest()
         self._floor = Coded(self.base)
-        self._coded: dict[Node, Coded] = {}
-        self._asked: Counting[Node] = Counting()
 
-    def classes(self, node: Node) -> ClassesOfNode:
+    def classes(self, node: Node) -> Counted | Classes:
         """The classes of a node at or above the floor."""
-        coded = self._coarsest(node)
-        if math.prod(map(getitem, self.table.widths, node)) > COMBINATIONS * len(coded.classes.keys):
-            return self._grouper.generalized(coded.classes, node)
-        return Counted(coded, node)
+        if math.prod(map(getitem, self.table.widths, node)) > COMBINATIONS * len(self.base.keys):
+            return self._grouper.generalized(self.base, node)
+        if self._floor.size > REMEMBERED:
+            self._floor = Coded(self.base)
+        return Counted(self._floor, node)
 
-    def _coarsest(self, node: Node) -> Coded:
-        """What to count a node from: the floor, or where often asked, one with two columns generalized."""
-        if node == self.base.node:
-            return self._floor
-        levels = list(self.base.node)
-        for column in self.table.priority[:2]:
-            levels[column] = node[column]
-        first = tuple(levels)
-        self._asked[first] += 1
-        if first not in self._coded and self._asked[first] > OFTEN and first != self.base.node:
-            if sum(each.size for each in self._coded.values()) > REMEMBERED:
-                self._coded.clear()
-            self._coded[first] = Coded(self._grouper.generalized(self.base, first))
-        return self._coded.get(first, self._floor)
+    def around(self, classes: Counted | Classes, place: int) -> FloatArray:
+        """(shape of the lattice) at each node above the floor: the people, at most, in the class that holds
+        one of these classes' rows."""
+        if isinstance(classes, Counted):
+            inside = classes.inside(place)
+        else:
+            keys = self.table.generalize(self.base.keys, self.base.node, classes.node)
+            inside = keys >> self.table.tail == classes.class_keys[place] >> self.table.tail
+        return self._floor.around(int((inside * self.base.published).argmax()))
 
     def raise_floor(self, floor: Node) -> None:
         """From now on only nodes at or above this one are asked for."""
         if floor != self.base.node:
             self.base = self._grouper.generalized(self.base, floor)
             self._floor = Coded(self.base)
-            self._coded.clear()
-            self._asked.clear()

@@ -79,3 +79,14 @@ class Lattice:
         for term in terms:
             total = (total[:, None] + term).ravel()
         return total
+
+    def summed(self, figures: FloatArray) -> FloatArray:
+        """For every node the sum over all its specializations and itself; of the lattice's shape."""
+        for levels in self.shape:  # each turn sums along the first axis, and makes it the last one
+            rows = figures.reshape(levels, -1)
+            turned = np.empty((rows.shape[1], levels))
+            turned[:, 0] = rows[0]
+            for level in range(1, levels):
+                np.add(rows[level], turned[:, level - 1], out=turned[:, level])
+            figures = turned.ravel()
+        return figures.reshape(self.shape)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.counter import Counter
-from dpcore.anonymize.fulldomain.grouper import ClassesOfNode, Grouper
+from dpcore.anonymize.fulldomain.counter import Counted, Counter
+from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -33,8 +33,15 @@ from dpcore.tables.classes import BoolArray
 OnProgress = Callable[[str, float], None]
 TOLD = 16
 """Nodes from one word about progress to the next."""
+WORTHWHILE = 6
+"""Nodes that a look at one class should close; else the pause until the next such look is doubled."""
+LONGEST_PAUSE = 16
 ROUNDING = 1e-12
 """By which a bound that is calculated otherwise may be above a score."""
+
+
+def silent(stage: str, share: float) -> None:
+    """Nobody is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +66,7 @@ def search(
     *,
     limit: float = 0.0,
     metric: Metric | None = None,
-    on_progress: OnProgress = lambda stage, share: None,
+    on_progress: OnProgress = silent,
 ) -> Solution:
     """Find the node with the least information loss at which few people have a suppressed row.
 
@@ -81,7 +88,9 @@ def search(
     allowed = math.floor(limit * table.people)
     run = _Search(table, tuple(models), allowed, metric, on_progress)
     run.bisect()
-    run.close_in() if isinstance(metric, Discernibility) else run.descend()
+    if isinstance(metric, Discernibility):
+        run.close_in()
+    run.descend()
     if run.best is None:
         raise _infeasible(table, models, limit, on_progress)
     return run.best
@@ -115,6 +124,7 @@ class _Search:
         self.best: Solution | None = None
         self.checks = self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
+        self.waits, self.pause = 0, 1  # until one class is looked at again
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
     def bisect(self) -> None:
@@ -132,7 +142,9 @@ class _Search:
 
     def descend(self) -> None:
         """Check what is still open, the most general nodes first."""
-        for index in np.lexsort((self.bounds, -self.table.lattice.total_levels)).tolist():
+        left = self.open.nonzero()[0]
+        order = np.lexsort((self.bounds[left], -self.table.lattice.total_levels[left]))
+        for index in left[order].tolist():
             if self.open[index]:
                 self._check(index)
 
@@ -160,6 +172,8 @@ class _Search:
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             self.grid[lattice.below(node)] = False
+            if not self.allowed:
+                self._close_around(classes, marked)
             return False
         self._suppresses(classes, marked)
         if not set(self.models) <= set(self.plain):
@@ -177,6 +191,19 @@ class _Search:
             self.grid[lattice.above(node)] = False
         self._accept(classes, marked)
         return True
+
+    def _close_around(self, classes: Counted | Classes, marked: BoolArray) -> None:
+        """Where nothing may be suppressed, one class that is too small decides many nodes: the smallest."""
+        people = classes.people[marked]
+        self.waits -= 1
+        if self.waits > 0 or people.min() >= self.least:
+            return
+        smallest = int(marked.nonzero()[0][people.argmin()])
+        before = np.count_nonzero(self.open)
+        self.grid &= self.counter.around(classes, smallest) >= self.least
+        few = before - np.count_nonzero(self.open) < WORTHWHILE
+        self.pause = min(2 * self.pause, LONGEST_PAUSE) if few else 1
+        self.waits = self.pause
 
     def _suppresses(self, classes: ClassesOfNode, marked: BoolArray) -> None:
         """Remember what specializations suppress at least."""
@@ -213,7 +240,7 @@ class _Search:
             if self.best is not None:
                 self.open &= self.bounds <= self.best.score
 
-    def _look(self, node: Node) -> ClassesOfNode:
+    def _look(self, node: Node) -> Counted | Classes:
         if self.checks & (self.checks - 1) == 0:  # 0, 1, 2, 4, 8, ...
             self._raise_floor(node)
         self.checks += 1

@@ -194,6 +194,12 @@ class Tuples:
         present = [np.count_nonzero(marginals[0]) for marginals in self.marginals]
         return tuple(sorted(range(len(present)), key=lambda column: -present[column]))
 
+    @cached_property
+    def half(self) -> int:
+        """How many columns come first, so that they have about as many combinations of levels as the rest."""
+        reached = np.cumprod(self.lattice.shape)
+        return int(np.argmin(np.abs(np.log(reached) - np.log(reached[-1]) / 2))) + 1
+
     def digits(self, keys: IntArray, column: int) -> IntArray:
         """The codes of a column inside the keys."""
         return self.columns[column].of(keys)
@@ -238,6 +244,7 @@ class Tuples:
         sensitive: Mapping[str, Hierarchy | None] | Sequence[str] = (),
         subset: BoolArray | None = None,
         person: str | None = None,
+        rows: IntArray | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -248,6 +255,8 @@ class Tuples:
             sensitive: sensitive columns, with a hierarchy where t-closeness needs one.
             subset: (rows,) boolean: the research subset that is to be published.
             person: the column that tells whose row it is; None where every row is a person.
+            rows: (rows of the frame,) the rows of the table that each stands for, where the frame has
+                distinct ones; every row is a person then.
 
         Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
 
@@ -266,24 +275,24 @@ class Tuples:
                 remedy="take a table that is not suppressed already, or another subset",
             )
         whose = person_of(frame, person)
-        rows, seen = kept.nonzero()[0], shown.nonzero()[0]
+        places, seen = kept.nonzero()[0], shown.nonzero()[0]
         used, numbers, secrets = [], [], {}
         for name, hierarchy in covering.items():
-            occurs = np.bincount(placed[name][rows], minlength=len(hierarchy.values)) > 0
+            occurs = np.bincount(placed[name][places], minlength=len(hierarchy.values)) > 0
             used.append(occurs.nonzero()[0])
             numbers.append((np.cumsum(occurs) - 1)[placed[name]])
         for name, tree in extra.items():
-            secrets[name], codes = secret_of(frame, name, tree, person=whose, published=seen)
+            secrets[name], codes = secret_of(frame, name, tree, person=whose, published=seen, weights=rows)
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
         bits = _side_by_side(sizes, below=int(subset is not None))
-        keys = np.zeros(len(rows), dtype=np.int64) if subset is None else subset[rows].astype(np.int64)
+        keys = np.zeros(len(places), dtype=np.int64) if subset is None else subset[places].astype(np.int64)
         for each, where in zip(numbers, bits, strict=True):
-            keys |= each[rows] << where.shift
-        found, counts = count_keys(keys)
+            keys |= each[places] << where.shift
+        found, counts = count_keys(keys, None if rows is None else rows[places])
         members = None
         if whose is not None:
-            pairs = np.sort(whose[rows] * len(found) + np.searchsorted(found, keys))
+            pairs = np.sort(whose[places] * len(found) + np.searchsorted(found, keys))
             members = Members.of(pairs[run_starts(pairs)], len(found))
         return cls(
             names=tuple(covering),
@@ -317,11 +326,16 @@ def _starred(hierarchy: Hierarchy) -> BoolArray:
     return np.array([value == SUPPRESSED for value in hierarchy.values])
 
 
-def count_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct keys, ascending, and how often each occurs."""
-    ordered = np.sort(keys)
+def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
+    """The distinct keys, ascending, and how often each occurs, or the rows that it stands for."""
+    if rows is None:
+        ordered = np.sort(keys)
+        starts = run_starts(ordered)
+        return ordered[starts], np.diff(starts, append=len(ordered))
+    order = keys.argsort()
+    ordered = keys[order]
     starts = run_starts(ordered)
-    return ordered[starts], np.diff(starts, append=len(ordered))
+    return ordered[starts], np.add.reduceat(rows[order], starts)
 
 
 def run_starts(ordered: IntArray) -> IntArray:

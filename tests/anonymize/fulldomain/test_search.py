@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcore.anonymize.fulldomain.metrics import InformationLoss
+from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.models import KAnonymity, PrivacyModel
+from dpcore.anonymize.models import DeltaPresence, KAnonymity, PrivacyModel
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from tests.anonymize.oracle import METRICS, MODELS, Case, cases, evaluate, optimum
 
@@ -123,3 +123,26 @@ def test_search_looks_at_fewer_nodes_than_there_are() -> None:
         (0.0, 0.05), (InformationLoss(), InformationLoss(mean="arithmetic"))
     ):
         assert search(table, [KAnonymity(k=5)], limit=limit, metric=metric).checks < table.lattice.size / 4
+
+
+def test_discernibility_looks_on_where_halving_found_no_feasible_node() -> None:
+    """Else a table is called infeasible because feasibility does not follow the first guesses."""
+    two, five = ("v0", "v1"), ("v0", "v1", "v2", "v3", "v4")
+    grouped = (("g00", "g01", "g00", "g02", "g00"), ("g11", "g10", "g11", "g10", "g11"))
+    third = ["v0"] * 6 + ["v1", "v3"]
+    case = Case(
+        frame=pd.DataFrame({"q0": "v0", "q1": "v0", "q2": third, "secret": "a"}),
+        hierarchies={
+            "q0": Hierarchy(values=two, levels=(two, ("*", "*"))),
+            "q1": Hierarchy(values=two, levels=(two, ("g00", "g00"), ("*", "*"))),
+            "q2": Hierarchy(values=five, levels=(five, *grouped, ("*",) * 5)),
+        },
+        subset=[row in (1, 6) for row in range(8)],
+        people=[0, 1, 0, 0, 0, 0, 0, 1],
+    )
+    models = (DeltaPresence(lowest=0.0, highest=0.6),)
+    expected, answer = (
+        optimum(case, models, 0.0, Discernibility()),
+        found(case, models, 0.0, Discernibility()),
+    )
+    assert (answer is None) == (expected is None)

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
-from tests.contracts.ledger_kinds import processes
+from tests.contracts.ledger_kinds import open_and_tell, processes
 from workbench.store.database import Store
 from workbench.store.failures import explain
 from workbench.store.migrations import VERSION
@@ -153,18 +153,10 @@ def test_server_errors_are_explained_by_their_code(sqlstate: str, words: str) ->
         raise LedgerError(explain(error)[0])
 
 
-def _open_and_tell(settings: Settings, start: object, results: object) -> None:
-    start.wait()  # type: ignore[attr-defined]
-    try:
-        results.put(Store.open(settings).key)  # type: ignore[attr-defined]
-    except LedgerError as error:
-        results.put(str(error))  # type: ignore[attr-defined]
-
-
 def test_processes_that_start_at_once_share_one_new_ledger(settings: Settings) -> None:
     """Several servers started on an empty folder would fail, or each make a key of its own."""
     start, results = processes.Barrier(8), processes.Queue()
-    starters = [processes.Process(target=_open_and_tell, args=(settings, start, results)) for _ in range(8)]
+    starters = [processes.Process(target=open_and_tell, args=(settings, start, results)) for _ in range(8)]
     for starter in starters:
         starter.start()
     told = [results.get(timeout=60) for _ in starters]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from dpcore.accounting.ledger import Charge
+from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import BudgetExceeded, DpcoreError, LedgerCorrupt, LedgerError
 from tests.contracts.ledger_kinds import (
     DATASET,
@@ -202,6 +202,38 @@ def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path
     assert ledger.lines(DATASET)[-1].content == {"kind": "older copy accepted", "forgotten": 2}
     _spend(ledger, "again")
     assert ledger.standing(DATASET).balance.left == 600_000
+
+
+@pytest.mark.parametrize("name", ["Visits", "Visits 2025/Été.csv"])
+def test_an_older_copy_of_a_source_stays_shut_too(tmp_path: Path, name: str) -> None:
+    """A connected source is filed under its name, with a blank: nothing was remembered of it."""
+    dataset = source_dataset(name)
+    with sqlite_kind(tmp_path / "var") as kind:
+        ledger, fresh = kind.open(), account(dataset=dataset)
+        ledger.open(fresh)
+        ledger.open(account())  # a fingerprint, whose file bears it as its name
+        tasks.backup(kind.settings, tmp_path / "kept")
+        ledger.reserve(dataset, "spent", Charge(units=1_000_000), {})
+        assert tasks.restore(kind.settings, tmp_path / "kept") == [dataset]
+        for again in (ledger.open, kind.open().open):
+            with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+                again(fresh)
+        kind._run("DELETE FROM ledger_lines", "DELETE FROM ledger_accounts")
+        with pytest.raises(LedgerCorrupt, match="is gone from the ledger"):
+            ledger.account(dataset)
+        assert kind.open().datasets() == [DATASET, dataset]
+        tasks.accept(kind.settings)
+        assert not any((kind.settings.data_dir / "seen").iterdir())
+
+
+def test_a_chain_in_order_is_remembered(tmp_path: Path) -> None:
+    """An account whose last line was written by a version that remembered nothing could be put back."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        ledger = _spent(kind)
+        seen = ledger._store.witness.last(DATASET)
+        shutil.rmtree(kind.settings.data_dir / "seen")
+        assert tasks.check(kind.settings) == []
+        assert ledger._store.witness.last(DATASET) == seen
 
 
 def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:

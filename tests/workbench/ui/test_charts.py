@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import DisclosureError
-from workbench.evaluate.charts import against_epsilon, attacks, overlay, scales, scores
+from workbench.evaluate.charts import against_epsilon, attacks, dots, scales, scores, several
 from workbench.synthesize.charts import expected
 from workbench.ui import charts
 
@@ -33,7 +33,17 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
     swept = {"table": "t", "method": "m", "scenario": "s", "mean": 0.5, "low": 0.4, "high": 0.6, "epsilon": 1}
     return {
         "counts": charts.counts(LABELS, VALUES, 3.0, column=name),
-        "overlay": overlay(LABELS, VALUES, VALUES, column=name),
+        "several": several(
+            pd.DataFrame(
+                {"cell": [*LABELS, *LABELS], "of": ["a"] * 5 + ["b"] * 5, "rows": [*VALUES, *VALUES]}
+            ),
+            column=name,
+            y_title="rows",
+            shares=False,
+        ),
+        "dots": dots(
+            pd.DataFrame({"figure": [name] * 2, "of": ["A", "B"], "distance": [0.1, 0.2]}), title=name
+        ),
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
         "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
         "expected": expected([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
@@ -83,8 +93,9 @@ def test_rows_of_a_table_are_refused():
         charts.lines(frame(charts.MAX_MARKS + 1), x="x", y="y", series="s", x_title="", y_title="", alt="a")
     with pytest.raises(DisclosureError):
         charts.counts([str(i) for i in range(2001)], np.zeros(2001), 1.0, column="age")
+    many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
     with pytest.raises(DisclosureError):
-        overlay([str(i) for i in range(2001)], np.zeros(2001), np.zeros(2001), column="age")
+        several(many, column="age", y_title="rows", shares=False)
 
 
 def test_every_chart_is_made_behind_the_guard():
@@ -151,3 +162,27 @@ def test_meaning_does_not_rest_on_color_alone():
     """Lines would be the same to whoever sees no colors."""
     for kind in ("lines", "scales", "scores", "attacks", "against_epsilon"):
         assert '"shape"' in json.dumps(made()[kind].spec.to_dict())
+
+
+def test_no_label_of_a_map_is_dropped_and_maps_can_share_a_scale() -> None:
+    """HS-grad, Bachelors and Some-college, the darkest rows, had no names; two maps had two scales (D23)."""
+    labels = [f"value {i}" for i in range(38)]
+    spec = charts.two_way(np.ones((38, 2)), labels, ["F", "M"], ("education", "sex")).spec.to_dict()
+    assert spec["encoding"]["y"]["axis"]["labelOverlap"] is False
+    assert spec["height"] > 38 * 12
+    maps = [charts.heatmap(["a", "b"], np.full((2, 2), off), title="t", end=0.6) for off in (0.1, 0.5)]
+    assert {each.spec.to_dict()["encoding"]["color"]["scale"]["domainMax"] for each in maps} == {0.6}
+
+
+def test_bars_say_their_value() -> None:
+    """A bar of length 0 said nothing, and nobody could read a bar without pointing at it (D29)."""
+    spec = charts.bars(["a", "b"], [0.0, 0.123], x_title="share", alt="Two bars.").spec.to_dict()
+    words = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
+    assert words["encoding"]["text"] == {"field": "share", "format": ".1%", "type": "quantitative"}
+
+
+def test_what_a_mark_says_is_rounded() -> None:
+    """A loss of 0.03945980518 and a share of 96.376102% were read out (D24)."""
+    frame = pd.DataFrame({"k": [5], "loss": [0.03945980518], "limit": ["2%"]})
+    told = {each.shorthand: each.to_dict().get("format") for each in charts.tips_of(frame)}
+    assert told == {"k:Q": ",d", "loss:Q": ",.3~r", "limit:N": None}

@@ -21,6 +21,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
 
 ROOT = Path(__file__).resolve().parents[3]
+_ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
 class Server:
@@ -145,9 +146,14 @@ class Visitor:
     def send(self, message: BackMsg) -> None:
         self.socket.send(message.SerializeToString())
 
-    def run(self, *triggers: str, seconds: float = 60, **values: Any) -> Visitor:
-        """Run the page once, with these buttons pressed, and take all that it sends."""
+    def run(self, *triggers: str, seconds: float = 60, fragment: str = "") -> Visitor:
+        """Run the page once, with these buttons pressed, and take all that it sends.
+
+        Args: fragment: id of the part of the page that is to be run alone.
+        """
         message = BackMsg()
+        message.rerun_script.fragment_id = fragment
+        message.rerun_script.is_auto_rerun = bool(fragment)
         message.rerun_script.page_script_hash = self.page
         for state in self.states.values():
             message.rerun_script.widget_states.widgets.append(state)
@@ -172,8 +178,13 @@ class Visitor:
                 self.pages = {
                     each.url_pathname: each.page_script_hash for each in message.navigation.app_pages
                 }
-            if kind == "script_finished" and message.script_finished == 0:
+            if kind == "script_finished" and message.script_finished in _ENDS:
                 return self
+
+    def again(self, seconds: float = 60) -> Visitor:
+        """Run the part that the last run wants to be run again after a time; the page, if there is none."""
+        wanted = [each.auto_rerun.fragment_id for each in self.received if each.HasField("auto_rerun")]
+        return self.run(fragment=wanted[-1] if wanted else "", seconds=seconds)
 
     def elements(self, kind: str) -> list[Any]:
         """All elements of a kind that the last run sent."""

@@ -6,7 +6,11 @@ import os
 import re
 import secrets
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 _VALUE = re.compile(rb"canary[0-9a-f]{12}")
 
 
@@ -19,17 +23,31 @@ def readable(process: int, values: list[bytes]) -> int:
     """How many of the values can be read in the memory of a process or its children."""
     found: set[bytes] = set()
     for each in (process, *_children(process)):
-        with open(f"/proc/{each}/maps") as maps, open(f"/proc/{each}/mem", "rb", 0) as memory:
+        with (
+            open(f"/proc/{each}/maps") as maps,
+            open(f"/proc/{each}/mem", "rb", 0) as memory,
+            open(f"/proc/{each}/pagemap", "rb", 0) as pages,
+        ):
             for line in maps:
                 span, rights, *_ = line.split()
                 start, end = (int(text, 16) for text in span.split("-"))
                 if "r" in rights and "[v" not in line:
-                    try:
-                        memory.seek(start)
-                        found.update(_VALUE.findall(memory.read(end - start)))
-                    except (OSError, ValueError, OverflowError):
-                        continue
+                    for begin, size in _there(pages, start, end):
+                        try:
+                            memory.seek(begin)
+                            found.update(_VALUE.findall(memory.read(size)))
+                        except (OSError, ValueError, OverflowError):
+                            continue
     return len(found & set(values))
+
+
+def _there(pages: Any, start: int, end: int) -> list[tuple[int, int]]:
+    """Start and size of the parts that were ever filled: a gigabyte may be reserved of which none is."""
+    pages.seek(start // _PAGE * 8)
+    entries = np.frombuffer(pages.read((end - start) // _PAGE * 8), dtype=np.uint64)
+    there = (entries >> np.uint64(62)) > 0  # in memory, or swapped out
+    edges = np.flatnonzero(np.diff(there, prepend=False, append=False))
+    return [(start + int(begin) * _PAGE, int(after - begin) * _PAGE) for begin, after in edges.reshape(-1, 2)]
 
 
 def _children(process: int) -> list[int]:

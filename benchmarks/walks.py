@@ -1,0 +1,253 @@
+"""How many clicks and seconds do people need? Five tasks walked through in a real browser.
+
+    python -m benchmarks.walks --tasks 1 2 3 --json
+
+1 from nothing to an audit and an anonymized file (the sample of hospital visits); 2 from a person's own CSV
+to a histogram, marginals, a whole table, its verdict and the ledger; 3 a German and a Chinese file; 4 a wide
+table (60 columns) and with --long a long one (500,000 rows); 5 reloading, a second tab, and a double click.
+A pick and a typed field count as one click each. Seconds are from the click until the page rests; "before" is
+what a visit found before these pages were made, on a loaded computer with two cores. Needs Chromium.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.harness import SHARED, Table, arguments, show, text_of
+from tests.e2e.browser import SECOND, Person, chromium, serving
+
+WAIT = 180
+KNOWN, JUDGE = "All of this is known", "How good is it?"
+
+
+class Walk:
+    """One task: its steps, with clicks and seconds."""
+
+    def __init__(self, task: str, person: Person) -> None:
+        self.task, self.person = task, person
+        self.lines: list[dict[str, Any]] = []
+
+    def step(self, name: str, clicks: int, act: Callable[[], Any], before: str = "") -> None:
+        """Do something and wait until the page rests."""
+        began = time.monotonic()
+        act()
+        self.person.rest()
+        seconds = time.monotonic() - began
+        line = {"task": self.task, "step": name, "clicks": clicks, "s": seconds, "before": before}
+        self.lines.append(line)
+
+    def total(self, before: str = "") -> list[dict[str, Any]]:
+        """The steps, and their sum."""
+        clicks = sum(line["clicks"] for line in self.lines)
+        seconds = sum(line["s"] for line in self.lines)
+        whole = {"task": self.task, "step": "in all", "clicks": clicks, "s": seconds, "before": before}
+        return [*self.lines, whole]
+
+    def download(self, label: str) -> None:
+        """Take a file away."""
+        with self.person.page.expect_download(timeout=WAIT * SECOND):
+            self.person.button(label).click()
+
+    def judge(self) -> None:
+        """Ask for the verdict of the release that is shown."""
+        self.person.button(JUDGE).click()
+        self.person.sees("moved most is", seconds=WAIT)
+
+    def pay(self) -> None:
+        """Confirm the offered release and wait for its result."""
+        self.person.button("Release for").click()
+        self.person.button("Pay and release").click()
+        self.person.sees("What is promised, and what not", seconds=WAIT)
+
+
+def first(person: Person) -> list[dict[str, Any]]:
+    """From nothing to an audit and an anonymized file."""
+    walk = Walk("1 sample to anonymized file", person)
+    walk.step("the first page", 0, lambda: person.visit(), "3.3 s")
+    walk.step("open the sample", 1, lambda: person.press("Open this sample: Hospital"), "1, 1.7 s")
+    walk.step(
+        "open the data set",
+        1,
+        lambda: person.press("Open the data set").sees("The data set is open"),
+        "1, 0.4 s",
+    )
+    audit = "Audit: is it anonymous?"
+    walk.step("audit", 1, lambda: person.press(audit).sees("are unique by", WAIT), "1, 3.4 s")
+    walk.step(
+        "make it safer",
+        1,
+        lambda: person.press("Make it safer").sees("What this does not promise", WAIT),
+        "1, 4.0 s",
+    )
+    make = "Make the anonymized table"
+    walk.step("make", 1, lambda: person.press(make).sees("table is ready", WAIT), "1, 1.9 s")
+    walk.step("download", 1, lambda: walk.download("CSV"), "1, 0.3 s")
+    return walk.total("6, about 12 s")
+
+
+def second(person: Person) -> list[dict[str, Any]]:
+    """From a person's own CSV to the first result, and on."""
+    from workbench.samples import census
+
+    file = SHARED / "data" / "adult.csv"
+    content = file.read_bytes() if file.exists() else census().to_csv(index=False).encode()
+    walk = Walk("2a own CSV to the first result", person)
+    person.visit()
+    walk.step("choose the file", 2, lambda: person.upload(content, "adult.csv"), "2, 7.6 s")
+    if person.button(KNOWN).count():
+        walk.step("known from outside", 1, lambda: person.press(KNOWN), "1, 0.5 s")
+    walk.step("open", 1, lambda: person.press("Open the data set").sees("The data set is open"), "1, 1.5 s")
+    walk.step("to Synthesize", 1, lambda: person.go("Synthesize").sees("What you would get"), "1, 1.4 s")
+    walk.step("histogram, epsilon 0.5", 2, walk.pay, "2, 4.0 s")
+    lines = walk.total("10, about 16 s")
+    walk = Walk("2b and on", person)
+    more = "Release something else"
+    walk.step("a few columns", 2, lambda: person.press(more).press("A few columns together"))
+    walk.step("three columns", 3, lambda: person.choose_columns("education", "sex", "income"))
+    walk.step("marginals", 2, walk.pay, "8 with choosing, 11.6 s")
+    walk.step("a whole table", 2, lambda: person.press(more).press("A whole table"))
+    walk.step("epsilon 1", 1, lambda: person.say_epsilon("1"))
+    walk.step("release it", 2, walk.pay, "4, 7.6 s")
+    walk.step("rows", 1, lambda: walk.download("Rows (CSV)"), "1, 0.8 s")
+    walk.step("a report", 1, lambda: walk.download("Download as one HTML file"), "did not exist")
+    walk.step("verdict", 1, lambda: person.press(JUDGE).sees("moved most is", WAIT), "1, 2.7 s, no verdict")
+    for tab in ("Pairs", "Questions"):
+        walk.step(tab, 1, lambda tab=tab: person.page.get_by_text(tab, exact=True).click(), "1, 2 s")
+    walk.step("ledger", 1, lambda: person.go("Ledger").sees("Charges"), "1, 4.0 s")
+    walk.step("verify", 1, lambda: person.press("Verify").sees("as they were written"), "1, 1.1 s")
+    return [*lines, *walk.total()]
+
+
+def third(person: Person) -> list[dict[str, Any]]:
+    """Files of other countries: are their numbers and dates columns?"""
+    draw = np.random.default_rng(4)
+    rows = 400
+    german = "\n".join(
+        [
+            "Name;Geburt;Größe;Gehalt;Stadt",
+            *(
+                f"Person {i};{1 + i % 28:02d}.{1 + i % 12:02d}.{1950 + i % 50};{150 + i % 50},{i % 10};"
+                f"{1 + i % 4}.{draw.integers(100, 999)},{i % 100:02d};{'ABCD'[i % 4]}"
+                for i in range(rows)
+            ),
+        ]
+    )
+    chinese = "\n".join(
+        [
+            "姓名,出生日期,性别,收入",
+            *(
+                f"人{i},{1950 + i % 50}年{1 + i % 12}月{1 + i % 28}日,{'男女'[i % 2]},{3000 + i}"
+                for i in range(rows)
+            ),
+        ]
+    )
+    lines = []
+    for name, content, before in (
+        ("kunden.csv", german.encode("cp1252"), "2, 1.7 s, 7 of 12 columns left out: fail"),
+        ("people_gb.csv", chinese.encode("gb18030"), "2, 1.6 s, names as categories, Audit empty"),
+    ):
+        walk = Walk(f"3 {name}", person)
+        person.visit()
+        walk.step("choose the file", 2, lambda c=content, n=name: person.upload(c, n), before)
+        if person.button(KNOWN).count():
+            walk.step("known from outside", 1, lambda: person.press(KNOWN))
+        walk.step("open", 1, lambda: person.press("Open the data set").sees("The data set is open"))
+        walk.step("audit", 1, lambda: person.go("Audit").sees("unique by", WAIT))
+        walk.step("to Synthesize", 1, lambda: person.go("Synthesize").sees("What you would get"))
+        walk.step("histogram", 2, walk.pay)
+        lines += walk.total()
+    return lines
+
+
+def fourth(person: Person, *, long: bool) -> list[dict[str, Any]]:
+    """Wide and long tables."""
+    draw = np.random.default_rng(5)
+    wide = pd.DataFrame({f"question_{i:02d}": draw.integers(1, 6, 5_000) for i in range(60)})
+    tables = [("wide60.csv", wide, "3.9 s upload, 20 to 27 s release, 10.3 s evaluate")]
+    if long:
+        table = pd.DataFrame({f"c{i}": draw.integers(0, 20 + 10 * i, 500_000) for i in range(8)})
+        tables.append(("long.csv", table, "24 to 32 s upload, 10 s release, 14 s evaluate"))
+    lines = []
+    for name, frame, before in tables:
+        walk = Walk(f"4 {name}", person)
+        content = frame.to_csv(index=False).encode()
+        person.visit()
+        walk.step("choose the file", 2, lambda c=content, n=name: person.upload(c, n), before)
+        if person.button(KNOWN).count():
+            walk.step("known from outside", 1, lambda: person.press(KNOWN))
+        walk.step("open", 1, lambda: person.press("Open the data set").sees("The data set is open"))
+        walk.step("to Synthesize", 1, lambda: person.go("Synthesize").sees("What you would get"))
+        walk.step("a whole table", 1, lambda: person.press("A whole table"))
+        walk.step("release it", 2, walk.pay)
+        walk.step("verdict", 1, walk.judge)
+        walk.step("audit", 1, lambda: person.go("Audit").sees("Is this anonymous?", WAIT))
+        lines += walk.total()
+    return lines
+
+
+def fifth(person: Person, other: Person) -> list[dict[str, Any]]:
+    """Reloading, a second tab, a double click; the budget afterwards says whether one was charged twice."""
+    draw = np.random.default_rng(6)
+    frame = pd.DataFrame({"years": draw.integers(20, 70, 900), "region": draw.choice(list("NSWO"), 900)})
+    content = frame.to_csv(index=False).encode()
+    walk = Walk("5 memory and money", person)
+    person.visit().open(content, "memory.csv").go("Synthesize").sees("What you would get")
+
+    def twice() -> None:
+        person.button("Release for").click()
+        person.button("Pay and release").dblclick()
+        person.sees("What is promised, and what not", seconds=WAIT).sees("spent 0.5 · held 0 · left 2.5")
+
+    walk.step("double click pays once", 3, twice, "paid once")
+    walk.step("F5 keeps the release", 1, lambda: _reload(person), "everything lost")
+    walk.step("next tab: my data sets", 1, lambda: other.visit().sees("memory.csv"), "everything lost")
+    walk.step(
+        "open the release there",
+        2,
+        lambda: other.press("Continue with memory.csv").press("Open Histogram of").sees("is promised"),
+        "only with the raw file and a new schema",
+    )
+    return walk.total()
+
+
+def _reload(person: Person) -> None:
+    person.page.reload()
+    person.sees("What is promised, and what not", seconds=WAIT)
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--tasks", type=int, nargs="*", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--long", action="store_true", help="with half a million rows in task 4")
+    args = parser.parse_args()
+    lines: list[dict[str, Any]] = []
+    with serving() as server, chromium() as browser:
+        for task in args.tasks:
+            person, other = Person(browser, server), Person(browser, server)
+            walked = {
+                1: lambda: first(person),  # noqa: B023
+                2: lambda: second(person),  # noqa: B023
+                3: lambda: third(person),  # noqa: B023
+                4: lambda: fourth(person, long=args.long),  # noqa: B023
+                5: lambda: fifth(person, other),  # noqa: B023
+            }[task]()
+            lines += walked
+            person.close()
+            other.close()
+            if not args.json:  # a later task may break off
+                print(text_of(Table(title=f"Task {task}", lines=walked)), flush=True)
+    if args.json:
+        show([Table(title="Clicks and seconds", lines=lines)], as_json=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Hierarchies by a rule: what fits which values, and what the groups are."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.errors import ParameterError
+from workbench.anonymize import rules
+
+ZIPS = ["33617", "33620", "23620"]
+
+
+def test_post_codes_are_masked_to_one_digit() -> None:
+    """A German PLZ lost everything after three digits, and every row was suppressed (D21)."""
+    for made in (rules.by_masking(ZIPS, [4, 1, 2, 3]), suggest(pd.Series(ZIPS * 3, name="plz"))):
+        assert made.height == 5
+        assert {level[made.values.index("33617")] for level in made.levels} == {
+            "33617", "3361*", "336**", "33***", "3****", "*",
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "first"),
+    [
+        (ZIPS, "masking"),
+        (["1", "20", "300"], "intervals"),
+        (["low", "high"], "order"),
+        (["2020-01-31"], "dates"),
+    ],
+)
+def test_the_likeliest_rule_is_offered_first(values: list[str], first: str) -> None:
+    """Masking would be offered for ages, or intervals for names."""
+    assert rules.fitting(values)[0] == first
+    assert rules.fitting([]) == []
+
+
+def test_the_groups_of_a_rule_by_hand() -> None:
+    """The preview would show other groups than the table gets."""
+    ages = [str(age) for age in range(20, 40)]
+    found = rules.groups(rules.by_intervals(ages, "5, 10", None, 35.0))
+    assert found["groups"].tolist() == [20, 4, 3, 1]
+    assert found["values in the largest"].tolist() == [1, 5, 10, 20]
+    assert found["such as"].iloc[2] == "20-29 · 30-34 · ≥35"
+    grades = rules.by_order(["good", "bad", "fair", "poor"], "poor\nbad\nfair", "2")
+    assert set(grades.levels[1]) == {"{poor, bad}", "{fair, good}"}
+    assert rules.by_dates(["2020-01-31", "2021-05-01"], ["year", "month"]).levels[1] == ("2020-01", "2021-05")
+
+
+def test_what_makes_no_rule() -> None:
+    """A typing error would end in a traceback."""
+    for wrong in (
+        lambda: rules.by_intervals(["1", "2"], "wide", None, None),
+        lambda: rules.by_intervals(["1", "2"], "2, 3", None, None),
+        lambda: rules.by_order(["a", "b"], "a\nc", "2"),
+        lambda: rules.by_masking(ZIPS, [0]),
+    ):
+        with pytest.raises(ParameterError):
+            wrong()

@@ -1,0 +1,92 @@
+"""Hierarchies by a rule that a person chooses: intervals, masking, an order, dates; and their groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dpcore.anonymize.hierarchies.builders import DATE_LEVELS, dates, intervals, mask, order
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.errors import ParameterError
+from dpcore.schema.date import has_days
+from workbench.ui.language import N_, Words, _
+
+RULES = Words(
+    {
+        "intervals": N_("intervals of numbers"),
+        "masking": N_("masking the last characters"),
+        "order": N_("neighbors in an order"),
+        "dates": N_("parts of dates"),
+    }
+)
+PERIODS = Words({"month": N_("month"), "quarter": N_("quarter"), "year": N_("year"), "decade": N_("decade")})
+EXAMPLES = 3
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def fitting(values: Sequence[str]) -> list[str]:
+    """The rules that these values can follow, the likeliest first."""
+    shown = pd.Series(list(values), dtype="str")
+    if not len(shown):
+        return []
+    if has_days(shown):
+        return ["dates", "masking", "order"]
+    if pd.to_numeric(shown, errors="coerce").notna().all():
+        codes = shown.str.len().nunique() == 1 and int(shown.str.len().iloc[0]) >= 4
+        return ["masking", "intervals", "order"] if codes else ["intervals", "order", "masking"]
+    return ["order", "masking"]
+
+
+def numbers_in(text: str) -> list[float]:
+    """The numbers of a text such as "5, 10, 20". Raises: ParameterError without any."""
+    found = [float(each) for each in _NUMBER.findall(text)]
+    if not found:
+        raise ParameterError("there is no number in {text!r}", remedy="write such as 5, 10, 20", text=text)
+    return found
+
+
+def by_intervals(values: Sequence[str], widths: str, low: float | None, high: float | None) -> Hierarchy:
+    """Intervals of these widths, with open ends. Raises: ParameterError for widths that do not nest."""
+    return intervals(values, numbers_in(widths), low=low, high=high, reason=_("Intervals, by hand."))
+
+
+def by_masking(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
+    """So many last characters masked on each level. Raises: ParameterError without any."""
+    return mask(values, sorted(masked), reason=_("Masked, by hand."))
+
+
+def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
+    """Neighbors in an order joined, so many on each level.
+
+    Args: ordered: one value per line; those that it lacks come last.
+    Raises: ParameterError for sizes that do not nest, or lines that are no values.
+    """
+    lines = [line.strip() for line in ordered.splitlines() if line.strip()]
+    strange = [line for line in lines if line not in set(values)]
+    if strange:
+        raise ParameterError("a line is no value of the column: {line}", remedy="correct it", line=strange[0])
+    complete = [*dict.fromkeys(lines), *(value for value in values if value not in set(lines))]
+    return order(complete, [int(each) for each in numbers_in(sizes)], reason=_("In an order, by hand."))
+
+
+def by_dates(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
+    """These periods, small to large. Raises: ParameterError for values that are no dates."""
+    return dates(values, [each for each in DATE_LEVELS if each in periods], reason=_("Periods, by hand."))
+
+
+def groups(hierarchy: Hierarchy) -> pd.DataFrame:
+    """What each level makes of the values: how many groups, how many values the largest has, and examples."""
+    lines = []
+    for number, labels in enumerate(hierarchy.levels):
+        sizes = pd.Series(labels).value_counts(sort=False)
+        lines.append(
+            {
+                _("level"): number,
+                _("groups"): len(sizes),
+                _("values in the largest"): int(sizes.max()),
+                _("such as"): " · ".join(map(str, sizes.index[:EXAMPLES])),
+            }
+        )
+    return pd.DataFrame(lines)

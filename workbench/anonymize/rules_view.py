@@ -1,0 +1,88 @@
+"""The form that makes a hierarchy by a rule, with its groups before it is taken."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.errors import DpcoreError
+from workbench.anonymize import rules, work
+from workbench.anonymize.work import Work
+from workbench.ui import widgets
+from workbench.ui.language import _
+
+LONGEST = 200
+"""Values that are listed to be put into an order; more keep the order that they have."""
+
+
+def by_rule(current: Work, name: str) -> None:
+    """Choose a rule for a column, look at its groups, and take it."""
+    values = list(current.hierarchies[name].values)
+    values = [value for value in values if value in work.table_values(current, name)]
+    fitting = rules.fitting(values)
+    if not fitting:
+        return
+    key = f"rule-{name}-{current.version}"
+    rule = st.segmented_control(
+        _("Make the levels by a rule"),
+        fitting,
+        default=None,
+        format_func=rules.RULES.__getitem__,
+        key=key,
+    )
+    if rule is None:
+        return
+    try:
+        hierarchy = FORMS[rule](values, key)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    st.dataframe(rules.groups(hierarchy), hide_index=True, key=f"{key}-groups")
+    if st.button(_("Use these levels"), key=f"{key}-use", icon=":material/check:"):
+        work.replace_hierarchy(current, name, hierarchy)
+        st.rerun()
+
+
+def _intervals(values: list[str], key: str) -> Hierarchy:
+    left, middle, right = st.columns(3)
+    widths = left.text_input(_("Widths, each a multiple of the one before"), "5, 10, 20", key=f"{key}-widths")
+    low = middle.number_input(_("One group below"), value=None, key=f"{key}-low")
+    high = right.number_input(_("One group from … on"), value=None, key=f"{key}-high")
+    return rules.by_intervals(values, widths, low, high)
+
+
+def _masking(values: list[str], key: str) -> Hierarchy:
+    longest = max(map(len, values))
+    masked = st.multiselect(
+        _("Last characters that are masked, level by level"),
+        list(range(1, max(2, longest))),
+        list(range(1, max(2, longest)))[:9],
+        key=f"{key}-masked",
+    )
+    return rules.by_masking(values, masked)
+
+
+def _order(values: list[str], key: str) -> Hierarchy:
+    left, right = st.columns([2, 3])
+    sizes = left.text_input(_("Values in a group, level by level"), "2, 4, 8", key=f"{key}-sizes")
+    ordered = ""
+    if len(values) <= LONGEST:
+        ordered = right.text_area(
+            _("The values in their order, one a line"), "\n".join(values), key=f"{key}-order", height=160
+        )
+    return rules.by_order(values, ordered, sizes)
+
+
+def _dates(values: list[str], key: str) -> Hierarchy:
+    periods = st.multiselect(
+        _("Periods, level by level"),
+        list(rules.PERIODS),
+        list(rules.PERIODS),
+        format_func=rules.PERIODS.__getitem__,
+        key=f"{key}-periods",
+    )
+    return rules.by_dates(values, periods)
+
+
+FORMS = {"intervals": _intervals, "masking": _masking, "order": _order, "dates": _dates}
+"""What each of `rules.RULES` asks."""
