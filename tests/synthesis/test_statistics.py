@@ -104,8 +104,8 @@ def test_intervals_hold(loss: dp.PureDP | dp.ZCDP) -> None:
     ("column", "values"),
     [
         (dp.Integer("x", low=0, high=99, bin_width=10), (20,)),
-        (dp.Integer("x", low=0, high=99, bin_width=10), (29, 60)),
-        (dp.Integer("x", low=0, high=99, bin_width=10, special=(999,)), (99, 90)),
+        (dp.Integer("x", low=0, high=99, bin_width=10), (29, 29, 60)),
+        (dp.Integer("x", low=0, high=99, bin_width=10, special=(999,)), (99,)),
         (dp.Real("x", low=0, high=100, cuts=(1, 10, 60)), (10.0, 59.9, 99.0)),
     ],
     ids=["first of a cell", "outwards", "beside a special value", "uneven"],
