@@ -24,6 +24,7 @@ class Cells:
 
     Attributes:
         sizes: declared cells of each column.
+        values: those among them that come first and hold values; others hold what is missing or unreadable.
         ordered: whether a column has an order of numbers or dates.
         labels: one text per cell.
         codes: "original", "release", "bootstrap", "shuffled" -> one array per column.
@@ -31,6 +32,7 @@ class Cells:
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
+    values: tuple[int, ...]
     ordered: tuple[bool, ...]
     labels: tuple[tuple[str, ...], ...]
     codes: dict[str, list[Codes]]
@@ -47,6 +49,7 @@ class Cells:
         return cls(
             names=names,
             sizes=tuple(column.size for column in columns),
+            values=tuple(column.values_size for column in columns),
             ordered=tuple(isinstance(column, IntervalColumn) for column in columns),
             labels=tuple(column.labels for column in columns),
             codes={
@@ -58,12 +61,18 @@ class Cells:
         )
 
     def matrix(self, table: str) -> npt.NDArray[np.float64]:
-        """(rows, features) cell numbers of columns with an order, and a feature per cell of the others."""
+        """(rows, features) the cell number of each column, and a feature for each cell of those without an
+        order, for the first `COARSE` of them."""
         parts = []
         for codes, size, ordered in zip(self.codes[table], self.sizes, self.ordered, strict=True):
-            one_each = codes[:, None] == np.arange(min(size, COARSE))
-            parts.append(codes[:, None].astype(np.float64) if ordered else one_each.astype(np.float64))
+            one_each = codes[:, None] == np.arange(0 if ordered else min(size, COARSE))
+            parts += [codes[:, None].astype(np.float64), one_each.astype(np.float64)]
         return np.column_stack(parts)
+
+    def numbers(self, table: str, column: int) -> npt.NDArray[np.float64]:
+        """(rows,) cell numbers; nan where a row has no value."""
+        codes = self.codes[table][column]
+        return np.where(codes < self.values[column], codes, np.nan)
 
     def coarse(self, table: str, column: int) -> Codes:
         """Cell numbers with neighboring cells merged where there are many."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpcore.errors import ParameterError
 from dpcore.evaluation import measures
 from dpcore.evaluation.cells import Cells
 from dpcore.evaluation.learning import OnProgress
@@ -30,6 +31,7 @@ RARE = 0.01
 """Share of the rows below which a value is rare."""
 EXPECTED = 20
 """Rows that a pair of values should have by chance, at least, before its absence counts as impossible."""
+FOLDS = 3
 TELL_APART_ROWS = 4_000
 """Rows of each table that a classifier is to tell apart, at most."""
 _LEVELS = np.arange(1, 10) / 10
@@ -159,11 +161,20 @@ def propensity(
 
     1 is not at all, as for another sample of the same people; 0 is always. The area under the curve is turned
     into 2 (1 - area). They see cells, not where in its cell a value is. Source: Lopez-Paz, Oquab (2017).
+
+    Raises: ParameterError for tables too small for a threefold cross-validation.
     """
     names = tuple(name for name in schema.domain.names if name in original and name in release)
     rng = np.random.default_rng(_SEED)
     cells = Cells.of(original, release, schema, names)
     rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
+    if rows < FOLDS:
+        raise ParameterError(
+            "the tables have too few rows to train a classifier",
+            remedy="bring an original of at least {original} rows and a release of {release}",
+            original=2 * FOLDS,
+            release=FOLDS,
+        )
     order = rng.permutation(len(original))
     own = cells.matrix("original")[order[:rows]]
     others = (
@@ -308,15 +319,15 @@ def _cramers_v(counts: npt.NDArray[np.int64]) -> float:
 
 
 def _correlations(cells: Cells) -> dict[str, Floats]:
+    """Of every pair of columns with an order, over the rows that have a value in both."""
     size = len(cells.names)
     ordered = [place for place in range(size) if cells.ordered[place]]
     tables = {}
-    for table, codes in cells.codes.items():
+    for table in cells.codes:
         values = np.full((size, size), np.nan)
         if len(ordered) > 1:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                found = np.corrcoef([codes[place].astype(np.float64) for place in ordered])
-            values[np.ix_(ordered, ordered)] = np.nan_to_num(found)
+            numbers = pd.DataFrame({place: cells.numbers(table, place) for place in ordered})
+            values[np.ix_(ordered, ordered)] = np.nan_to_num(numbers.corr().to_numpy())
         tables[table] = values
     return tables
 
@@ -384,6 +395,6 @@ def _told_apart(own: Floats, other: Floats) -> float:
     features = np.concatenate([own, other])
     labels = np.repeat([0, 1], [len(own), len(other)])
     learner = HistGradientBoostingClassifier(max_iter=40, random_state=_SEED)
-    folds = StratifiedKFold(3, shuffle=True, random_state=_SEED)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=_SEED)
     chances = cross_val_predict(learner, features, labels, cv=folds, method="predict_proba")[:, 1]
     return 2 * (1 - max(0.5, float(roc_auc_score(labels, chances))))

@@ -123,6 +123,10 @@ class Protocol(ABC):
         """
         return self.variance(1 / self.categories, people)
 
+    def largest_variance(self, people: int) -> float:
+        """Variance of an estimate, at most, whatever share of the people have the category: it is linear."""
+        return max(self.variance(0, people), self.variance(1, people))
+
 
 def checked_categories(categories: Any) -> int:
     """A number of categories from 2 to `MAX_CATEGORIES`.

@@ -39,22 +39,35 @@ class MeanEstimate:
 
     Attributes:
         mean: in the unit of the numbers; noise may take it outside the bounds.
-        standard_error: from the spread of the reports, which holds the spread of the people too.
+        standard_error: from the spread of the reports, which holds the spread of the people too; at least
+            that of the noise where it is least.
         people: how many reports there are.
+        ends: the two numbers that reports are decoded to, where there are only two; None otherwise.
     """
 
     mean: float
     standard_error: float
     people: int
+    ends: tuple[float, float] | None = None
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Lower and upper end, by the normal approximation."""
+        """Lower and upper end, by the normal approximation.
+
+        Of two-valued reports by the score interval of their share (Wilson 1927), which keeps its level where
+        nearly all reports are equal.
+        """
         if not 0 < confidence < 1:
             raise ParameterError(
                 "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
             )
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * self.standard_error
-        return self.mean - reach, self.mean + reach
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        if self.ends is None:
+            return self.mean - z * self.standard_error, self.mean + z * self.standard_error
+        low, high = self.ends
+        share, part = (self.mean - low) / (high - low), z * z / self.people
+        center = (share + part / 2) / (1 + part)
+        reach = math.sqrt(max(share * (1 - share), 0.0) * part + part * part / 4) / (1 + part)
+        return low + (center - reach) * (high - low), low + (center + reach) * (high - low)
 
 
 @dataclass(frozen=True, init=False)
@@ -128,12 +141,14 @@ class NumericMechanism(ABC):
         decoded = self.decode(reports)
         if not decoded.size:
             raise ParameterError("there are no reports", remedy="collect at least one answer")
-        worst = max(self.variance(value) for value in (self.low, (self.low + self.high) / 2, self.high))
-        spread = float(decoded.var(ddof=1)) if decoded.size > 1 else worst
+        noise = [self.variance(value) for value in (self.low, (self.low + self.high) / 2, self.high)]
+        spread = max(float(decoded.var(ddof=1)), min(noise)) if decoded.size > 1 else max(noise)
+        ends = self.decode(np.arange(2)) if self.report_values == 2 else None
         return MeanEstimate(
             mean=float(decoded.mean()),
             standard_error=math.sqrt(spread / decoded.size),
             people=decoded.size,
+            ends=None if ends is None else (float(ends[0]), float(ends[1])),
         )
 
 

@@ -29,11 +29,13 @@ class Option:
     Attributes:
         standard_error: of a frequency, as a share of the people: the root of the variance's average over the
             categories, which does not depend on what people answer.
-        times_best: this error over the least one of all options; 1 for the best.
+        largest_error: the same of one category, at most, whatever people answer.
+        times_best: standard error over the least one of all options; 1 for the best.
     """
 
     protocol: Protocol
     standard_error: float
+    largest_error: float
     times_best: float
 
 
@@ -50,7 +52,12 @@ def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ..
     errors = [math.sqrt(protocol.mean_variance(people)) for protocol in protocols]
     best = min(errors)
     options = [
-        Option(protocol=protocol, standard_error=error, times_best=max(1.0, error / best))
+        Option(
+            protocol=protocol,
+            standard_error=error,
+            largest_error=math.sqrt(protocol.largest_variance(people)),
+            times_best=max(1.0, error / best),
+        )
         for protocol, error in zip(protocols, errors, strict=True)
     ]
     return tuple(sorted(options, key=lambda option: round(option.times_best, 9)))

@@ -77,13 +77,18 @@ class Several:
         return tuple(protocol.estimate(each) for protocol, each in zip(self.protocols, reports, strict=True))
 
     def mean_variances(self, people: int) -> tuple[float, ...]:
-        """Variance of a frequency of each question, on average over its categories, for the noise alone.
+        """Variance of a frequency of each question, on average over its categories.
 
-        Under "sample" a question has people / questions answers; that these are drawn from the people adds
-        share (1 - share) / answers, which is small beside it.
+        Under "sample" a question has people / questions answers. That these are drawn from the people adds
+        share (1 - share) (1 / answers - 1 / people), on average over the categories at most that of even
+        shares.
         """
         answers = people if self.way == "split" else max(1, people // len(self.protocols))
-        return tuple(protocol.mean_variance(answers) for protocol in self.protocols)
+        drawn = 1 / answers - 1 / people
+        return tuple(
+            protocol.mean_variance(answers) + (1 - 1 / protocol.categories) / protocol.categories * drawn
+            for protocol in self.protocols
+        )
 
 
 def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:

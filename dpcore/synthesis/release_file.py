@@ -76,7 +76,8 @@ def _check_words(release: Release) -> None:
     if isinstance(release.model, Figures):
         release.schema.column(release.model.column)
         for figure in release.model.figures:
-            found = (figure.value, figure.half_width or 0.0, figure.rank_error or 0.0)
+            ends = figure.cell or ()
+            found = (figure.value, figure.half_width or 0.0, figure.rank_error or 0.0, *ends)
             if not isinstance(figure.name, str) or not all(map(math.isfinite, found)):
                 raise _not_one()
     if isinstance(release.model, FoundCategories):

@@ -3,7 +3,8 @@
 The number of rows, the sum and the sum of squares come from one noisy vector, of which a row changes every
 entry by at most one on the scale of the public bounds. A quantile comes from a private choice among the
 column's cells, or from a noisy histogram: whichever states the smaller error in ranks before anything is
-read. Cells are taken at their middle: what a wide cell hides stays hidden.
+read. Cells are taken at their middle: what a wide cell hides stays hidden, and the intervals hold wherever in
+their cells the values lie.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class Statistics(Recipe):
     Attributes:
         centers: middle of each cell of values, rising; in the unit of the column. Cells after these, such as
             the one for missing values, are not counted.
+        half_cells: how far a value may be from the middle of each cell, in the same unit; none where every
+            cell is one value.
         moments: whether mean, variance and standard deviation are asked for.
         quantiles: orders such as "1/2" for the median, each above 0 and below 1.
     """
@@ -59,9 +62,11 @@ class Statistics(Recipe):
     centers: tuple[float, ...]
     moments: bool = True
     quantiles: tuple[Number, ...] = (Fraction(1, 2),)
+    half_cells: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centers", tuple(map(float, self.centers)))
+        object.__setattr__(self, "half_cells", tuple(map(float, self.half_cells)))
         orders = tuple(
             exact("quantile", order, at_most=1).limit_denominator(1000) for order in self.quantiles
         )
@@ -73,6 +78,13 @@ class Statistics(Recipe):
         if not self.centers or (np.diff(self.centers) <= 0).any():
             raise ParameterError(
                 "the centers of column {column!r} must rise", remedy="use Statistics.of", column=self.column
+            )
+        halves = self.half_cells or (0.0,) * len(self.centers)
+        if len(halves) != len(self.centers) or not all(0 <= half < math.inf for half in halves):
+            raise ParameterError(
+                "the cells of column {column!r} need half a width for each center, none below 0",
+                remedy="use Statistics.of",
+                column=self.column,
             )
 
     @classmethod
@@ -87,8 +99,13 @@ class Statistics(Recipe):
                 remedy="choose a column of whole or real numbers",
                 column=column,
             )
-        centers = tuple(map(float, centers_of(declared)))
-        return cls(column=column, centers=centers, moments=moments, quantiles=tuple(quantiles))
+        return cls(
+            column=column,
+            centers=tuple(map(float, centers_of(declared))),
+            half_cells=tuple(map(float, (_lasts(declared) - declared.edges[:-1]) / 2)),
+            moments=moments,
+            quantiles=tuple(quantiles),
+        )
 
     def check(self, domain: Domain) -> None:
         """Refuse an unknown column, or one of fewer cells."""
@@ -112,7 +129,7 @@ class Statistics(Recipe):
         """Half-width of the interval of the mean of so many rows, in the column's unit, at most. Public."""
         deviation = sums_deviation(rows=rows, entries=3, loss=self._moment_loss(loss))
         width = half_width(2 * deviation**2, _noise(loss), LEVEL)
-        return width / max(people, 1.0) * self._reach
+        return width / max(people, 1.0) * self._reach + self._half_cell
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
         """How far, in rows, the rank of a quantile may be off with chance 0.95, and by which way. Public.
@@ -152,7 +169,12 @@ class Statistics(Recipe):
                     for order in self._orders
                 ]
             found += [
-                Figure(name=f"quantile {order}", value=self.centers[cell], rank_error=error)
+                Figure(
+                    name=f"quantile {order}",
+                    value=self.centers[cell],
+                    rank_error=error,
+                    cell=(self.centers[cell] - self._halves[cell], self.centers[cell] + self._halves[cell]),
+                )
                 for order, cell in zip(self._orders, cells, strict=True)
             ]
         return marginals, Figures(column=self.column, total=max(total, 0.0), figures=tuple(found))
@@ -178,13 +200,15 @@ class Statistics(Recipe):
             centers=tuple(fields["centers"]),
             moments=fields["moments"],
             quantiles=tuple(fields["quantiles"]),
+            half_cells=tuple(fields.get("half_cells", ())),
         )
 
     def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
         """Noisy number of rows; mean, variance and deviation with intervals, to first order in the noise.
 
         With q = (sum of 2 x^2 - 1) / n, m = (sum of x) / n and noise z: n (m' - m) = z1 - m z0, and
-        n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0.
+        n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0. Values up to h from the middle of their cell move
+        the mean by at most h, and the deviation s by at most h, so the variance by at most (2 s + h) h.
         """
         loss = self._moment_loss(measurer.loss)
         size = measurer.domain.size(self.column)
@@ -209,11 +233,22 @@ class Statistics(Recipe):
         # sqrt(v) moves by at most sqrt(v + off) - sqrt(v) up and sqrt(v) - sqrt(v - off) down
         down = deviation - math.sqrt(max(variance - off, 0.0))
         spread = max(down, math.sqrt(variance + off) - deviation)
+        hidden = self._half_cell
+        squared = (2 * reach * (deviation + spread) + hidden) * hidden
+        off_mean, off_spread = reach * width(1.0, mean) + hidden, reach * spread + hidden
         return total, [
-            Figure(name="mean", value=self._middle + reach * mean, half_width=reach * width(1.0, mean)),
-            Figure(name="variance", value=reach**2 * variance, half_width=reach**2 * off),
-            Figure(name="standard deviation", value=reach * deviation, half_width=reach * spread),
+            Figure(name="mean", value=self._middle + reach * mean, half_width=off_mean),
+            Figure(name="variance", value=reach**2 * variance, half_width=reach**2 * off + squared),
+            Figure(name="standard deviation", value=reach * deviation, half_width=off_spread),
         ]
+
+    @property
+    def _halves(self) -> tuple[float, ...]:
+        return self.half_cells or (0.0,) * len(self.centers)
+
+    @property
+    def _half_cell(self) -> float:
+        return max(self._halves)
 
     @property
     def _orders(self) -> tuple[Fraction, ...]:
@@ -239,14 +274,22 @@ class Figure:
     """One noisy statistic, in the unit of its column.
 
     Attributes:
-        half_width: of its interval at the level 0.95 over the noise, in the same unit; None for a quantile.
+        half_width: of its interval at the level 0.95 over the noise, in the same unit, wherever values lie
+            in their cells; None for a quantile.
         rank_error: how many rows its rank may be off, with chance 0.95; None for a moment.
+        cell: lowest and highest value of the cell that a quantile is the middle of; None for a moment.
     """
 
     name: str
     value: float
     half_width: float | None = None
     rank_error: float | None = None
+    cell: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.cell is not None:
+            low, high = self.cell
+            object.__setattr__(self, "cell", (low, high))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -286,9 +329,13 @@ class Figures:
 
 def centers_of(column: IntervalColumn) -> Values:
     """Middle of each cell of values; a cell of whole numbers has its middle among them."""
-    ends = column.edges[1:] - 1 if isinstance(column, Integer) else column.edges[1:]
-    middle: Values = (column.edges[:-1] + ends) / 2
+    middle: Values = (column.edges[:-1] + _lasts(column)) / 2
     return middle
+
+
+def _lasts(column: IntervalColumn) -> Values:
+    """The highest value of each cell."""
+    return column.ends - 1 if isinstance(column, Integer) else column.ends
 
 
 def _crossed(counts: Values, order: Fraction) -> int:

@@ -263,7 +263,7 @@ def test_rows_follow_the_probabilities(releases: list[dp.Release]) -> None:
 def test_ages_that_nobody_has(releases: list[dp.Release], true: np.ndarray) -> None:
     """SEEDS A14: noise on the 27 empty ages brings some rows there, never more than plain clipping does."""
     rows = np.array([(true[release.sample(32_561)["age"]] == 0).sum() for release in releases])
-    assert laws.at_least(int(((rows >= 3) & (rows <= 27)).sum()), REPEATS, 0.95)
+    assert laws.at_least(int((rows <= 27).sum()), REPEATS, 0.975)  # of clipping: 95 % in 4 .. 27, mean 13.6
     assert 8 < rows.mean() < 13.6
 
 

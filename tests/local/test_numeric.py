@@ -75,7 +75,9 @@ def test_unbiased_with_the_stated_variance(kind: type[NumericMechanism], epsilon
     stated = mechanism.variance(value)
     assert laws.mean_fits(decoded, value, stated)
     assert not laws.mean_fits(decoded, value + 0.05 * math.sqrt(stated), stated)
-    assert 0.95 < decoded.var() / stated < 1.05
+    squares = (decoded - value) ** 2
+    assert laws.mean_fits(squares, stated, squares.var())
+    assert not laws.mean_fits(squares, 1.25 * stated, squares.var())
 
 
 def test_rounding_then_response_is_duchi() -> None:
@@ -136,6 +138,33 @@ def test_intervals_cover(kind: type[NumericMechanism]) -> None:
         held += low <= values.mean() <= high
     assert laws.at_least(held, 1_000, 0.94)
     assert mechanism.estimate(reports[0][:1]).standard_error > 0
+
+
+@pytest.mark.parametrize(("epsilon", "people"), [(5, 2), (6, 100)])
+@pytest.mark.parametrize("kind", [dl.RoundedResponse, dl.Duchi], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("value", [0, 100])
+def test_intervals_cover_where_all_reports_are_equal(
+    kind: type[NumericMechanism], epsilon: int, people: int, value: int
+) -> None:
+    """With everybody at a bound the interval was one point, off the bound: it held in 1 to 18 of 100."""
+    mechanism, surveys = kind(low=0, high=100, epsilon=epsilon), 1_000
+    reports = mechanism.perturb(np.full(surveys * people, value)).reshape(surveys, people)
+    held = twin = 0
+    for each in reports:
+        estimate = mechanism.estimate(each)
+        low, high = estimate.interval(0.95)
+        held += low <= value <= high
+        spread = mechanism.decode(each).std(ddof=1) / math.sqrt(people)
+        twin += abs(estimate.mean - value) <= 1.96 * spread
+    assert laws.at_least(held, surveys, 0.95)
+    assert not laws.at_least(twin, surveys, 0.95)  # the twin: the spread of the reports alone
+
+
+def test_two_equal_reports_are_not_certain() -> None:
+    """Two reports that happen to be alike had an interval of no width."""
+    mechanism = dl.Piecewise(low=0, high=100, epsilon=1)
+    least = math.sqrt(mechanism.variance(50) / 2)
+    assert mechanism.estimate([40_000, 40_000]).standard_error == pytest.approx(least)
 
 
 @every

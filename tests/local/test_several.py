@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import dpcore.local as dl
 from dpcore.errors import ParameterError
@@ -56,6 +57,19 @@ def test_sampling_beats_splitting_many_questions() -> None:
     """Why sampling is offered: with many questions a small share of epsilon costs more than fewer answers."""
     ways = [make(dl.OptimizedUnary, [4] * 10, 1).mean_variances(10_000)[0] for make in (dl.split, dl.sample)]
     assert ways[1] < ways[0] / 5
+
+
+def test_stated_variance_holds_the_draw_of_the_people() -> None:
+    """At a large epsilon the error of asking a part of the people is nearly all of it, and was left out."""
+    people, runs = 1_000, 400
+    design = dl.sample(dl.RandomizedResponse, [2, 2, 2, 2], 8)
+    codes = np.arange(people) % 2
+    found = [design.estimate(design.perturb([codes] * 4))[0].frequencies[0] - 0.5 for _run in range(runs)]
+    measured, stated = float(np.mean(np.square(found))), design.mean_variances(people)[0]
+    bounds = stats.chi2.ppf([5e-7, 1 - 5e-7], runs) / runs
+    assert bounds[0] < measured / stated < bounds[1]
+    noise = design.protocols[0].mean_variance(people // 4)
+    assert measured / noise > bounds[1]  # the twin: the noise alone
 
 
 def test_refusals() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from workbench.evaluate import heavy, sweep
 
@@ -171,6 +172,17 @@ def test_marginals_and_independent_columns(opened):
     assert any("better" in each.value for each in opened.at.dataframe)
     opened.set("selectbox", "Release", opened.at.selectbox[0].options[1])
     assert opened.errors == ""
+
+
+def test_a_release_of_a_part_is_not_judged_by_the_whole(wide):
+    """Counts of women would be called wrong for being fewer than those of all people."""
+    recipe = dp.Histogram(column="age")
+    for part in (None, {"sex": "F"}):
+        wide.curator.run(recipe, dp.PureDP(epsilon="1/10"), part=part)
+    wide.go("evaluate")
+    assert wide.errors == ""
+    assert len(wide.at.selectbox[0].options) == 2  # the whole one, and a file
+    assert "1 releases of a part" in wide.text
 
 
 def test_learning_runs_when_asked(wide):

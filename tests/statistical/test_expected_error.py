@@ -8,6 +8,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.synthesis.likely import likely
+from tests.statistical import laws
 
 RUNS = 20
 TABLES = {"small": (300, (5, 8, 12)), "middle": (3_000, (10, 20, 30, 15)), "large": (30_000, (40, 60, 25))}
@@ -19,7 +20,8 @@ def test_the_promised_interval_holds_about_as_often_as_it_says(name: str, loss: 
     """A promise three times too wide makes people overspend (D11); one that is too narrow is a lie.
 
     The published one-way counts of Tree have the noise that `likely` says, for the number of rows that there
-    is. 20 runs of 25 to 125 cells: the share inside a 95 % interval, in whole rows, is between 93 and 99 %.
+    is. 20 runs of 25 to 125 cells: the share inside a 95 % interval is credibly 95 % or more, and
+    not above 97 %.
     """
     rows, sizes = TABLES[name]
     draw = np.random.default_rng(7)
@@ -45,5 +47,6 @@ def test_the_promised_interval_holds_about_as_often_as_it_says(name: str, loss: 
             inside += int((off <= half).sum())
             far_inside += int((off <= bound[clique]).sum())
             cells += off.size
-    assert 0.93 <= inside / cells <= 0.99, inside / cells
+    assert laws.at_least(inside, cells, 0.95), inside / cells
+    assert laws.at_least(cells - inside, cells, 0.03), inside / cells
     assert far_inside / cells > 0.99 or name == "large", "the twin: the bound without rows is too wide"

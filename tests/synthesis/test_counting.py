@@ -103,7 +103,7 @@ def test_intervals_hold_and_a_narrow_one_would_not() -> None:
             found = count_rows(release, where)
             held[i] += found.low <= true[i] <= found.high
             middle, half = (found.low + found.high) / 2, (found.high - found.low) / 4
-            narrow[i] += abs(true[i] - middle) <= half / 2
+            narrow[i] += abs(true[i] - middle) <= half
     assert held.min() >= 267, held
     assert narrow[:4].max() < 267, narrow
 

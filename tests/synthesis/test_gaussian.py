@@ -279,7 +279,7 @@ def test_cells_are_split_by_noisy_numbers_only(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_feature_groups_are_recovered(seed: int) -> None:
-    """SEEDS P11, P3: two planted blocks (r = 0.9 inside, 0 across) at epsilon 1 and 5,000 rows."""
+    """SEEDS P11: two planted blocks (r = 0.9 inside, 0 across) at epsilon 1 and 5,000 rows."""
     rng = np.random.default_rng(seed)
     blocks = rng.normal(0, 1, (5_000, 2))
     numbers = {

@@ -127,7 +127,7 @@ def _command(process: int) -> bytes:
 
 
 def test_others_work_while_a_file_is_read() -> None:
-    """A file would hold the interpreter: another person's page took 26 s."""
+    """A file would hold the interpreter: another person's page waited for as long as it was read, 26 s."""
     data = b"a,b\n" + b"1,x y z\n" * 400_000
     longest = 0.0
     done = threading.Event()
@@ -141,10 +141,12 @@ def test_others_work_while_a_file_is_read() -> None:
 
     other = threading.Thread(target=work)
     other.start()
+    began = time.monotonic()
     reading.read(data, "x.csv", key=KEY)
+    took = time.monotonic() - began
     done.set()
     other.join()
-    assert longest < 1
+    assert longest < took / 2
 
 
 @pytest.mark.parametrize("text", ['" " ', ' a" ', '"" ', " ", '"|', '""|"a', "x  "])

@@ -16,7 +16,15 @@ from workbench.ui.wording import plain
 def choose(curator: Curator) -> Candidate | None:
     """Ask which one; None while there is nothing to judge."""
     titles, shown = _titles(curator), session.session().shown
-    if len(titles) == 1:
+    of_parts = sum(bool(line["part"]) for line in releases.earlier(curator))
+    if of_parts:
+        st.caption(
+            _(
+                "{count} releases of a part of the table are not offered here: beside the whole original "
+                "they would look wrong where they are right."
+            ).format(count=of_parts)
+        )
+    if len(titles) == 1 and not of_parts:
         st.info(_("There is no release of this data set yet."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/arrow_forward:")
     order = list(titles)
@@ -55,6 +63,7 @@ def _titles(curator: Curator) -> dict[str, str]:
     titles = {
         line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
         for line in releases.earlier(curator)
+        if not line["part"]
     }
     if isinstance(made, AnonymizedTable):
         titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=", ".join(made.guarantee.models))

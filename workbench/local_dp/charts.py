@@ -36,7 +36,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
         x=x,
         y=altair.Y(
             "error:Q",
-            title=_("off by, in 95 of 100 surveys"),
+            title=_("off by at most, in 95 of 100 surveys"),
             axis=altair.Axis(format="~%"),
             scale=altair.Scale(type="log"),
         ),

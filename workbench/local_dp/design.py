@@ -28,7 +28,7 @@ def half_width(standard_error: float) -> float:
 
 def people_for(option: dl.Option, people: int, half: float) -> int:
     """How many people it takes for this half width, when `option` was computed for `people`."""
-    return math.ceil(people * (half_width(option.standard_error) / half) ** 2)
+    return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
 
 def errors_by_people(categories: int, epsilon: float, people: int) -> pd.DataFrame:
@@ -36,7 +36,7 @@ def errors_by_people(categories: int, epsilon: float, people: int) -> pd.DataFra
     sizes = [max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)]
     return pd.DataFrame(
         [
-            {"protocol": option.protocol.name, "people": size, "error": half_width(option.standard_error)}
+            {"protocol": option.protocol.name, "people": size, "error": half_width(option.largest_error)}
             for size in sorted(set(sizes))
             for option in dl.recommend(categories, repr(epsilon), size)
         ]
@@ -47,7 +47,7 @@ def errors_by_epsilon(categories: int, epsilon: float, people: int) -> pd.DataFr
     """Expected half width of each protocol for other epsilons."""
     return pd.DataFrame(
         [
-            {"protocol": option.protocol.name, "epsilon": each, "error": half_width(option.standard_error)}
+            {"protocol": option.protocol.name, "epsilon": each, "error": half_width(option.largest_error)}
             for each in sorted({*EPSILONS, epsilon})
             for option in dl.recommend(categories, repr(each), people)
         ]

@@ -67,8 +67,12 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
     option = by_name[name]
     question = dl.Question(text=text, categories=answers, protocol=name, epsilon=repr(epsilon))
     off, bits, more = st.columns(3)
-    half = design.half_width(option.standard_error)
-    off.metric(_("Off by"), plus_minus(half), help=_("The share of an answer, in 95 of 100 surveys."))
+    half = design.half_width(option.largest_error)
+    off.metric(
+        _("Off by"),
+        plus_minus(half),
+        help=_("The share of an answer, at most, whatever people answer, in 95 of 100 surveys."),
+    )
     bits.metric(
         _("Size of a report"),
         _("{bits} bits").format(bits=f"{option.protocol.report_bits:,}"),

@@ -121,5 +121,6 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
     for kind in MECHANISMS:
         mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
         found = mechanism.estimate(mechanism.perturb(values))
-        lines.append((mechanism.name, found.mean, (found.interval(0.95)[1] - found.mean), True))
+        below, above = found.interval(0.95)
+        lines.append((mechanism.name, found.mean, max(found.mean - below, above - found.mean), True))
     return pd.DataFrame(lines, columns=["way", "mean", "off", "private"])

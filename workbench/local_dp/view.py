@@ -214,7 +214,8 @@ def decoded(lines: str | bytes) -> None:
         )
     )
     widgets.show_chart(charts.shares(simulate.estimates(question, estimate)), key="local-decoded")
-    low, high = estimate.interval(0.95)
+    # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
+    low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())
     st.write(
         _("Most said {answer}: between {low} and {high} of those who answered, in 95 of 100 cases.").format(

@@ -48,7 +48,7 @@ def reason(options: Sequence[dl.Option]) -> str:
         return _("{best} errs least, and no more than {others}, which is less simple.").format(
             best=TITLES[best.protocol.name], others=", ".join(TITLES[each.protocol.name] for each in alike)
         )
-    return _("{best} errs least: {least}, against {more} of {other}.").format(
+    return _("{best} errs least, on average over the answers: {least}, against {more} of {other}.").format(
         best=TITLES[best.protocol.name],
         least=plus_minus(half_width(best.standard_error)),
         more=plus_minus(half_width(other.standard_error)),

@@ -20,7 +20,7 @@ from workbench.report.document import Document, Picture, Table, linked, page
 from workbench.report.drawing import bars, grid
 from workbench.ui.charts import fold
 from workbench.ui.language import N_, Words, _, said
-from workbench.ui.wording import USUAL_DELTA, epsilon_words, guarantee_words, loss_words, number
+from workbench.ui.wording import USUAL_DELTA, epsilon_words, figure_words, guarantee_words, loss_words, number
 from workbench.ui.wording import printable as shown
 
 MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
@@ -177,7 +177,7 @@ def _figures(model: Figures) -> Picture:
         name = FIGURES[figure.name] if figure.name in FIGURES else _quantile(figure.name)
         off = "" if figure.half_width is None else f"± {number(figure.half_width)}"
         places = "" if figure.rank_error is None else f"± {number(figure.rank_error)}"
-        lines.append((name, number(figure.value), off, places))
+        lines.append((name, figure_words(figure), off, places))
     return Picture(
         title=_("{column}: each interval holds in 95 of 100 cases").format(column=shown(model.column)),
         table=Table(

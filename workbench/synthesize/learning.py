@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -9,13 +10,13 @@ from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
-from dpcore.schema import Boolean, Categorical, Integer, Real
+from dpcore.schema import Boolean, Categorical, Integer, IntervalColumn, Real
 from dpcore.synthesis import Figures, Gaussian, GaussianModel, Recipe, Statistics
 from dpcore.synthesis.statistics import centers_of
 from workbench.store.datasets import DataSet
 from workbench.ui import releases, widgets
 from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import number, plain
+from workbench.ui.wording import figure_words, number, plain
 
 CLASS_ROWS = (100, 1_000, 10_000)
 ORDERS = {"1/10": "10 %", "1/4": "25 %", "1/2": "50 %", "3/4": "75 %", "9/10": "90 %"}
@@ -146,7 +147,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
             [
                 {
                     _("figure"): _figure_name(figure.name),
-                    _("value"): number(figure.value),
+                    _("value"): figure_words(figure),
                     _("off by, at most"): ""
                     if figure.half_width is None
                     else f"± {number(figure.half_width)}",
@@ -205,13 +206,21 @@ def show_classes(release: Release, model: GaussianModel) -> None:
         for code, label in enumerate(labels):
             mean, spread = float(means[code, number_]), float(variances[code, number_]) ** 0.5
             if isinstance(column, Integer | Real):
-                low, high = centers_of(column)[[0, -1]]
-                mean, spread = low + (mean + 1) / 2 * (high - low), spread * (high - low) / 2
+                mean, spread = on_scale(column, mean, spread)
             line[label] = f"{number(mean)} ± {number(spread)}"
         lines.append(line)
     st.markdown(_("**What each class is like: mean ± standard deviation, from the noisy sums alone.**"))
     st.dataframe(pd.DataFrame(lines), hide_index=True)
     st.caption(_("Columns that are no numbers are shown where their cells lie between -1 and 1."))
+
+
+def on_scale(column: IntervalColumn, mean: float, spread: float) -> tuple[float, float]:
+    """A mean and a deviation of places, evenly from -1 for the first cell to 1 for the last, in the column's
+    unit; the deviation is half of what lies within one of the mean."""
+    centers, cells = centers_of(column), np.arange(column.values_size)
+    places = (np.array([mean, mean - spread, mean + spread]) + 1) / 2 * (column.size - 1)
+    middle, low, high = np.interp(places, cells, centers)
+    return float(middle), float(high - low) / 2
 
 
 def _figure_name(name: str) -> str:

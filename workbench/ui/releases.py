@@ -15,7 +15,7 @@ from workbench.ui.wording import amount
 
 
 def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
-    """Releases of this data set, newest first: request id, when, what, at which cost."""
+    """Releases of this data set, newest first: request id, when, what, at which cost, of which part."""
     return of_lines(data_set.lines(), data_set.account)
 
 
@@ -33,6 +33,7 @@ def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
             "when": when[line.request_id][:16].replace("T", " "),
             "what": describe(line.content["recipe"]),
             "cost": amount(line.charge.units, account),
+            "part": "" if line.charge.part is None else line.charge.part[1],
         }
         for line in reversed(asked)
     ]

@@ -13,6 +13,7 @@ from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
+from dpcore.synthesis.statistics import Figure
 from workbench.ui.language import N_, Words, _, problem_and_remedy
 
 SAMPLE_TITLES = Words({"census": N_("Census"), "hospital": N_("Hospital visits")})
@@ -74,6 +75,16 @@ def number(value: float) -> str:
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def figure_words(figure: Figure) -> str:
+    """The value of a statistic; of a quantile, which is known to its cell, the cell's bounds with it."""
+    low, high = figure.cell or (figure.value, figure.value)
+    if low == high:
+        return number(figure.value)
+    return _("{low} to {high}, middle {value}").format(
+        low=number(low), high=number(high), value=number(figure.value)
+    )
 
 
 def amount(units: int, account: Account) -> str:

@@ -33,12 +33,13 @@ def closest_record(scene: Scene) -> AttackResult:
     """Share of released rows that are closer to a row of the original than to any row of the control.
 
     Half of the released rows are asked that, the other half whether they are closer to the control; ties are
-    decided by chance. Without a control, the rival is the rest of the release. Baseline: a half.
+    decided by chance. Without a control, the rival is the rest of the release. Baseline: a half. Each half
+    has at most as many rows as there are people: more would meet the same few, and not be independent.
     """
-    order = scene.rng.permutation(len(scene.release))[: 2 * scene.attempts]
-    probes = scene.release.take(order)
     rival = scene.control or scene.release
     people = min(len(scene.original), len(rival))
+    order = scene.rng.permutation(len(scene.release))[: 2 * min(scene.attempts, people)]
+    probes = scene.release.take(order)
     original = scene.original.take(scene.rng.permutation(len(scene.original))[:people])
     _, to_original = nearest(probes, original, scene.rng)
     if scene.control:

@@ -11,6 +11,9 @@ import pytest
 import dpcore as dp
 from dpcore.errors import DisclosureError, ParameterError
 from dpcore.evaluation.attacks import Attacks, Disclosure, HeldOut, disclosure
+from dpcore.evaluation.attacks.base import Scene
+from dpcore.evaluation.attacks.copies import closest_record
+from dpcore.evaluation.records import records
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
 from tests.statistical import laws
@@ -58,6 +61,23 @@ def test_false_alarms_are_rare(seed: int) -> None:
     """Five samples and six attacks must not find more than chance does."""
     found = disclosure(people(600, 10 + seed), people(600, 20 + seed), SCHEMA, control=people(600, 30 + seed))
     assert len(found.found) <= 1
+
+
+def test_few_people_do_not_bring_false_alarms() -> None:
+    """With ten people 23 of 100 independent samples were called copies: 1,000 rows met the same ten."""
+    runs, false = 100, 0
+    for seed in range(runs):
+        frames = [people(rows, 100 * part + seed) for part, rows in enumerate((10, 1_000, 10))]
+        tables = records(frames, SCHEMA)
+        scene = Scene(
+            original=tables[0],
+            release=tables[1],
+            control=tables[2],
+            attempts=500,
+            rng=np.random.default_rng(seed),
+        )
+        false += closest_record(scene).found
+    assert laws.at_least(runs - false, runs, 0.95), false
 
 
 def test_a_few_copied_rows_are_seen_as_copies() -> None:

@@ -65,8 +65,8 @@ def test_people_for_a_wanted_error() -> None:
     option = dl.recommend(8, 1, 1_000)[0]
     people = design.people_for(option, 1_000, 0.02)
     again = dl.recommend(8, 1, people)[0]
-    assert design.half_width(again.standard_error) <= 0.02
-    assert design.half_width(dl.recommend(8, 1, people - 1)[0].standard_error) > 0.0199
+    assert design.half_width(again.largest_error) <= 0.02
+    assert design.half_width(dl.recommend(8, 1, people - 1)[0].largest_error) > 0.0199
 
 
 @pytest.mark.parametrize(

@@ -295,8 +295,8 @@ def test_a_commit_whose_answer_was_lost_is_no_second_one(kind: SqlKind) -> None:
 
 
 def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
-    """30 spenders that wait for a lock made a mere read wait for 9.5 s."""
-    ledger = kind.open(lock_timeout=3.0)
+    """30 spenders that wait for a lock made a mere read wait until they had given up, for 9.5 s."""
+    ledger = kind.open(lock_timeout=20.0)
     ledger.open(account())
     is_sqlite = kind.settings.database_url.startswith("sqlite")
     refused: list[str] = []
@@ -313,14 +313,12 @@ def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
         for writer in writers:
             writer.start()
         time.sleep(0.5)
-        started = time.monotonic()
         assert ledger.standing(DATASET).balance.left == 1_000_000
         assert len(ledger.lines(DATASET)) == 1
-        waited = time.monotonic() - started
-        assert any(writer.is_alive() for writer in writers)
+        assert not refused  # all of them still wait
+        assert all(writer.is_alive() for writer in writers)
     for writer in writers:
         writer.join()
-    assert waited < 1.0
 
 
 @pytest.mark.postgres
