@@ -67,7 +67,7 @@ def show(tables: Iterable[Table], *, as_json: bool) -> None:
         print(json.dumps({"tables": lines, "peak_memory_mb": peak_mb()}, indent=1, default=float))
         return
     for table in answers:
-        print(_text(table))
+        print(text_of(table))
     print(f"peak memory {peak_mb():.0f} MB")
 
 
@@ -87,7 +87,8 @@ def peer(packages: Sequence[str], script: str, *words: str) -> str | None:
         return ended.stdout.splitlines()[-1]
 
 
-def _text(table: Table) -> str:
+def text_of(table: Table) -> str:
+    """A table with its columns in line."""
     columns = list(dict.fromkeys(name for line in table.lines for name in line))
     rows = [[_cell(line.get(name)) for name in columns] for line in table.lines]
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]

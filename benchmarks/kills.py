@@ -8,7 +8,6 @@ PostgreSQL server, that is tried too, in a schema of its own. Prints a table, or
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import random
 import signal
@@ -105,10 +104,11 @@ def main() -> None:
     asked = parser.parse_args()
     url = os.environ.get("DATABASE_URL", "")
     with tempfile.TemporaryDirectory() as folder:
-        local = Settings(data_dir=Path(folder))
+        local = Settings(data_dir=Path(folder) / "local")
         lines = [tried("SQLite file", local, Path(folder) / "sqlite", asked.kills)]
         if url.startswith("postgres"):
-            with schema_on(dataclasses.replace(local, database_url=url, key=os.urandom(32))) as server:
+            other = Settings(data_dir=Path(folder) / "other", database_url=url, key=os.urandom(32))
+            with schema_on(other) as server:
                 lines.append(tried("PostgreSQL", server, Path(folder) / "postgres", asked.kills))
     show([Table(title="Killed spenders", lines=lines)], as_json=asked.json)
 

@@ -8,6 +8,7 @@ Prints tables, or JSON with --json. `--most N` leaves out larger crowds, `--rows
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import sys
@@ -24,8 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.harness import Table, arguments, show
 from tests.workbench.web.client import Server, Visitor, get, serving
+from tests.workbench.web.memory import canaries, readable
 
 CROWDS = (1, 5, 10, 20, 40)
+VALUES = 300
+"""Values of each tab that comes and goes; so many are taken for no categories, which would be declared."""
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -42,11 +46,11 @@ def used(server: Server) -> tuple[float, float]:
     return (int(stat[11]) + int(stat[12])) / TICK, resident * os.sysconf("SC_PAGESIZE") / 2**20
 
 
-def visit(server: Server, number: int) -> tuple[Visitor, float, float]:
+def visit(server: Server, number: int, content: bytes = b"") -> tuple[Visitor, float, float]:
     """One person: seconds until the table was read, and until it was open."""
     visitor = Visitor(server.host).run(seconds=120)
     began = time.monotonic()
-    visitor.upload(table(number))
+    visitor.upload(content or table(number))
     read = time.monotonic()
     if any(each.label.startswith("All of this") for each in visitor.elements("button")):
         visitor.press("All of this", seconds=120)
@@ -94,14 +98,24 @@ def crowd(server: Server, people: int, first: int) -> dict[str, Any]:
 
 
 def come_and_go(server: Server, times: int) -> dict[str, Any]:
-    """Tabs that open a table and are closed, one after another, and what is left of them."""
+    """Tabs that open a table and are closed, one after another, and what is left of them.
+
+    Each table has values that are in no other place; in the end they are looked for in its memory.
+    """
     before = used(server)[1]
-    for number in range(times):
-        visit(server, 2_000_000 + number)[0].close()
+    values = [canaries(VALUES) for _ in range(times)]
+    for number, marked in enumerate(values):
+        rows = (
+            b"%d,%s,%s" % (20 + place % 70, b"FM"[number % 2 :][:1], each)
+            for place, each in enumerate(marked)
+        )
+        visit(server, number, b"\n".join([b"age,sex,note", *rows]))[0].close()
     peak = used(server)[1]
-    time.sleep(12)
+    time.sleep(20)
     return {
         "tabs": times,
+        "values": times * VALUES,
+        "values_left": readable(server.process.pid, [*itertools.chain(*values)]),
         "mb_before": round(before),
         "mb_at_the_end": round(peak),
         "mb_later": round(used(server)[1]),

@@ -207,7 +207,7 @@ class Curator:
         """A stored release."""
         return Release.from_json(self._text(request_id), load_model=load_model)
 
-    def anonymize(self, plan: Plan) -> AnonymizedTable:
+    def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
 
         Where the schema names people by an id column, the plan counts people, whatever it said.
@@ -224,7 +224,7 @@ class Curator:
             {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
         )
         return AnonymizedTable(
-            table=PublicTable(in_order(apply(self._engine.rows().frame, plan))),
+            table=PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress))),
             plan=text,
             guarantee=Guarantee(
                 kind="syntactic",

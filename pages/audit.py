@@ -72,7 +72,7 @@ if naming:
 if not columns:
     st.info(_("Choose at least one column that others may know."))
     st.stop()
-with st.expander(_("Attacker, population and threshold")):
+with st.expander(_("Attacker, population and threshold"), key="attacker"):
     attacker = findings.sample_list(curator)
     if attacker is not None:
         if not st.toggle(_("The attacker holds the sample voter list"), value=True, key="audit-list"):

@@ -53,7 +53,7 @@ def judge(candidate: Candidate) -> None:
     )
     tabs[tab](curator, candidate, found)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
-        with st.expander(_("Share one of these figures: it costs some of the budget")):
+        with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
             asked_view.share(curator, candidate.release)
 
 
@@ -66,11 +66,11 @@ try:
         judge(candidate)
 except DpcoreError as error:
     widgets.error_box(error)
-with st.expander(_("Compare methods before you spend")):
+with st.expander(_("Compare methods before you spend"), key="open-methods"):
     try:
         asked_view.compare_methods()
     except DpcoreError as error:
         widgets.error_box(error)
-with st.expander(_("The figures of the book, measured anew")):
+with st.expander(_("The figures of the book, measured anew"), key="open-book"):
     if st.toggle(_("Show them"), key="book-figures"):
         book.show()

@@ -27,7 +27,7 @@ def plan(curator: Curator) -> None:
     with left:
         recipe = form.choose_recipe(curator, kind)
         largest = min(10.0, widgets.epsilon_left(curator))
-        key = f"loss-{data_set.id[:12]}"  # each data set has a share of its own
+        key = f"loss-{data_set.id}"  # each data set has a share of its own
         epsilon = widgets.epsilon_picker(
             _("Share of the budget, epsilon"), key=key, default=0.5, largest=largest
         )

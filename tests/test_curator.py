@@ -389,6 +389,10 @@ def test_what_public_facts_refuse_is_refused_before_the_charge() -> None:
     assert len(curator.lines()) == 1
     release = curator.run(dp.SomeColumns(columns=("c0",), recipe=Categories("c0", delta="1e-7")), ONE)
     assert release.guarantee.loss["threshold_delta"] == "1/10000000"
+    charged = len(curator.lines())
+    with pytest.raises(dp.ParameterError, match="earlier model"):
+        curator.run(dp.Adaptive(earlier=release.model), ONE)
+    assert len(curator.lines()) == charged
 
 
 def test_a_view_of_some_columns_hides_the_others() -> None:

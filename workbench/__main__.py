@@ -8,7 +8,9 @@
     python -m workbench ledger TABLE
 
 A TABLE is the name of a connected source, or the path of a file. What is charged is on the ledger's lines, as
-when a page asks; the same job a second time brings the stored release and charges nothing.
+when a page asks; the same job a second time brings the stored release and charges nothing. Run it in the
+folder of the server, whose settings it reads. Where people sign in, say for which steward you ask, as in
+--as ada@example.org.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
@@ -36,17 +37,48 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_model, load_recipe
 from dpcore.tables.rows import PublicTable
-from workbench.store import start
+from workbench.store import roles, start
 from workbench.store.job import Job
+from workbench.store.personal import PersonalLedger
+from workbench.store.roles import Person
 from workbench.store.settings import read_settings
-from workbench.store.sources import sources_in
+from workbench.store.sources import sources_in, sources_of
 
 ROWS_AT_ONCE = 500_000
 
 
-def table_of(name: str) -> pd.DataFrame | Source:
-    """A connected source by its name, or a file. Raises: ParameterError, ReadError, LimitError."""
-    for each in sources_in(read_settings().sources, os.environ):
+def person_as(address: str | None) -> Person:
+    """The steward that a command is run for; the one person there is, where nobody signs in.
+
+    Raises: ParameterError.
+    """
+    if not roles.sign_in_needed():
+        if address is not None:
+            raise ParameterError("nobody signs in here", remedy="leave --as out")
+        return roles.ALONE
+    if address is None:
+        raise ParameterError(
+            "people sign in on this server, and a data set is somebody's",
+            remedy="say for which steward you ask: --as ADDRESS",
+        )
+    address = address.strip().lower()
+    if roles.role_of(address) != "steward":
+        raise ParameterError(
+            "{address} is no steward of this server",
+            remedy="ask whoever runs it to add the address to its settings",
+            address=address[:200],
+        )
+    return Person(address=address, role="steward")
+
+
+def ledger_of(person: Person) -> PersonalLedger:
+    """The ledger of the pages, as this person may use it."""
+    return PersonalLedger(start.ledger(), start.owners(), person=person, still=lambda: person)
+
+
+def table_of(name: str, person: Person) -> pd.DataFrame | Source:
+    """A connected source of theirs by its name, or a file. Raises: ParameterError, ReadError, LimitError."""
+    for each in sources_of(person, sources_in(read_settings().sources, os.environ)):
         if each.source.name == name:
             return each.source
     file = Path(name)
@@ -55,9 +87,12 @@ def table_of(name: str) -> pd.DataFrame | Source:
     return read_table(file.read_bytes(), file.name).frame
 
 
-def opened(name: str, schema: Schema, budget: AnyLoss) -> Curator:
+def opened(name: str, schema: Schema, budget: AnyLoss, address: str | None) -> Curator:
     """The table behind the door, under its account in the ledger of the pages."""
-    return Curator.open(table_of(name), schema, budget=budget, ledger=start.ledger(), name=Path(name).name)
+    person = person_as(address)
+    table = table_of(name, person)
+    _, ledger = ledger_of(person).filed(table)
+    return Curator.open(table, schema, budget=budget, ledger=ledger, name=Path(name).name)
 
 
 def job(asked: argparse.Namespace) -> str:
@@ -79,7 +114,7 @@ def job(asked: argparse.Namespace) -> str:
 def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
-    curator = opened(wanted.table, wanted.schema, wanted.budget)
+    curator = opened(wanted.table, wanted.schema, wanted.budget, asked.address)
     made = curator.run(wanted.recipe, wanted.loss, part=dict([wanted.part]) if wanted.part else None)
     asked.to.write_text(made.to_json())
     left = curator.balance().left
@@ -99,23 +134,28 @@ def sample(asked: argparse.Namespace) -> str:
 
 def audit(asked: argparse.Namespace) -> str:
     """How re-identifiable a table is, for its owner's eyes; a line of the ledger, and no charge."""
-    curator = opened(asked.table, Schema.from_json(asked.schema.read_text()), PureDP(epsilon=asked.budget))
+    curator = _opened(asked)
     report = curator.evaluate(Audit(quasi_identifiers=tuple(asked.known))).content
     return json.dumps({"people": report.people, **dataclasses.asdict(report.risk)}, indent=1, default=float)
 
 
 def anonymize(asked: argparse.Namespace) -> str:
     """Carry out a plan; a line of the ledger, and no charge."""
-    curator = opened(asked.table, Schema.from_json(asked.schema.read_text()), PureDP(epsilon=asked.budget))
+    curator = _opened(asked)
     made = curator.anonymize(Plan.from_json(asked.plan.read_text()))
     promise = {"guarantee": json.dumps(made.guarantee.to_dict())}
     return json.dumps({"rows": write_folder([made.table], asked.to, promise)})
 
 
+def _opened(asked: argparse.Namespace) -> Curator:
+    schema = Schema.from_json(asked.schema.read_text())
+    return opened(asked.table, schema, PureDP(epsilon=asked.budget), asked.address)
+
+
 def ledger(asked: argparse.Namespace) -> str:
     """The lines of a table's account."""
-    table, kept = table_of(asked.table), start.ledger()
-    dataset = source_dataset(table.name) if isinstance(table, Source) else Curator.dataset_of(table, kept)
+    person = person_as(asked.address)
+    dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
     lines = kept.lines(dataset)
     return json.dumps(
         [{"state": line.state, "at": line.at, "units": line.charge.units, **line.content} for line in lines],
@@ -140,6 +180,10 @@ def main(words: Sequence[str] | None = None) -> int:
             each.add_argument("--schema", type=Path, required=True)
             each.add_argument(
                 "--budget", default="1", help="epsilon, as fixed when the table was first opened"
+            )
+        if command in (release, audit, anonymize, ledger):
+            each.add_argument(
+                "--as", dest="address", metavar="ADDRESS", help="the steward, where people sign in"
             )
         if command is job:
             each.add_argument("--recipe", type=Path, required=True)

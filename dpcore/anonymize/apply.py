@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import held_by, published_rows
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
@@ -19,15 +20,17 @@ LAST = "\U0010ffff"
 """A text that is after all others."""
 
 
-def apply(frame: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> pd.DataFrame:
     """The table that may be published: same index and order, without identifiers and the subset column.
 
     Suppressed rows have `*` in every quasi-identifier, and are treated as `plan.suppressed` says. Rows
-    outside the subset are left out.
+    outside the subset are left out. `on_progress` gets the stage of a search and the share done; what it
+    raises ends it.
 
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
         and those of the method.
     """
+    plan = plan.method.prepared(frame, plan, on_progress)
     result = recoded(frame, plan)
     rows = result.frame(published_rows(frame, plan))
     hidden = suppressed_classes(result)[result.classes]

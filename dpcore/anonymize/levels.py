@@ -8,7 +8,7 @@ import pandas as pd
 from dpcore.anonymize.choices import Choices, Chosen
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.inputs import check_table, published_rows, secrets_of, subset_of
 from dpcore.anonymize.models import violations
@@ -51,12 +51,13 @@ def columns_of(plan: Choices) -> list[str]:
     return list(dict.fromkeys((*plan.quasi_identifiers, *secrets_of(plan), *subset)))
 
 
-def chosen(frame: pd.DataFrame, plan: Chosen) -> Chosen:
-    """The plan with its optimal node filled in.
+def chosen(frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
+    """The plan with its optimal node filled in; `on_progress` as for `search`.
 
     Raises: InfeasibleError with the nearest feasible limit, LimitError when the lattice is too large.
     """
-    found = search(tuples(frame, plan), plan.models, limit=plan.limit, metric=plan.metric)
+    table = tuples(frame, plan)
+    found = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
     return plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
 
 

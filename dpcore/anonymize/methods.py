@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 import pandas as pd
 
 from dpcore.anonymize.choices import Choices, Chosen
+from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import check_table, k_of, published_rows, secrets_of
 from dpcore.anonymize.levels import carried_out, chosen
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
@@ -34,8 +35,9 @@ class Method(Protocol):
     def suppresses(self) -> bool:
         """Whether it can leave out rows."""
 
-    def prepared(self, frame: pd.DataFrame, plan: Chosen) -> Chosen:
-        """The plan with what the method chooses filled in. Raises: as `recode`."""
+    def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
+        """The plan with what the method chooses filled in. Raises: as `recode`, and what is raised by
+        `on_progress`, which gets the stage and the share done of what takes long."""
 
     def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
         """Recode the published rows of a table.
@@ -59,7 +61,7 @@ class _Named:
     def suppresses(self) -> bool:
         return self.searches
 
-    def prepared(self, frame: pd.DataFrame, plan: Chosen) -> Chosen:
+    def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
         return plan
 
 
@@ -71,8 +73,8 @@ class FullDomain(_Named):
     searches: ClassVar[bool] = True
     needs_hierarchies: ClassVar[bool] = True
 
-    def prepared(self, frame: pd.DataFrame, plan: Chosen) -> Chosen:
-        return plan if plan.node is not None else chosen(frame, plan)
+    def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
+        return plan if plan.node is not None else chosen(frame, plan, on_progress)
 
     def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
         return carried_out(frame, self.prepared(frame, plan))

@@ -13,7 +13,7 @@ import pandas as pd
 from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.fulldomain.search import OnProgress, search
+from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
 from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
@@ -92,7 +92,9 @@ class SizeOf(Evaluation[Prediction]):
             return tried(table, self.plan.models)
         except LimitError:
             hierarchies = (self.plan.hierarchies[name] for name in names)
-            return dataclasses.replace(predict(hierarchies, len(original.frame)), seconds=math.inf)
+            return dataclasses.replace(
+                predict(hierarchies, len(original.frame)), seconds=math.inf, usual=math.inf
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +111,7 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
     plan: Plan
     ks: tuple[int, ...]
     limits: tuple[float, ...] = ()
-    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False, compare=False)
+    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
     """Gets the stage and the share done; what it raises ends the work."""
 
     @property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.apply import recoded
+from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import published_rows
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
@@ -70,6 +71,8 @@ class Trial(Evaluation[TrialReport]):
     kind = "trial"
 
     plan: Plan
+    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
+    """Gets the stage of a search and the share done; what it raises ends it."""
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -82,7 +85,7 @@ class Trial(Evaluation[TrialReport]):
         """
         frame, plan = original.frame, self.plan.counting(schema.unit.id_column)
         start = time.thread_time()
-        plan = plan.method.prepared(frame, plan)
+        plan = plan.method.prepared(frame, plan, self.on_progress)
         result = recoded(frame, plan)
         seconds = time.thread_time() - start
         rows = published_rows(frame, plan)

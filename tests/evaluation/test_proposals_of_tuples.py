@@ -12,6 +12,7 @@ from dpcore.anonymize.plan import Plan
 from dpcore.engines import streamed
 from dpcore.engines.parquet import ParquetEngine
 from dpcore.evaluation.proposals import FrontierOf, HierarchiesOf, SizeOf
+from dpcore.evaluation.trial import Trial
 
 COLUMNS = ("town", "age", "job")
 
@@ -73,3 +74,28 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     assert told
     with pytest.raises(dp.LimitError, match="399"):
         there.evaluate(FrontierOf(plan=Plan(**{**vars(plan), "method": "mondrian"}), ks=(2,)))
+
+
+def test_what_progress_raises_ends_a_trial_and_an_anonymization(
+    curators: tuple[dp.Curator, dp.Curator],
+) -> None:
+    """Else nobody can stop what takes minutes, once it began through the curator."""
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(stage: str, share: float) -> None:
+        raise StoppedError
+
+    here, _ = curators
+    plan = Plan(
+        roles=dict(zip(COLUMNS, ("quasi-identifier", "quasi-identifier", "insensitive"), strict=True)),
+        hierarchies=here.evaluate(HierarchiesOf(columns=COLUMNS[:2])).content,
+        models=(KAnonymity(k=2),),
+    )
+    for started in (
+        lambda: here.evaluate(Trial(plan=plan, on_progress=stop)),
+        lambda: here.anonymize(plan, stop),
+    ):
+        with pytest.raises(StoppedError):
+            started()

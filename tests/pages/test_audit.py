@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
+from workbench.store.settings import read_settings
+from workbench.upload import source_view
 
 KNOWN, SECRET = "What others may know", "What should stay unknown"
 
@@ -156,3 +161,22 @@ def test_a_table_of_one_column(app: Tab) -> None:
     app.at.multiselect(key="audit-columns").set_value(["age"]).run()
     assert not app.at.exception
     assert "There is no other column" in app.text
+
+
+def test_an_audit_of_a_source_on_file_leaves_a_line(app: Tab, tmp_path, monkeypatch) -> None:
+    """What is internal would be looked at again and again, and nobody could see how often."""
+    pd.read_csv(io.BytesIO(people())).to_parquet(tmp_path / "visits.parquet")
+    (tmp_path / "sources.toml").write_text(
+        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}"\n'
+    )
+    settings = replace(read_settings(), sources=tmp_path / "sources.toml")
+    monkeypatch.setattr(source_view, "read_settings", lambda: settings)
+
+    app.go("upload").press("Look at it").open_draft()
+    dataset = app.curator.account.dataset
+    before = len(app.curator.lines())
+    app.press("Open another table").press("Look at it").go("audit")
+    assert app.errors == ""
+    assert dataset == "source Visits"
+    lines = app.curator.lines()[before:]
+    assert any(line.content.get("evaluation") == "re-identification risk" for line in lines)

@@ -193,7 +193,7 @@ def test_a_category_of_many_words_by_hand(app):
     rows = "\n".join(f"{i % 90},name {i}" for i in range(500))
     app.upload(f"age,name\n{rows}".encode())
     draft = app.session.draft
-    key = f"grid-{draft.dataset[:12]}-{draft.version}"
+    key = f"grid-{draft.dataset}-{draft.version}"
     app.at.session_state[key] = {
         "edited_rows": {1: {"kind": "categorical", "other": True, "categories": "name 1 | name 2"}},
         "added_rows": [],

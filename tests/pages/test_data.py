@@ -21,7 +21,7 @@ from workbench.web import holders
 
 
 def grid_key(app: Tab) -> str:
-    return f"grid-{app.session.draft.dataset[:12]}-{app.session.draft.version}"
+    return f"grid-{app.session.draft.dataset}-{app.session.draft.version}"
 
 
 def edit(app: Tab, row: int, **changes: object) -> Tab:

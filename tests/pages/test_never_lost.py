@@ -82,7 +82,7 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
 def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
     """What was typed into the grid for one delivery would be typed again for the next."""
     app.upload(CSV)
-    key = f"grid-{app.session.draft.dataset[:12]}-{app.session.draft.version}"
+    key = f"grid-{app.session.draft.dataset}-{app.session.draft.version}"
     edits = {"edited_rows": {0: {"high": "99"}}, "added_rows": [], "deleted_rows": []}
     app.at.session_state[key] = edits
     app.at.run()

@@ -117,6 +117,12 @@ def test_earlier_releases_can_be_opened(opened):
     assert "UTC · epsilon 0.5" in opened.text
     opened.press("Open Histogram of age")
     assert opened.at.title[0].value == "Histogram of age"
+    opened.press("Release something else").set("selectbox", "Column", "").release()  # SEEDS A17
+    assert abs(float(metric(opened, "Number of rows").split()[0]) - 200) < 40  # one in a million: 28
+    assert spent(opened) == 1.0
+    opened.go("evaluate")
+    assert opened.errors == ""
+    assert "no columns to compare" in opened.text
 
 
 def test_epsilon_0_is_refused(opened):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +17,15 @@ from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
 from dpcore.release import Guarantee
+from dpcore.schema.source import Source
 from dpcore.tables.rows import PublicTable
 from workbench import __main__ as commands
 from workbench.store import start
 from workbench.store.database import Store
 from workbench.store.job import Job
 from workbench.store.ledger import SqlLedger
+from workbench.store.owners import Owners
+from workbench.store.roles import Person
 from workbench.store.settings import Settings
 
 FRAME = pd.DataFrame({"age": [20, 30, 40, 50] * 50, "sex": ["F", "M"] * 100})
@@ -41,9 +45,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
     (tmp_path / "recipe.json").write_text(json.dumps(dp.Histogram("age").to_dict()))
     settings = replace(Settings(data_dir=tmp_path / "var"), sources=tmp_path / "sources.toml")
-    ledger = SqlLedger(Store.open(settings))
+    store = Store.open(settings)
+    ledger, owners = SqlLedger(store), Owners(store)
     monkeypatch.setattr(commands, "read_settings", lambda: settings)
     monkeypatch.setattr(start, "ledger", lambda: ledger)
+    monkeypatch.setattr(start, "owners", lambda: owners)
     return tmp_path
 
 
@@ -99,6 +105,61 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert set(footer) == {b"guarantee"}
     assert Guarantee.from_dict(json.loads(footer[b"guarantee"])).kind == "syntactic"
     assert b"suppressed row" not in file.read_bytes()
+
+
+def test_where_people_sign_in_a_job_is_a_stewards(
+    place: Path, capsys: pytest.CaptureFixture[str], write_secrets: Callable[[str], None]
+) -> None:
+    """The command line would give every table a second, full budget that is nobody's."""
+    table = str(place / "visits.parquet")
+    parts = ("--schema", place / "schema.json", "--recipe", place / "recipe.json")
+    job = run(capsys, "job", table, *parts, "--epsilon", "1", "--budget", "1")
+    (place / "job.json").write_text(job)
+    asked = ("release", str(place / "job.json"), "--to", str(place / "release.json"))
+    write_secrets(
+        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["*@example.org"]\nanalysts = ["ann@b.org"]'
+    )
+    for nobody in ((), ("--as", "ann@b.org"), ("--as", "eve@c.org")):
+        assert commands.main([*asked, *nobody]) == 1
+        assert "steward" in capsys.readouterr().err
+    assert start.ledger().datasets() == []
+    ada = ("--as", " Ada@example.org")
+    run(capsys, *asked, *ada)
+    page = commands.ledger_of(Person(address="ada@example.org", role="steward"))
+    (dataset,) = start.ledger().datasets()
+    assert dataset == dp.Curator.dataset_of(FRAME, page)
+    assert page.is_mine(dataset)
+    assert page.standing(dataset).balance.left == 0
+    lines = json.loads(run(capsys, "ledger", table, *ada))
+    assert {line["by"] for line in lines} == {"ada@example.org"}
+    page.hand(dataset, "bob@example.org")  # and it stays one account
+    run(capsys, *asked, "--as", "bob@example.org")
+    assert start.ledger().datasets() == [dataset]
+
+
+def test_a_source_is_read_under_the_key_of_whoever_opened_it(
+    place: Path, capsys: pytest.CaptureFixture[str], write_secrets: Callable[[str], None]
+) -> None:
+    """Handed on, or in a script, other rows of a person would count: more than max_rows in one account."""
+    write_secrets('[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["*@example.org"]')
+    ada, bob = (Person(address=f"{name}@example.org", role="steward") for name in ("ada", "bob"))
+    curator = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), ada.address)
+    key = commands.ledger_of(ada).key
+    commands.ledger_of(ada).hand(curator.account.dataset, bob.address)
+    source = commands.table_of("Visits", bob)
+    assert isinstance(source, Source)
+    dataset, theirs = commands.ledger_of(bob).filed(source)
+    assert (dataset, theirs.key) == (curator.account.dataset, key)
+    assert commands.ledger_of(bob).key != key
+    again = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), bob.address)
+    assert again._ledger.key == key
+    (place / "sources.toml").write_text(
+        (place / "sources.toml").read_text() + 'people = ["ada@example.org"]\n'
+    )
+    assert (
+        commands.main(["ledger", "Visits", "--as", bob.address]) == 1
+    )  # as the pages show it to nobody else
+    assert "no connected source" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

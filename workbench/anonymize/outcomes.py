@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
+from dpcore.anonymize.fulldomain.search import OnProgress
 from dpcore.anonymize.methods import METHODS, FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
@@ -28,9 +33,10 @@ from workbench.anonymize.work import (
     whom,
 )
 from workbench.apart import asking
+from workbench.apart.line import StoppedError
 from workbench.ui import widgets
 from workbench.ui.charts import Chart
-from workbench.ui.language import _
+from workbench.ui.language import N_, _
 from workbench.ui.wording import number, percent, plain
 
 QUICK_SECONDS = 3.0
@@ -43,18 +49,47 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
     predicted = size(curator, current, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
     limits: tuple[float, ...] = (plan.limit,)
-    if predicted.is_feasible and (predicted.seconds <= QUICK_SECONDS or current.wants_frontier):
+    if predicted.is_feasible and (predicted.usual <= QUICK_SECONDS or current.wants_frontier):
         method, limits = FullDomain(), DRAWN_LIMITS
     elif not method.searches:
         method, limits = Mondrian(), ()
     key = ("frontier", method.name, limits, current.version, plan.models[1:], str(plan.metric))
     asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
-        return method, widgets.once_in_line(
-            curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits)
-        )
+        with _told(current, key) as tell:
+            return method, widgets.once_in_line(
+                curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits, on_progress=tell)
+            )
     except DpcoreError as error:
         return method, error
+
+
+@contextmanager
+def _told(current: Work, key: tuple[object, ...]) -> Iterator[OnProgress]:
+    """A bar beside a way to stop, for what takes longer than a second. What was stopped is not begun again
+    before something is changed."""
+    if key in current.stopped:
+        raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
+    began = time.monotonic()
+    bar: list[tuple[OnProgress, Callable[[], object]]] = []
+    stages = {
+        "searching": _("searching"),
+        "finding the nearest limit": _("finding the nearest limit"),
+        "looking at all combinations": _("looking at all combinations of levels"),
+    }
+
+    def tell(stage: str, share: float) -> None:
+        if not bar and time.monotonic() - began > 1:
+            stop = functools.partial(current.stopped.add, key)
+            bar.append(widgets.progress(_("Searching"), stages, key=f"stop {key}", on_stop=stop))
+        for show, _done in bar:
+            show(stage, share)
+
+    try:
+        yield tell
+    finally:
+        for _show, done in bar:
+            done()
 
 
 def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
@@ -64,7 +99,10 @@ def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
         assert current.failed is not None
         raise current.failed[1]
     try:
-        return widgets.once_in_line(curator, key, lambda: Trial(plan=plan))
+        with _told(current, key) as tell:
+            return widgets.once_in_line(curator, key, lambda: Trial(plan=plan, on_progress=tell))
+    except StoppedError:
+        raise
     except DpcoreError as error:
         current.failed = (key, error)
         raise

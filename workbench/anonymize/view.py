@@ -55,7 +55,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
             st.dataframe(chart.table, hide_index=True)
-    if predicted.is_feasible and predicted.seconds > outcomes.QUICK_SECONDS and not current.wants_frontier:
+    if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
             _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
             on_click=work.want_frontier,

@@ -83,6 +83,7 @@ class Work:
         wants_frontier: whether a long frontier was asked for.
         wants_comparison: whether the methods were to be compared.
         failed: the last plan that could not be tried, by what was asked, and why.
+        stopped: what a person stopped, by what was asked.
     """
 
     roles: dict[str, str]
@@ -95,6 +96,7 @@ class Work:
     wants_frontier: bool = False
     wants_comparison: bool = False
     failed: tuple[tuple[object, ...], DpcoreError] | None = None
+    stopped: set[tuple[object, ...]] = field(default_factory=set)
 
 
 def work(curator: Curator) -> Work:
@@ -265,7 +267,7 @@ def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:
     """Full-domain search while it is quick enough, then what is."""
-    if predicted.is_feasible and predicted.seconds <= SEARCH_SECONDS:
+    if predicted.is_feasible and predicted.usual <= SEARCH_SECONDS:
         return FullDomain()
     return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
 

@@ -13,7 +13,7 @@ from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded
 from dpcore.evaluation.question import Evaluation, Readable, Result
 from dpcore.schema import Schema
-from dpcore.synthesis.base import silent
+from dpcore.synthesis.base import OnProgress, silent
 from dpcore.tables.rows import Microdata
 from workbench.apart import process
 from workbench.apart.worker import Server
@@ -73,6 +73,10 @@ class ApartMethod:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._method, name)
+
+    def prepared(self, frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Plan:
+        """The plan as it is: what it leaves open is chosen where it is carried out."""
+        return plan
 
     def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
         """As the method. Raises: its errors; StoppedError; LimitError where the system ended it."""

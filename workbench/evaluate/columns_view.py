@@ -28,7 +28,7 @@ def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> 
         )
     )
     show_cards(cards.of_columns(found), key="cards-columns")
-    with st.expander(_("All figures as a table")):
+    with st.expander(_("All figures as a table"), key="all-figures"):
         st.dataframe(comparing.columns_table(curator, found), hide_index=True, key="columns-table")
         st.caption(_("Pairs of figures: the original → the release."))
     _one(curator, candidate, found)

@@ -25,7 +25,7 @@ def choose(curator: Curator) -> Candidate | None:
         order,
         index=order.index(shown) if shown in order else 0,
         format_func=lambda key: titles[key],
-        key=f"evaluate-release-{curator.account.dataset[:8]}-{len(order)}",
+        key=f"evaluate-release-{curator.account.dataset}-{len(order)}",
     )
     return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
 
@@ -76,6 +76,9 @@ def _candidate(
         frame = made.table.frame
         return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame)
     release = curator.release(key)
+    if not release.model.columns:
+        st.info(_("This release has no columns to compare: it is numbers of its own."))
+        return None
     own = rows = max(0, round(release.model.total))
     if asks_rows and release.model.columns:
         rows = st.number_input(

@@ -26,21 +26,13 @@ from workbench.ui.wording import number, percent, plain
 
 def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], object]]:
     """A bar that tells the stage, beside a way to stop, and how to take them away."""
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, text=title)
-        st.button(_("Stop"), key="stop-heavy", icon=":material/stop_circle:")  # any click ends what runs
     stages = {
         "attacking": _("attacking"),
         "making it again": _("making it again from half of the people"),
         "telling the tables apart": _("telling the tables apart"),
         **heavy.task_titles(),
     }
-
-    def tell(stage: str, share: float) -> None:
-        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
-
-    return tell, place.empty
+    return widgets.progress(title, stages)
 
 
 def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:

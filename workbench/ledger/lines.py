@@ -13,7 +13,7 @@ from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import UNIT
-from workbench.store.datasets import DataSet, is_declaration
+from workbench.store.datasets import DataSet, is_declaration, without_facts
 from workbench.ui.language import N_, Words, _
 from workbench.ui.releases import describe
 from workbench.ui.wording import amount, delta_of, number, plain
@@ -212,11 +212,11 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
 
 
 def export(data_set: DataSet) -> str:
-    """All lines as JSON; they hold no private values."""
+    """All lines as JSON, without what was declared of the columns: facts may be taken from the rows."""
     return json.dumps(
         {
             "account": data_set.account.to_dict(),
-            "lines": [dataclasses.asdict(line) for line in data_set.lines()],
+            "lines": [dataclasses.asdict(without_facts(line)) for line in data_set.lines()],
         },
         indent=1,
     )

@@ -132,26 +132,44 @@ def is_declaration(line: Line) -> bool:
     return "declared" in line.content
 
 
+def without_facts(line: Line) -> Line:
+    """A line without what the columns were declared to hold, which may be taken from the rows.
+
+    Without what follows from it too: the digest of a plan, which has no key, and the sketch of the table.
+    """
+    content = {name: each for name, each in line.content.items() if name not in ("plan", "sketch")}
+    if is_declaration(line):
+        declared = content["declared"]
+        schema = {**declared["schema"], "columns": []}
+        content["declared"] = {**declared, "schema": schema, "excluded": []}
+    return dataclasses.replace(line, content=content)
+
+
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
     """The data set with this fingerprint, or with the only one that begins so; None where there is none."""
-    named = [each for each in ledger.datasets() if each.startswith(dataset)] if dataset else []
+    on_file = ledger.datasets()
+    named = [each for each in on_file if dataset and each.startswith(dataset)]
+    named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another
     account = ledger.account(named[0]) if len(named) == 1 else None
     if account is None:
         return None
-    kept = [line for line in ledger.lines(account.dataset) if is_declaration(line)]
-    declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
-    return DataSet(account=account, declaration=declared, ledger=ledger)
+    return _with(account, ledger.lines(account.dataset), ledger)
 
 
-def known(ledger: Ledger) -> tuple[list[DataSet], list[DpcoreError]]:
-    """All data sets on file, the one that was used last first; and what is wrong with others."""
+def known(ledger: Ledger) -> tuple[list[tuple[DataSet, tuple[Line, ...]]], list[DpcoreError]]:
+    """All data sets on file with their lines, the one used last first; and what is wrong with others."""
     found, broken = [], []
     for dataset in ledger.datasets():
         try:
-            data_set = find(dataset, ledger)
+            account, lines = ledger.account(dataset), ledger.lines(dataset)
+            if account is not None:
+                found.append((_with(account, lines, ledger), lines))
         except DpcoreError as error:
             broken.append(error)
-            continue
-        if data_set is not None:
-            found.append(data_set)
-    return sorted(found, key=lambda each: each.lines()[-1].at, reverse=True), broken
+    return sorted(found, key=lambda each: each[1][-1].at, reverse=True), broken
+
+
+def _with(account: Account, lines: tuple[Line, ...], ledger: Ledger) -> DataSet:
+    kept = [line for line in lines if is_declaration(line)]
+    declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
+    return DataSet(account=account, declaration=declared, ledger=ledger)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from dpcore.accounting.ledger import Account, Charge, Line, Standing
+import pandas as pd
+
+from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
 from dpcore.accounting.own import own_ledger
 from dpcore.errors import LedgerError, ParameterError
+from dpcore.schema.source import Source
+from dpcore.tables.digests import fingerprint
+from workbench.store.datasets import is_declaration, without_facts
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owner, Owners
 from workbench.store.roles import Person, role_of
@@ -71,14 +75,31 @@ class PersonalLedger:
         openers = {owner.opener for owner in self._owned().values()} - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
+    def filed(self, table: pd.DataFrame | Source, known: str = "") -> tuple[str, PersonalLedger]:
+        """What a table is, or would be, filed under, and the same ledger under the key for it.
+
+        Args:
+            known: the table's fingerprint under this ledger's key, where it was taken before.
+        """
+        if isinstance(table, Source):
+            dataset = source_dataset(table.name)
+            return dataset, self.of(dataset)
+        for ledger in self.handed():
+            other = fingerprint(table, ledger.key)
+            if ledger.is_mine(other):
+                return other, ledger
+        return known or fingerprint(table, self.key), self
+
     def datasets(self) -> list[str]:
         return sorted({*self._owned(), *self._shown()})
 
     def open(self, account: Account) -> Account:
         self._check_role()
-        steward = self.opener if self.opener in self._names else self.person.address
-        self._owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
-        self._check_mine(account.dataset)
+        if self._ledger.account(account.dataset) is None:
+            steward = self.opener if self.opener in self._names else self.person.address
+            self._owners.claim(account.dataset, Owner(opener=self.opener, steward=steward))
+        if not self.is_mine(account.dataset):  # also while whoever was first has a claim and no account yet
+            raise _not_yours()
         return self._ledger.open(account, by=self.person.address)
 
     def account(self, dataset: str) -> Account | None:
@@ -199,18 +220,16 @@ class PersonalLedger:
 
     def _check(self, dataset: str, allowed: bool) -> None:
         if not allowed and self._ledger.account(dataset) is not None:
-            raise LedgerError(
-                "this data set is not yours, or was handed to somebody else",
-                remedy="ask its steward to show it to you",
-            )
+            raise _not_yours()
+
+
+def _not_yours() -> LedgerError:
+    return LedgerError(
+        "this data set is not yours, or was handed to somebody else",
+        remedy="ask its steward to show it to you",
+    )
 
 
 def _for_viewers(line: Line) -> Line | None:
-    """A line without what was declared of the table, which may be taken from its rows."""
-    if line.state != "outside":
-        return line
-    declared = line.content.get("declared")
-    if declared is None:
-        return None
-    without = {**declared, "schema": {**declared["schema"], "columns": []}, "excluded": []}
-    return dataclasses.replace(line, content={"declared": without})
+    """A line without what was declared of the columns; None for work outside the total."""
+    return None if line.state == "outside" and not is_declaration(line) else without_facts(line)

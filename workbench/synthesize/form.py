@@ -39,7 +39,7 @@ def choose_kind() -> str:
 
 def choose_recipe(curator: Curator, kind: str) -> Recipe | None:
     """The recipe that the form says; None while something is missing."""
-    table = curator.account.dataset[:12]  # each data set has columns of its own
+    table = curator.account.dataset  # each data set has columns of its own
     return FORMS[kind](curator, list(curator.schema.domain.names), table)
 
 

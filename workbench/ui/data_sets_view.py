@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpcore.accounting.ledger import Line
 from dpcore.errors import DpcoreError
 from workbench import person, samples, session
 from workbench.store import datasets
@@ -30,29 +31,29 @@ def my_data_sets() -> bool:
     if not found:
         return False
     st.subheader(_("My data sets"))
-    for data_set in found[:SHOWN]:
-        _line(data_set)
+    for each in found[:SHOWN]:
+        _line(*each)
     if len(found) > SHOWN:
         with st.expander(_("{number} more").format(number=len(found) - SHOWN)):
-            for data_set in found[SHOWN:]:
-                _line(data_set)
+            for each in found[SHOWN:]:
+                _line(*each)
     return True
 
 
-def _line(data_set: DataSet) -> None:
-    made = len(releases.earlier(data_set))
+def _line(data_set: DataSet, lines: tuple[Line, ...]) -> None:
+    made = len(releases.of_lines(lines, data_set.account))
     facts = [
         unit_words(data_set.unit),
         budget_line(data_set.balance(), data_set.account),
         _("1 release") if made == 1 else _("{number} releases").format(number=made),
-        _("last used {when} UTC").format(when=data_set.lines()[-1].at[:16].replace("T", " ")),
+        _("last used {when} UTC").format(when=lines[-1].at[:16].replace("T", " ")),
     ]
     with st.container(border=True):
         left, right = st.columns([4, 2], vertical_alignment="center")
         left.markdown(f"**{plain(data_set.name)}**  \n:small[{plain(' · '.join(facts), at_most=400)}]")
         right.button(
             _("Continue with {name}").format(name=plain(data_set.name, at_most=40)),
-            key=f"continue-{data_set.id[:12]}",
+            key=f"continue-{data_set.id}",
             on_click=reopening.continue_with,
             args=(data_set.id,),
             width="stretch",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpcore import synthesis
+from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
 from dpcore.evaluation.private import QUESTIONS
 from workbench.store.datasets import DataSet
@@ -15,7 +16,11 @@ from workbench.ui.wording import amount
 
 def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
     """Releases of this data set, newest first: request id, when, what, at which cost."""
-    lines = data_set.lines()
+    return of_lines(data_set.lines(), data_set.account)
+
+
+def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
+    """The same from lines of its account."""
     when = {line.request_id: line.at for line in lines if line.state == "committed"}
     asked = [
         line
@@ -27,7 +32,7 @@ def earlier(data_set: DataSet | Curator) -> list[dict[str, str]]:
             "request_id": line.request_id,
             "when": when[line.request_id][:16].replace("T", " "),
             "what": describe(line.content["recipe"]),
-            "cost": amount(line.charge.units, data_set.account),
+            "cost": amount(line.charge.units, account),
         }
         for line in reversed(asked)
     ]

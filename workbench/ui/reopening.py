@@ -9,7 +9,7 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
-from dpcore.schema import Categorical, Schema
+from dpcore.schema import Categorical, PrivacyUnit, Schema
 from workbench import reading, samples, session
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
@@ -55,17 +55,29 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 def auditable_draft() -> Curator:
     """The table that is being declared, to be audited before it has any budget.
 
-    It has no account yet: what is computed of it is forgotten with it, and the ledger has no line of it.
+    Where it has an account on file, to be declared anew or as a connected source, what is computed leaves a
+    line there. Without one it is forgotten with the draft, and the ledger has no line of it.
+
+    Raises: LedgerError.
     """
     draft = session.session().draft
     assert draft is not None
     if draft.auditor is None:
+        ledger = session.ledger().under(draft.opener)
+        account = ledger.account(draft.dataset)
         unit = draft.schema.unit
+        if account is not None:
+            unit = PrivacyUnit(max_rows=account.unit["max_rows"], id_column=account.unit["id_column"])
         name = next((str(each) for each in draft.frame.columns if each != unit.id_column), "")
         nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
         schema = Schema(columns=(nothing,), unit=unit)
         draft.auditor = Curator.open(
-            draft.frame, schema, budget=PureDP(epsilon=1), ledger=MemoryLedger(), name=draft.name
+            draft.frame,
+            schema,
+            budget=PureDP(epsilon=1) if account is None else loss_from(account.promise),
+            ledger=MemoryLedger() if account is None else ledger,
+            name=draft.name,
+            identity=None if draft.source is None else draft.source.name,
         )
     return draft.auditor
 

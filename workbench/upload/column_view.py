@@ -22,7 +22,7 @@ OUTSIDE, TABLE = "outside", "table"
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     """The grid after what the form says of the column that is looked at."""
     names = [str(name) for name in draft.edited["column"]]
-    place = session.Widget[str](f"one-column-{draft.dataset[:12]}")
+    place = session.Widget[str](f"one-column-{draft.dataset}")
     name = st.selectbox(_("Column"), names, key=place.key, persist_state="session")
     row = names.index(name)
     st.progress((row + 1) / len(names), text=_("{row} of {all}").format(row=row + 1, all=len(names)))
@@ -33,7 +33,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
             st.caption(
                 _("Why it is suggested so: {reason}").format(reason=plain(before["reason"], at_most=300))
             )
-        after = before | _fields(before, f"one-{draft.dataset[:12]}-{draft.version}-{row}")
+        after = before | _fields(before, f"one-{draft.dataset}-{draft.version}-{row}")
         edited = draft.edited.copy()
         for field, value in after.items():
             edited.at[edited.index[row], field] = value

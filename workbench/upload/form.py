@@ -24,7 +24,7 @@ _FIRST = ["column", "kind", "known from outside"]
 
 def ask_unit(draft: Draft) -> PrivacyUnit:
     """Who is protected, asked first."""
-    table = f"{draft.dataset[:12]}-{draft.schema.unit}"  # each table is asked about anew
+    table = f"{draft.dataset}-{draft.schema.unit}"  # each table is asked about anew
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
     several = st.radio(
         _("A person has"),
@@ -121,7 +121,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
 
 def _grid(draft: Draft) -> pd.DataFrame:
     """Every column as a line that can be edited."""
-    editor = session.Widget[object](f"grid-{draft.dataset[:12]}-{draft.version}")
+    editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
     if editor.value() is None:  # a new editor, or one that another page made forget its edits
         draft.grid = draft.edited
     edited: pd.DataFrame = st.data_editor(

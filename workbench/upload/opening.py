@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
@@ -328,13 +327,7 @@ def _filed(
 ) -> tuple[str, PersonalLedger]:
     """What a table is, or would be, filed under, and the ledger with the key for it."""
     own = session.ledger()
-    if source is not None:
-        return source_dataset(source.name), own
     if sample:
         own = own.for_samples()
         return Curator.dataset_of(frame, own), own
-    for ledger in own.handed():
-        other = Curator.dataset_of(frame, ledger)
-        if ledger.is_mine(other):
-            return other, ledger
-    return dataset or Curator.dataset_of(frame, own), own
+    return own.filed(frame if source is None else source, dataset)

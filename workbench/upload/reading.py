@@ -61,7 +61,7 @@ def ask_order(draft: Draft, read: ReadResult) -> None:
 def ask_options(draft: Draft, read: ReadResult) -> ReadOptions:
     """Encoding, separator, decimal sign, header, lines above it; what the file was read with is chosen."""
     used = read.options
-    key = f"{draft.dataset[:12]}-{draft.version}"
+    key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)
     encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *ENCODINGS)))
     encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")

@@ -11,7 +11,6 @@ from functools import cached_property
 from operator import getitem
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
@@ -19,7 +18,8 @@ from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
 from dpcore.anonymize.groups import Histogram
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
-Levels = NDArray[np.int16]
+Begun = list[list[BoolArray]]
+"""By column and level: which corrections may have begun there."""
 
 COMBINATIONS = 8
 """Numbers that may be counted for each tuple; more are sorted."""
@@ -39,7 +39,7 @@ class Coded:
         self._halves: dict[tuple[int, Node], IntArray] = {}
         self._digits: dict[int, IntArray] = {}
         self._figures: dict[int, FloatArray] = {}
-        self._pending: dict[int, tuple[Levels, IntArray, FloatArray]] = {}
+        self._pending: dict[int, tuple[Begun, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
         """(keys,) the code of each key's label; int32."""
@@ -131,16 +131,19 @@ class Coded:
             self._figures[view] = self.classes.views[view].astype(np.float64)
         return self._figures[view]
 
-    def pending(self, view: int) -> tuple[Levels, IntArray, FloatArray]:
+    def pending(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
         """Corrections of a view that may begin at coarser nodes: from which levels on, where, how many."""
         if view not in self._pending:
             folded, pending = self.table.folded, self.classes.pending
             assert folded is not None
             assert pending is not None
             these = pending[folded.view[pending] == view % len(folded.counts)]
-            levels: Levels = folded.levels[:, these].astype(np.int16)
+            begun = [
+                [folded.levels[column, these] <= level for level in range(levels)]
+                for column, levels in enumerate(self.table.lattice.shape)
+            ]
             keys = self.classes.of_keys[folded.entry[these]]
-            self._pending[view] = levels, keys, folded.count[these].astype(np.float64)
+            self._pending[view] = begun, keys, folded.count[these].astype(np.float64)
         return self._pending[view]
 
     @cached_property
@@ -207,9 +210,9 @@ class Counted(ClassesOfNode):
 
     def _corrections(self, view: int) -> tuple[IntArray, FloatArray]:
         """The keys where people of a view are counted too often, and what to add."""
-        levels, keys, counts = self._coded.pending(view)
-        begun = np.flatnonzero(np.all(levels <= np.array(self.node, dtype=np.int16)[:, None], axis=0))
-        return keys[begun], counts[begun]
+        begun, keys, counts = self._coded.pending(view)
+        here = np.flatnonzero(np.bitwise_and.reduce(list(map(getitem, begun, self.node))))
+        return keys[here], counts[here]
 
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
         stride = math.prod(self._shape[column + 1 :])

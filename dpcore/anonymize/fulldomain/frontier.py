@@ -18,7 +18,7 @@ import numpy as np
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric, Separable
-from dpcore.anonymize.fulldomain.search import TOLD, OnProgress
+from dpcore.anonymize.fulldomain.search import TOLD, OnProgress, silent
 from dpcore.anonymize.fulldomain.size import check_size
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
@@ -51,7 +51,7 @@ class Frontier:
         ks: Sequence[int],
         models: Sequence[PrivacyModel] = (),
         *,
-        on_progress: OnProgress = lambda stage, share: None,
+        on_progress: OnProgress = silent,
     ) -> None:
         """Group and count every node; `models` hold beside every k, `on_progress` gets the stage and
         the share done, and what it raises ends the pass.

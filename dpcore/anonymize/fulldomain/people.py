@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -41,14 +40,9 @@ class Members:
         here = entries[self.entry]
         return Members(person=self.person[here], entry=self.entry[here])
 
-    @cached_property
-    def starts(self) -> IntArray:
-        """Where each person's pairs begin."""
-        return np.flatnonzero(np.diff(self.person, prepend=-1))
-
     def number_among(self, entries: BoolArray) -> int:
         """The people who have rows in one of the marked entries."""
-        return int(np.count_nonzero(np.logical_or.reduceat(entries[self.entry], self.starts)))
+        return self.among(entries).number()
 
     def number(self) -> int:
         """The people in these pairs."""

@@ -33,8 +33,15 @@ from dpcore.tables.classes import BoolArray
 OnProgress = Callable[[str, float], None]
 TOLD = 16
 """Nodes from one word about progress to the next."""
+WORTHWHILE = 6
+"""Nodes that a look at one class should close; else the pause until the next such look is doubled."""
+LONGEST_PAUSE = 16
 ROUNDING = 1e-12
 """By which a bound that is calculated otherwise may be above a score."""
+
+
+def silent(stage: str, share: float) -> None:
+    """Nobody is told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +66,7 @@ def search(
     *,
     limit: float = 0.0,
     metric: Metric | None = None,
-    on_progress: OnProgress = lambda stage, share: None,
+    on_progress: OnProgress = silent,
 ) -> Solution:
     """Find the node with the least information loss at which few people have a suppressed row.
 
@@ -117,6 +124,7 @@ class _Search:
         self.best: Solution | None = None
         self.checks = self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
+        self.waits, self.pause = 0, 1  # until one class is looked at again
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
     def bisect(self) -> None:
@@ -187,9 +195,15 @@ class _Search:
     def _close_around(self, classes: Counted | Classes, marked: BoolArray) -> None:
         """Where nothing may be suppressed, one class that is too small decides many nodes: the smallest."""
         people = classes.people[marked]
+        self.waits -= 1
+        if self.waits > 0 or people.min() >= self.least:
+            return
         smallest = int(marked.nonzero()[0][people.argmin()])
-        if people.min() < self.least:
-            self.grid &= self.counter.around(classes, smallest) >= self.least
+        before = np.count_nonzero(self.open)
+        self.grid &= self.counter.around(classes, smallest) >= self.least
+        few = before - np.count_nonzero(self.open) < WORTHWHILE
+        self.pause = min(2 * self.pause, LONGEST_PAUSE) if few else 1
+        self.waits = self.pause
 
     def _suppresses(self, classes: ClassesOfNode, marked: BoolArray) -> None:
         """Remember what specializations suppress at least."""

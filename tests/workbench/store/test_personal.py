@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.accounting.ledger import source_dataset
 from dpcore.errors import LedgerError, ParameterError
-from tests.contracts.ledger_kinds import SqlKind, postgres_kind, sqlite_kind
+from tests.contracts.ledger_kinds import SqlKind, account, postgres_kind, sqlite_kind
+from workbench.store.datasets import find
 from workbench.store.ledger import SqlLedger
-from workbench.store.owners import Owners
+from workbench.store.owners import Owner, Owners
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import ALONE, Person
 
@@ -158,6 +160,37 @@ def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
     theirs.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"), request_id="again")
     assert theirs.lines()[-1].content["by"] == BOB.address
     theirs.verify()
+
+
+def test_whoever_claims_a_source_first_fixes_its_budget(server: Server) -> None:
+    """Between Ada's claim and her account, Bob could open the source and fix its budget for ever."""
+    source = account(dataset=source_dataset("Visits"))
+    server.owners.claim(source.dataset, Owner(opener=ADA.address, steward=ADA.address))
+    with pytest.raises(LedgerError, match="not yours"):
+        server.of(BOB).open(source)
+    assert server.ledger.account(source.dataset) is None
+    assert server.of(ADA).open(source) == source
+
+
+def test_a_source_whose_name_begins_anothers_is_found(server: Server) -> None:
+    """Once "Visits 2025" is opened, "Visits" would be shown to nobody any more."""
+    for name in ("Visits", "Visits 2025"):
+        server.of(ADA).open(account(dataset=source_dataset(name)))
+    for name in ("Visits", "Visits 2025"):
+        found = find(source_dataset(name), server.of(ADA))
+        assert found is not None
+        assert found.account.source == name
+    assert find("source Vis", server.of(ADA)) is None
+
+
+def test_nobody_takes_what_was_opened_before_people_signed_in(server: Server) -> None:
+    """Its name alone would make a source somebody's: whoever opened it first that day."""
+    source = account(dataset=source_dataset("Visits"))
+    server.ledger.open(source)
+    with pytest.raises(LedgerError, match="not yours"):
+        server.of(BOB).open(source)
+    assert server.owners.adopt(ADA.address) == 1
+    assert server.of(ADA).open(source) == source
 
 
 def test_a_role_taken_away_ends_an_open_page(server: Server) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -100,3 +101,29 @@ def test_a_chart_comes_with_words_and_its_table():
 def test_epsilons_to_choose_from_rise():
     """The slider would jump."""
     assert list(widgets.EPSILONS) == sorted(set(widgets.EPSILONS))
+
+
+def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
+    """The labels of a map of 60 columns were a smear, and nobody could find one of them (D23)."""
+
+    def body(names, errors):
+        import streamlit as st
+
+        from workbench.evaluate import cards, columns_view
+        from workbench.ui import widgets
+
+        st.text(str(widgets.choose_readable(names, errors, key="map")))
+        made = [cards.Card(title=name, level="good", word="right", value=0.1, floor=0.1) for name in names]
+        columns_view.show_cards(made, key="cards")
+
+    names = [f"question {i:02d}" for i in range(60)]
+    errors = np.full((60, 60), np.nan)  # where nothing was measured
+    errors[:10, :10] = np.arange(10)[:, None] + np.arange(10) + 1.0
+    at = page(body, names=names, errors=errors)
+    assert at.text[0].value.startswith("[9, 8, 7")
+    assert len(at.multiselect[0].value) == 20
+    at.multiselect[0].set_value(["question 59"]).run()
+    assert at.text[0].value == "[59]"
+    assert str(at.get("html")[0].proto.body).count("</b>") == 20
+    at.text_input[0].set_value("59").run()
+    assert str(at.get("html")[0].proto.body).count("</b>") == 1
