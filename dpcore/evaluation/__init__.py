@@ -4,6 +4,7 @@ from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.distributions import Distribution, DistributionsOf, distributions
 from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
+from dpcore.evaluation.one_person import Known, OnePerson, PersonReport, Secret
 from dpcore.evaluation.outliers import ThinRows, ThinRowsOf
 from dpcore.evaluation.proposals import (
     FrontierOf,
@@ -34,13 +35,17 @@ __all__ = [
     "Evaluation",
     "FrontierOf",
     "HierarchiesOf",
+    "Known",
     "MarginalError",
     "MarginalErrorOf",
     "NamedError",
+    "OnePerson",
+    "PersonReport",
     "Propensity",
     "RangeErrors",
     "RangeErrorsOf",
     "RolesOf",
+    "Secret",
     "Side",
     "Similarity",
     "SimilarityReport",

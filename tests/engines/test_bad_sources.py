@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -277,6 +278,9 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
     audit = Audit(quasi_identifiers=("age",), sensitive=("sex",), others=("sex",), population=9000)
     expected, found = whole.evaluate(audit).content, curator.evaluate(audit).content
     for name in ("people", "suppressed", "risk", "sets", "changes", "secrets", "population"):
-        assert getattr(found, name) == getattr(expected, name)
+        if name == "risk":  # sums of shares, in another order
+            assert dataclasses.asdict(found.risk) == pytest.approx(dataclasses.asdict(expected.risk))
+        else:
+            assert getattr(found, name) == getattr(expected, name)
     with pytest.raises(dp.LimitError, match="more than 399 rows"):
         curator.evaluate(RolesOf())

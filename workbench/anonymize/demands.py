@@ -31,7 +31,7 @@ from workbench.anonymize.work import Demands, Work
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import limit_words, plain
 
 K = Widget[int]("anonymize-k")
 MOST_PEOPLE = 100_000
@@ -88,7 +88,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         else _("Rows that may be suppressed, at most"),
         work.LIMITS,
         0.02,
-        format_func=percent,
+        format_func=limit_words,
         key=LIMIT.key,
         help=GLOSSARY["suppression"],
         persist_state="session",
@@ -155,7 +155,7 @@ def ways_out(current: Work, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
     ways: list[tuple[str, Callable[[], None]]] = []
     limit = next((each for each in work.LIMITS if each > plan.limit), None)
     if limit is not None:
-        label = _("Allow {share} to be suppressed").format(share=percent(limit))
+        label = _("Allow {share} to be suppressed").format(share=limit_words(limit))
         ways.append((label, functools.partial(LIMIT.put, limit)))
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=2)
     if k > 2:

@@ -14,7 +14,7 @@ from workbench.anonymize.work import Work
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.language import _, said
-from workbench.ui.wording import ROLE_WORDS, percent, plain
+from workbench.ui.wording import ROLE_WORDS, limit_words, plain
 
 
 def roles(curator: Curator, current: Work) -> None:
@@ -114,7 +114,7 @@ def loaded_plan(current: Work, plan: Plan) -> None:
         _("{models}, by {method}, {limit} suppressed at most.").format(
             models=plain(", ".join(map(str, plan.models)), at_most=300),
             method=work.METHOD_NAMES[plan.method.name],
-            limit=percent(plan.limit),
+            limit=limit_words(plan.limit),
         )
     )
     if plan.node is not None:

@@ -37,7 +37,7 @@ from workbench.apart.line import StoppedError
 from workbench.ui import widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.wording import limit_words, number, percent, plain
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
@@ -164,7 +164,7 @@ def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
         [
             {
                 "k": point.k,
-                "limit": f"{point.limit:.0%}",
+                "limit": limit_words(point.limit),
                 "loss": point.score,
                 "levels": "-".join(map(str, point.node)),
                 "suppressed rows": point.suppressed,
@@ -174,7 +174,7 @@ def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
         ]
     )
     drawn = charts.frontier(frame)
-    here = frame[(frame["k"] == k) & (frame["limit"] == f"{limit:.0%}")]
+    here = frame[(frame["k"] == k) & (frame["limit"] == limit_words(limit))]
     return drawn if here.empty else charts.ringed(drawn, here)
 
 

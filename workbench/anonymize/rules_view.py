@@ -17,8 +17,8 @@ LONGEST = 200
 
 def by_rule(current: Work, name: str) -> None:
     """Choose a rule for a column, look at its groups, and take it."""
-    values = list(current.hierarchies[name].values)
-    values = [value for value in values if value in work.table_values(current, name)]
+    own = work.table_values(current, name)
+    values = [value for value in current.hierarchies[name].values if value in own]
     fitting = rules.fitting(values)
     if not fitting:
         return

@@ -243,6 +243,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if round(share, 3) < 0.1 else f"{100 * share:.0f} %"
 
 
+def limit_words(limit: float) -> str:
+    """A share that somebody chose, as it was chosen: 2 % and not 2.0 %."""
+    return f"{100 * limit:g} %"
+
+
 def join(names: list[Any]) -> str:
     if len(names) < 2:
         return "".join(names)
