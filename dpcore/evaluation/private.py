@@ -60,9 +60,8 @@ class _OfRelease(PrivateEvaluation):
     def to_dict(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("way", "target") if hasattr(self, name)}
         columns = list(self.release.model_columns)
-        digest = hashlib.sha256(
-            self.release.to_json().encode()
-        ).hexdigest()  # one that is conditioned is another
+        text = self.release.to_json()  # one that is conditioned is another
+        digest = hashlib.sha256(text.encode()).hexdigest()
         return {"kind": self.kind, **own, "columns": columns, "release": digest}
 
 
@@ -190,10 +189,8 @@ class PrivateAccuracy(_OfRelease):
 
         def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
             """1 for a right answer, 0 for a wrong one, 2 for a row without a class."""
-            answers, truth = (
-                _answers(model, matrix(rows, schema, columns)),
-                classes(rows, schema, self.target),
-            )
+            answers = _answers(model, matrix(rows, schema, columns))
+            truth = classes(rows, schema, self.target)
             return np.where(truth < 0, 2, answers == truth).astype(np.int64)
 
         noisy = measurer.assigned(right, 3, (*columns, self.target), measurer.loss)

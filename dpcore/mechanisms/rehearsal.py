@@ -35,9 +35,8 @@ class Rehearsal(Measurer):
             ]
 
         def sums(by: Clique, entries: Sequence[Entry]) -> Integers:
-            check_cells(
-                domain, [by] * len(entries)
-            )  # as declared: an engine counts them before they are merged
+            # cells as declared: an engine counts them before they are merged
+            check_cells(domain, [by] * len(entries))
             return np.zeros((domain.cells(by), len(entries)), dtype=np.int64)
 
         super().__init__(

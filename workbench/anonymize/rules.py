@@ -64,10 +64,11 @@ def by_order(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
     Raises: ParameterError for sizes that do not nest, or lines that are no values.
     """
     lines = [line.strip() for line in ordered.splitlines() if line.strip()]
-    strange = [line for line in lines if line not in set(values)]
+    own = set(values)
+    strange = [line for line in lines if line not in own]
     if strange:
         raise ParameterError("a line is no value of the column: {line}", remedy="correct it", line=strange[0])
-    complete = [*dict.fromkeys(lines), *(value for value in values if value not in set(lines))]
+    complete = list(dict.fromkeys([*lines, *values]))
     return order(complete, [int(each) for each in numbers_in(sizes)], reason=_("In an order, by hand."))
 
 

@@ -45,13 +45,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         # another choice is another chart, with nothing clicked
         clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
         choose = functools.partial(_choose, clicked, method.name)
-        st.altair_chart(
-            widgets.readable(chart),
-            alt=chart.alt,
-            key=clicked.key,
-            on_select=choose,
-            selection_mode=clicked.name,
-        )
+        widgets.show_clickable(chart, clicked, choose)
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
             st.dataframe(chart.table, hide_index=True)

@@ -30,7 +30,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
                 "Leave a field empty where nothing is known."
             )
         )
-        known, wrong = [], ""
+        known = []
         cells = st.columns(min(ASKED, len(columns)))
         for place, name in enumerate(columns):
             text = cells[place % len(cells)].text_input(plain(name), key=f"person-{name}")
@@ -38,8 +38,6 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
                 known.append(parsed(name, text.strip()))
         if not known:
             return
-        if not sensitive:
-            wrong = _("Choose above what should stay unknown, to see what the group gives away about it.")
         try:
             found = session.once(
                 curator,
@@ -54,8 +52,8 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
         for name, table in tables(found).items():
             st.markdown(f"**{plain(name)}**")
             st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
-        if wrong:
-            st.caption(wrong)
+        if not sensitive:
+            st.caption(_("Choose above what should stay unknown, to see what the group gives away about it."))
 
 
 def parsed(column: str, text: str) -> Known:

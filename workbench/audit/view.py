@@ -24,13 +24,7 @@ def changes(found: AuditReport, columns: list[str]) -> None:
     # another choice is another chart, with no bar clicked
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
     toggle = functools.partial(findings.toggle, clicked, labels, columns)
-    st.altair_chart(
-        widgets.readable(chart),
-        alt=chart.alt,
-        key=clicked.key,
-        on_select=toggle,
-        selection_mode=clicked.name,
-    )
+    widgets.show_clickable(chart, clicked, toggle)
     st.caption(
         _("Now {share} are unique. Click a bar to leave its column out, or to take it in.").format(
             share=percent(found.risk.uniques)

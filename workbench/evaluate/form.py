@@ -15,8 +15,8 @@ from workbench.ui.wording import plain
 
 def choose(curator: Curator) -> Candidate | None:
     """Ask which one; None while there is nothing to judge."""
-    titles, shown = _titles(curator), session.session().shown
-    of_parts = sum(bool(line["part"]) for line in releases.earlier(curator))
+    made, shown = releases.earlier(curator), session.session().shown
+    titles, of_parts = _titles(made), sum(bool(line["part"]) for line in made)
     if of_parts:
         st.caption(
             _(
@@ -40,7 +40,7 @@ def choose(curator: Curator) -> Candidate | None:
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     """Ask which one is to be shown beside it; None while nothing is chosen."""
-    titles = _titles(curator)
+    titles = _titles(releases.earlier(curator))
     order = [key for key in titles if not candidate.key.startswith(key) or key == FILE]
     key = st.selectbox(
         _("Show another one beside it"),
@@ -57,16 +57,16 @@ def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
     return f"A: {plain(first.title, at_most=80)}", f"B: {plain(second.title, at_most=80)}"
 
 
-def _titles(curator: Curator) -> dict[str, str]:
-    """What can be judged, in words, by key."""
-    made = getattr(session.session().anonymization, "made", None)
+def _titles(made: list[dict[str, str]]) -> dict[str, str]:
+    """What can be judged, in words, by key. Args: made: as `releases.earlier` has them."""
     titles = {
         line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
-        for line in releases.earlier(curator)
+        for line in made
         if not line["part"]
     }
-    if isinstance(made, AnonymizedTable):
-        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=", ".join(made.guarantee.models))
+    table = getattr(session.session().anonymization, "made", None)
+    if isinstance(table, AnonymizedTable):
+        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=", ".join(table.guarantee.models))
     titles[FILE] = _("A file made elsewhere")
     return titles
 
@@ -89,7 +89,7 @@ def _candidate(
         st.info(_("This release has no columns to compare: it is numbers of its own."))
         return None
     own = rows = max(0, round(release.model.total))
-    if asks_rows and release.model.columns:
+    if asks_rows:
         rows = st.number_input(
             _("Rows to draw from it"),
             0,

@@ -103,13 +103,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
         st.caption(_("Every pair counts. Click those that should come out best; they count four times."))
         chart = pair_grid(columns)
         clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
-        st.altair_chart(
-            widgets.readable(chart),
-            alt=chart.alt,
-            key=clicked.key,
-            on_select="rerun",
-            selection_mode=clicked.name,
-        )
+        widgets.show_clickable(chart, clicked)
         return {(pair["first"], pair["second"]): 4.0 for pair in clicked.points()}
 
 

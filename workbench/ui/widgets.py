@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -218,6 +218,15 @@ def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
 def readable(chart: Chart) -> Any:
     """The drawing of a chart, with words that can be read on this tab's ground."""
     return charts.readable(chart.spec, dark=session.is_dark())
+
+
+def show_clickable(
+    chart: Chart, clicked: session.Selection, on_click: Callable[[], None] | Literal["rerun"] = "rerun"
+) -> None:
+    """A chart whose marks can be clicked, with words for those who do not see it."""
+    st.altair_chart(
+        readable(chart), alt=chart.alt, key=clicked.key, on_select=on_click, selection_mode=clicked.name
+    )
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
