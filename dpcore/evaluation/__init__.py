@@ -23,6 +23,7 @@ from dpcore.evaluation.range_errors import (
 )
 from dpcore.evaluation.range_queries import percent_error, range_query
 from dpcore.evaluation.similarity import Propensity, Similarity, SimilarityReport
+from dpcore.evaluation.together import Together, TogetherOf
 from dpcore.evaluation.trial import Side, Trial, TrialReport
 
 __all__ = [
@@ -52,6 +53,8 @@ __all__ = [
     "SizeOf",
     "ThinRows",
     "ThinRowsOf",
+    "Together",
+    "TogetherOf",
     "Trial",
     "TrialReport",
     "WayError",

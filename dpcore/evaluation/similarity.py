@@ -302,13 +302,13 @@ def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
         own = cells.coarse_counts("original", i, j)
         for table in cells.codes:
             counts = cells.coarse_counts(table, i, j)
-            association[table][[i, j], [j, i]] = _cramers_v(counts)
+            association[table][[i, j], [j, i]] = cramers_v(counts)
             apart = np.abs(counts / counts.sum() - own / own.sum()).sum() / 2
             distance[table][[i, j], [j, i]] = apart
     return association, distance
 
 
-def _cramers_v(counts: npt.NDArray[np.int64]) -> float:
+def cramers_v(counts: npt.NDArray[np.int64]) -> float:
     """Source: Cramér (1946). Over the rows and columns that occur; 0 where one of them has a single value."""
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     if min(counts.shape) < 2:
