@@ -39,8 +39,7 @@ def _file(name: str, candidate: Candidate) -> str:
 def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
-    with st.spinner(_("Comparing columns, pairs and 300 random questions"), show_time=True):
-        found = comparing.report(curator, candidate)
+    found = comparing.report(curator, candidate)
     view.overview(curator, candidate, found)
     st.download_button(
         _("Download as one HTML file"),

@@ -26,7 +26,7 @@ from workbench.synthesize.script import can_be_written, counts_file, notebook, s
 from workbench.ui import charts, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
-from workbench.ui.wording import amount, guarantee_words, number, plain
+from workbench.ui.wording import amount, guarantee_words, number, percent, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -116,7 +116,7 @@ def _progress() -> None:
         st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=running.place))
     else:
         st.progress(
-            min(1.0, running.share), text=f"{said(running.stage) or _('starting')} · {running.share:.0%}"
+            min(1.0, running.share), text=f"{said(running.stage) or _('starting')} · {percent(running.share)}"
         )
     st.caption(
         _("The charge is on file. You may leave this page: the release will be in the list below.")

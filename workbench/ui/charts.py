@@ -207,8 +207,8 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None 
     alt = _("{title} of every pair of columns.").format(title=title)
     if len(frame):
         worst = frame.iloc[int(frame["error"].argmax())]
-        alt += " " + _("The largest is {error:.1%} for {a} and {b}.").format(
-            error=worst["error"], a=worst["first"], b=worst["second"]
+        alt += " " + _("The largest is {error} for {a} and {b}.").format(
+            error=f"{100 * worst['error']:.1f}{PERCENT}", a=worst["first"], b=worst["second"]
         )
     return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame))
 

@@ -248,6 +248,11 @@ def limit_words(limit: float) -> str:
     return f"{100 * limit:g}{PERCENT}"
 
 
+def hundredths(value: float) -> str:
+    """A number of hundredths with its sign."""
+    return f"{number(value)}{PERCENT}"
+
+
 def join(names: list[Any]) -> str:
     if len(names) < 2:
         return "".join(names)
