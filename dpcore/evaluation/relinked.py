@@ -52,7 +52,7 @@ def relink(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
             limit=MAX_GROUPS,
         )
     sizes = groups.to_numpy()
-    fits = [_fits(plan.hierarchies[name], groups.index.get_level_values(name)) for name in names]
+    fits = [_fits(plan.hierarchies[name], groups.index.get_level_values(name).tolist()) for name in names]
     leaves = [plan.hierarchies[name].encode(people[name]) for name in names]
     met = np.zeros(len(people), dtype=np.int64)
     for first in range(0, len(people), _AT_ONCE):
