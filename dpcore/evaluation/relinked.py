@@ -30,7 +30,7 @@ def relink(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     """
     plan = Plan.from_json(made.plan)
     names = plan.quasi_identifiers
-    if plan.method.cuts_freely:
+    if not plan.method.needs_hierarchies:
         raise ParameterError(
             "groups of this method are cut freely, so that a list cannot be recoded by levels",
             remedy="make the table by levels (full-domain or local recoding)",

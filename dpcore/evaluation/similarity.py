@@ -343,7 +343,8 @@ def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray
     places = np.flatnonzero(values)
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return (codes >= int(places[0])) & (codes <= int(places[-1]))
-    return values[codes]
+    found: npt.NDArray[np.bool_] = values[codes]
+    return found
 
 
 def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
