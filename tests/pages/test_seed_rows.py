@@ -1,4 +1,4 @@
-"""What the seeds do, done on the pages: one test for each row of their table that no other test here walks."""
+"""What the seeds do, done on the pages: a test for each row of their table that no other test here walks."""
 
 from __future__ import annotations
 

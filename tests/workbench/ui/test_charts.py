@@ -181,6 +181,16 @@ def test_bars_say_their_value() -> None:
     assert words["encoding"]["text"] == {"field": "share", "format": ".1%", "type": "quantitative"}
 
 
+def test_tables_beside_charts_are_rounded() -> None:
+    """The table beside a chart said 301.1528 and 0.000000000000000004 (D24)."""
+    frame = pd.DataFrame({"of": ["a"] * 5, "rows": [301.1528, 4e-18, -32_561.37, 0.0, np.nan], "k": [5] * 5})
+    shown = charts.rounded(frame)
+    assert shown["rows"].tolist()[:4] == [301, 0, -32_561, 0]
+    assert charts.rounded(pd.DataFrame({"x": [0.0394598, 12.345, 1.0]}))["x"].tolist() == [0.0395, 12.3, 1.0]
+    assert shown["k"].tolist() == [5] * 5
+    assert np.isnan(shown["rows"].iloc[4])
+
+
 def test_what_a_mark_says_is_rounded() -> None:
     """A loss of 0.03945980518 and a share of 96.376102% were read out (D24)."""
     frame = pd.DataFrame({"k": [5], "loss": [0.03945980518], "limit": ["2%"]})
