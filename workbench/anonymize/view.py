@@ -48,7 +48,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         widgets.show_clickable(chart, clicked, choose)
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
-            st.dataframe(chart.table, hide_index=True)
+            widgets.show_table(chart.table)
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
             _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
