@@ -16,7 +16,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +162,7 @@ def adaptive(folder: Path) -> Callable[[], int]:
 def streamed(folder: Path) -> Callable[[], int]:
     """Draw as many rows as the table has, from noisy counts of each of its columns."""
     import dpcore as dp
-    from dpcore.io.folder import write_folder
-    from dpcore.tables.rows import PublicTable
+    from dpcore.io.folder import write_drawn
 
     rows = int(folder.name)
     frame = pd.read_parquet(folder / "table.parquet", columns=list(declared().domain.names)).head(ONCE)
@@ -171,13 +170,9 @@ def streamed(folder: Path) -> Callable[[], int]:
     curator = dp.Curator.open(frame, declared(), budget=loss, ledger=dp.MemoryLedger())
     release = curator.run(dp.Independent(), loss)
 
-    def drawn() -> Iterator[PublicTable]:
-        for start in range(0, rows, 500_000):
-            yield PublicTable(release.sample(min(500_000, rows - start)))
-
     def write() -> int:
         with tempfile.TemporaryDirectory() as place:
-            return write_folder(drawn(), Path(place) / "rows")
+            return write_drawn(release, rows, Path(place) / "rows")
 
     return write
 

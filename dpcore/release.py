@@ -76,6 +76,12 @@ class Guarantee:
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
 
+    @classmethod
+    def syntactic(cls, models: Sequence[object], *, people: bool) -> Guarantee:
+        """What an anonymized table keeps to: models of groups of people, or of rows."""
+        unit = "people" if people else "rows"
+        return cls(kind="syntactic", unit=unit, models=tuple(map(str, models)))
+
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The whole loss, as what stands on this adds it up; none without differential privacy."""

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, RowsError
 from workbench import session
 from workbench.evaluate import asked_view, beside_view, book, columns_view, comparing, document, form, view
 from workbench.evaluate.candidates import Candidate
@@ -29,8 +29,14 @@ def _file(name: str, candidate: Candidate) -> str:
 def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
-    with st.spinner(_("Comparing columns, pairs and 300 random questions"), show_time=True):
-        found = comparing.report(curator, candidate)
+    try:
+        with st.spinner(_("Comparing columns, pairs and 300 random questions"), show_time=True):
+            found = comparing.report(curator, candidate)
+    except RowsError as error:
+        widgets.error_box(error)
+        columns_view.counted(curator, candidate)
+        view.ranges(curator, candidate)
+        return
     view.overview(curator, candidate, found)
     st.download_button(
         _("Download as one HTML file"),
