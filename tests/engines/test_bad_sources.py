@@ -15,6 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
+from dpcore.anonymize import KAnonymity, Plan
+from dpcore.anonymize.hierarchies.suggest import suggest_together
+from dpcore.anonymize.methods import METHODS
 from dpcore.engines import parquet as parquet_module
 from dpcore.engines import streamed as streamed_module
 from dpcore.engines.batch import Batch
@@ -417,7 +420,7 @@ def mixed(place: Path, frames: Sequence[pd.DataFrame]) -> int:
 
 
 def test_a_written_table_does_not_follow_the_source(tmp_path: Path) -> None:
-    """Whoever knows where somebody was in the source would find them at the same place of what is published."""
+    """Whoever knows where somebody was in the source would find them at the same place again."""
     frame = pd.DataFrame({"place": np.arange(4000)})
     assert mixed(tmp_path / "out", [frame[:1500], frame[1500:]]) == 4000
     places = pd.read_parquet(tmp_path / "out")["place"].to_numpy()
@@ -426,7 +429,7 @@ def test_a_written_table_does_not_follow_the_source(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full_leaves_no_half_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half a table under its final name would be taken for the table, and half a hidden one fills the disk."""
+    """Half a table under its final name would be taken for the table; a hidden half fills the disk."""
 
     def full(*words: object, **named: object) -> None:
         raise OSError(28, "No space left on device")
@@ -437,3 +440,40 @@ def test_a_disk_that_is_full_leaves_no_half_table(tmp_path: Path, monkeypatch: p
             with pytest.raises(dp.ParameterError, match="could not be written"):
                 mixed(tmp_path / "out", [FRAME])
         assert not list(tmp_path.iterdir())
+
+
+def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """A plan on a large source would end the server, or publish other rows than the same plan in memory."""
+    plan = Plan(
+        roles={"age": "quasi-identifier", "sex": "sensitive"},
+        hierarchies=suggest_together(FRAME, ["age"]),
+        models=(KAnonymity(k=41),),
+    )
+    tables = []
+    for most in (400, 399):
+        monkeypatch.setattr(streamed_module, "MOST_ROWS", most)
+        ledger = dp.MemoryLedger()
+        curator = dp.Curator.open(
+            opened("parquet", folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger, identity="visits"
+        )
+        assert curator.anonymize_to(tmp_path / str(most), plan) == 400
+        tables.append(pq.read_table(tmp_path / str(most)))
+        assert [line.state for line in curator.lines()][-1] == "outside"
+    counts = [table.to_pandas().value_counts().to_dict() for table in tables]
+    assert counts[0] == counts[1]
+    assert tables[0].schema.metadata == tables[1].schema.metadata
+    with pytest.raises(dp.RowsError, match="mondrian needs all rows"):
+        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, method=METHODS["mondrian"]))
+    with pytest.raises(dp.InfeasibleError, match="above the number of rows"):
+        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, models=(KAnonymity(k=401),)))
+
+    def gone(rows: int) -> None:
+        if rows:
+            raise dp.ReadError("the source is gone", remedy="look for it")
+
+    engine = curator._engine
+    assert isinstance(engine, ParquetEngine)
+    engine._on_rows = gone
+    with pytest.raises(dp.ReadError, match="is gone"):
+        curator.anonymize_to(tmp_path / "other", plan)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["399", "400", "table"]
