@@ -161,18 +161,29 @@ class SparkEngine(Streamed):
 
     def _waited(self, work: Callable[[], Waited]) -> Waited:
         """What Spark brings; whoever waits is asked meanwhile, and may end it."""
-        tag = uuid.uuid4().hex
+        from pyspark.errors import PySparkException
 
-        def tagged() -> Waited:
-            self._session.addTag(tag)
-            try:
-                return work()
-            finally:
-                self._session.removeTag(tag)
+        name = uuid.uuid4().hex
+        session = self._session
+        try:
+            context = session.sparkContext
+        except PySparkException:  # Spark Connect has tags in place of groups
+            context = None
 
-        return awaited(
-            tagged, tell=lambda: self._on_rows(0), interrupt=lambda: self._session.interruptTag(tag)
-        )
+        def named() -> Waited:
+            if context is None:
+                session.addTag(name)
+            else:
+                context.setJobGroup(name, "dpcore", interruptOnCancel=True)
+            return work()
+
+        def interrupt() -> None:
+            if context is None:
+                session.interruptTag(name)
+            else:
+                context.cancelJobGroup(name)
+
+        return awaited(named, tell=lambda: self._on_rows(0), interrupt=interrupt)
 
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]

@@ -1,4 +1,4 @@
-"""A connected source that does not fit, on every page: what counts tell, what a sample tells, what is written."""
+"""A connected source that does not fit, on every page: what counts and samples tell, and what is written."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What does not fit would end in errors, in figures of some rows that pass for all, or in half a table."""
+    """What does not fit would end in errors, in figures of a part that pass for all, or in half a table."""
     app = source.press("Look at it")
     with cancelled(monkeypatch):
         app.open_draft()

@@ -12,8 +12,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}").fullmatch
 
 
 def has_place() -> bool:
-    """Whether anything may be written at all."""
-    return read_settings().output is not None
+    """Whether anything may be written at all; visitors of a demo could fill its disk."""
+    return _output() is not None
 
 
 def place_for(name: str) -> Path:
@@ -22,7 +22,7 @@ def place_for(name: str) -> Path:
     Raises: ParameterError where the settings allow no place, for a name that could lead elsewhere, and for
         one that is taken.
     """
-    output = read_settings().output
+    output = _output()
     if output is None:
         raise ParameterError(
             "this server writes no folders", remedy="name a folder for them in WORKBENCH_OUTPUT"
@@ -35,3 +35,8 @@ def place_for(name: str) -> Path:
     if (output / name).exists():
         raise ParameterError("there is something at the place of the folder", remedy="name a new one")
     return output / name
+
+
+def _output() -> Path | None:
+    settings = read_settings()
+    return None if settings.demo else settings.output
