@@ -161,11 +161,14 @@ def adaptive(folder: Path) -> Callable[[], int]:
 
 def streamed(folder: Path) -> Callable[[], int]:
     """Draw as many rows as the table has, from noisy counts of each of its columns."""
+    import pyarrow.parquet as pq
+
     import dpcore as dp
     from dpcore.io.folder import write_drawn
 
     rows = int(folder.name)
-    frame = pd.read_parquet(folder / "table.parquet", columns=list(declared().domain.names)).head(ONCE)
+    with pq.ParquetFile(folder / "table.parquet") as file:
+        frame = next(file.iter_batches(100_000, columns=list(declared().domain.names))).to_pandas()
     loss = dp.PureDP(epsilon="1")
     curator = dp.Curator.open(frame, declared(), budget=loss, ledger=dp.MemoryLedger())
     release = curator.run(dp.Independent(columns=declared().domain.names), loss)

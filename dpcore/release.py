@@ -198,7 +198,7 @@ class Release:
             for column in self.schema.columns
             if column.name in codes
         }
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns, copy=False)  # each column is its own already
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
         """The same release, drawing only rows that have these cells: `given({"age": range(20, 30)})`. Free.

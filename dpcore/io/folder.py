@@ -21,7 +21,7 @@ from dpcore.release import Release
 from dpcore.tables.arrow import is_text, uncoded
 from dpcore.tables.rows import PublicTable
 
-ROWS_AT_ONCE = 500_000
+ROWS_AT_ONCE = 250_000
 """Rows in a file, about."""
 _MOST_FILES = 256
 
