@@ -66,6 +66,8 @@ if current.made is not None:
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
     view.result(curator.name, current.made, outcomes.made_warnings(curator, current))
     list_view.show(current.made)
+if plan is not None:
+    view.write(curator, current, plan)
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:

@@ -1,7 +1,9 @@
 """How good a release or a table is, measured against the original: internal reports."""
 
 from dpcore.evaluation.audit import Audit, AuditReport
+from dpcore.evaluation.counted import Distance, DistancesOf
 from dpcore.evaluation.distributions import Distribution, DistributionsOf, distributions
+from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
 from dpcore.evaluation.one_person import Known, OnePerson, PersonReport, Secret
@@ -30,6 +32,8 @@ from dpcore.evaluation.trial import Side, Trial, TrialReport
 __all__ = [
     "Audit",
     "AuditReport",
+    "Distance",
+    "DistancesOf",
     "Distribution",
     "DistributionsOf",
     "Efficacy",
@@ -41,6 +45,7 @@ __all__ = [
     "MarginalError",
     "MarginalErrorOf",
     "NamedError",
+    "OnFirstRows",
     "OnePerson",
     "PersonReport",
     "Propensity",

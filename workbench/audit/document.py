@@ -11,6 +11,7 @@ from dpcore.evaluation.audit import AuditReport
 from workbench import session
 from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets, verdict
 from workbench.ui.language import _
+from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import percent
 
 TEMPLATE = Path(__file__).with_name("document.html")
@@ -36,7 +37,9 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         language=session.language(),
         name=curator.name,
-        internal=_("Internal: this report reads the original. Do not publish it."),
+        internal=" ".join(
+            [_("Internal: this report reads the original. Do not publish it."), first_rows_words()]
+        ),
         verdict=verdict(found, columns),
         parts=[
             (_("Columns that look like identifiers"), identifiers(found), []),
