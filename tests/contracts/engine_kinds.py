@@ -56,7 +56,7 @@ def spark_session() -> Any:
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
-        # small tables: to compile a query, and to plan it anew between its stages, takes longer than to run it
+        # small tables: to compile a query, and to plan it anew between stages, takes longer than to run it
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
