@@ -22,6 +22,7 @@ from dpcore.evaluation.range_errors import (
     WidthError,
 )
 from dpcore.evaluation.range_queries import percent_error, range_query
+from dpcore.evaluation.row_risk import HouseholdRisk, RowRisk, RowRiskReport, SampledRisk
 from dpcore.evaluation.similarity import Propensity, Similarity, SimilarityReport
 from dpcore.evaluation.trial import Side, Trial, TrialReport
 
@@ -35,6 +36,7 @@ __all__ = [
     "Evaluation",
     "FrontierOf",
     "HierarchiesOf",
+    "HouseholdRisk",
     "Known",
     "MarginalError",
     "MarginalErrorOf",
@@ -45,6 +47,9 @@ __all__ = [
     "RangeErrors",
     "RangeErrorsOf",
     "RolesOf",
+    "RowRisk",
+    "RowRiskReport",
+    "SampledRisk",
     "Secret",
     "Side",
     "Similarity",

@@ -33,6 +33,7 @@ EVALUATIONS = Words(
         "range query errors": N_("errors of range queries on {about}"),
         "marginal error": N_("marginal error over {about} columns at a time"),
         "re-identification risk": N_("re-identification risk by {about}"),
+        "risk of each row": N_("risk of each row by {about}"),
         "what one person's group gives away": N_("what a group of people gives away, by {about}"),
         "similarity": N_("similarity of a release and the original"),
         "propensity": N_("telling a release from the original"),
