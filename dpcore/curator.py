@@ -180,7 +180,7 @@ class Curator:
             threshold_units=math.ceil(delta * DELTA_UNIT),
             part=self._charged(cell),
         )
-        asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
+        asked = {"plan": plan[0], "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
         measurer = self._measurer(spend, cell, delta)
 
         def release() -> Release:
@@ -217,20 +217,13 @@ class Curator:
         """
         plan = plan.counting(self.schema.unit.id_column)
         text = plan.to_json()
-        digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
-        self._ledger.note(
-            self.account.dataset,
-            uuid.uuid4().hex,
-            {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
-        )
+        models = tuple(map(str, plan.models))
+        noted = {"anonymized": self._keyed(text), "about": [plan.method.name, *models]}
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return AnonymizedTable(
             table=PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress))),
             plan=text,
-            guarantee=Guarantee(
-                kind="syntactic",
-                unit="people" if plan.person else "rows",
-                models=tuple(map(str, plan.models)),
-            ),
+            guarantee=Guarantee(kind="syntactic", unit=plan.counts, models=models),
         )
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
@@ -273,7 +266,7 @@ class Curator:
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
+        asked = {"plan": plan[0], "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
         return self._paid(request_id, Charge(units=self.rule.units(spend)), asked, measurer, report)
 
     def report(self, request_id: str) -> PrivateReport:
@@ -340,23 +333,28 @@ class Curator:
             )
         return column, category
 
-    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> str:
-        """Fingerprint of what would be asked: equal plans on equal schemas are the same request."""
+    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
+        """Keyed fingerprint of what would be asked: equal plans on equal schemas are the same request. After
+        it the one without a key, which older lines carry; it is no longer written."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        text = json.dumps(content, sort_keys=True)
+        return self._keyed(text), hashlib.sha256(text.encode()).hexdigest()
 
-    def _stored(self, plan: str) -> str | None:
+    def _keyed(self, text: str) -> str:
+        return hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
+
+    def _stored(self, plan: tuple[str, str]) -> str | None:
         lines = self.lines()
         committed = {line.request_id for line in lines if line.state == "committed"}
-        same = (line.request_id for line in lines if line.content.get("plan") == plan)
+        same = (line.request_id for line in lines if line.content.get("plan") in plan)
         return next((request_id for request_id in same if request_id in committed), None)
 
-    def _ended(self, request_id: str, plan: str) -> str | None:
+    def _ended(self, request_id: str, plan: tuple[str, str]) -> str | None:
         """The request id when it was committed before; RequestConflict for another plan under this id."""
         lines = [line for line in self.lines() if line.request_id == request_id]
         if not lines:
             return None
-        if lines[-1].state != "committed" or lines[0].content.get("plan") != plan:
+        if lines[-1].state != "committed" or lines[0].content.get("plan") not in plan:
             raise conflict(request_id)
         return request_id
 

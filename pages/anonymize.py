@@ -64,7 +64,9 @@ if notice := held.notices.pop("anonymize", None):
 if current.made is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    view.result(curator.name, current.made, outcomes.made_warnings(curator, current))
+    warnings = outcomes.made_warnings(curator, current)
+    view.result(curator.name, current.made, warnings)
+    view.report(curator, current.made, warnings)
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:

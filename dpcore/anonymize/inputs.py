@@ -20,7 +20,7 @@ def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None
 
     Raises: SchemaError, InfeasibleError.
     """
-    named = [name for name in (plan.subset, plan.person) if name is not None]
+    named = [name for name in (plan.subset, plan.person, plan.household) if name is not None]
     for name in (*plan.roles, *named):
         if name not in frame.columns:
             raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
@@ -30,14 +30,38 @@ def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None
                 "the plan gives no role to {column}", remedy="give the column a role", column=name
             )
     rows = published_rows(frame, plan)
-    people = len(rows) if plan.person is None else rows[plan.person].nunique(dropna=False)
+    if plan.household is not None:
+        _check_households(frame, plan.household, plan.person)
+    people = len(rows) if plan.counted is None else rows[plan.counted].nunique(dropna=False)
     everything = suppresses and plan.limit == 1
     if k_of(plan) > people and not everything:
         raise InfeasibleError(
             "k ({k}) is above the number of {whom}",
             remedy="lower k, or bring more {whom}",
             k=k_of(plan),
-            whom="rows" if plan.person is None else "people",
+            whom=plan.counts,
+        )
+
+
+def _check_households(frame: pd.DataFrame, household: str, person: str | None) -> None:
+    """Refuse a person of two households: k households in a group would not be k people.
+
+    Raises: SchemaError.
+    """
+    if household == person:
+        raise SchemaError(
+            "{column} says whose a row is, and cannot be the household too",
+            remedy="choose another column",
+            column=household,
+        )
+    if person is None:
+        return
+    homes = frame.groupby(person, dropna=False)[household].nunique(dropna=False)
+    if (homes > 1).any():
+        raise SchemaError(
+            "somebody has rows in two households of {column}",
+            remedy="choose a column that puts every person in one household",
+            column=household,
         )
 
 
@@ -74,4 +98,4 @@ def published_rows(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
 
 def held_by(rows: pd.DataFrame, plan: Choices) -> Rows:
     """Whose the published rows are, and the sensitive values that the models look at."""
-    return Rows.of(rows, secrets_of(plan), plan.person)
+    return Rows.of(rows, secrets_of(plan), plan.counted)

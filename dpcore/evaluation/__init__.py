@@ -5,6 +5,7 @@ from dpcore.evaluation.distributions import Distribution, DistributionsOf, distr
 from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
 from dpcore.evaluation.one_person import Known, OnePerson, PersonReport, Secret
+from dpcore.evaluation.outcome import Outcome, OutcomeReport
 from dpcore.evaluation.outliers import ThinRows, ThinRowsOf
 from dpcore.evaluation.proposals import (
     FrontierOf,
@@ -42,6 +43,8 @@ __all__ = [
     "MarginalErrorOf",
     "NamedError",
     "OnePerson",
+    "Outcome",
+    "OutcomeReport",
     "PersonReport",
     "Propensity",
     "RangeErrors",

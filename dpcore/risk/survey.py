@@ -3,8 +3,8 @@
 A row with a sampling weight w stands for about w people of the population. The weights of a group's people
 add up to an estimate of how many people of the population look like them: an estimate, so a group that is
 large by it is no promise, and k-anonymity is never counted by it.
-Sources: Benedetti, Franconi (1998), Statistical and technological solutions for controlled data dissemination;
-Franconi, Polettini (2004), Individual risk estimation in mu-Argus, LNCS 3050, equations 2 to 4.
+Sources: Benedetti, Franconi (1998), Statistical and technological solutions for controlled data
+dissemination; Franconi, Polettini (2004), Individual risk estimation in mu-Argus, LNCS 3050.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def population_frequency(
         row it is; None where every row is a person.
     """
     if person is None:
-        return np.bincount(classes, weights)
+        return np.asarray(np.bincount(classes, weights), dtype=np.float64)
     pairs = class_index([classes, person])
     order = np.lexsort((weights, pairs))
     lightest = order[np.diff(pairs[order], prepend=-1) > 0]
-    return np.bincount(classes[lightest], weights[lightest])
+    return np.asarray(np.bincount(classes[lightest], weights[lightest]), dtype=np.float64)
 
 
 def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
@@ -92,8 +92,8 @@ def household_risk(risk: FloatArray, household: IntArray, person: IntArray | Non
     1 - prod (1 - r_i) over the people of the household, each with the largest risk of their rows, taken as
     independent. Source: Franconi, Polettini (2004), section 3; as in sdcMicro.
 
-    Args: risk: (rows,) in [0, 1]. household: (rows,) without gaps. person: (rows,) whose row it is; None where
-        every row is a person.
+    Args: risk: (rows,) in [0, 1]. household: (rows,) without gaps. person: (rows,) whose row it is; None
+        where every row is a person.
     """
     if person is not None:
         pairs = class_index([household, person])

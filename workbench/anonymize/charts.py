@@ -20,9 +20,11 @@ def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
 
 
 def frontier(frame: pd.DataFrame) -> Chart:
-    """Information loss against k, one line per suppression limit; a click on a point selects it."""
+    """Information loss against k, one line per suppression limit; a click on a point selects its k and, as
+    `share`, its limit."""
     altair, chart = drawing(frame)
-    chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
+    shown = frame.drop(columns="share")
+    chosen = altair.selection_point(name="chosen", fields=["k", "share"], on="click")
     title = _("suppressed, at most")
     base = chart.encode(
         x=altair.X(
@@ -30,7 +32,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
         ),
         y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
         color=altair.Color("limit:N", sort=None, title=title, scale=altair.Scale(range=SERIES)),
-        tooltip=tips_of(frame),
+        tooltip=tips_of(shown),
     )
     line = base.mark_line(opacity=0.6)
     points = (
@@ -39,7 +41,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
         .add_params(chosen)
     )
     alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
-    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(frame))
+    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(shown))
 
 
 def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:

@@ -33,6 +33,7 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
+WHOM = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
 METHOD_NAMES = Words(
     {
         "full-domain": N_("full-domain"),
@@ -58,6 +59,7 @@ class Demands:
     Attributes:
         models: beside k.
         subset: a column of true and false that marks the rows to be published out of a population.
+        household: a column that says who lives together: groups count households.
     """
 
     k: int
@@ -66,6 +68,7 @@ class Demands:
     metric: Metric = field(default_factory=InformationLoss)
     suppressed: Suppressed = "checked"
     subset: str | None = None
+    household: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -252,6 +255,7 @@ def plan_of(
         metric=demands.metric,
         suppressed=demands.suppressed,
         subset=demands.subset,
+        household=demands.household,
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
@@ -260,7 +264,7 @@ def plan_of(
 
 def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
     """How large full-domain search would be."""
-    key = ("size", current.version, plan.models[1:])
+    key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
     return session.once(curator, key, lambda: SizeOf(plan=full))
 
@@ -296,7 +300,7 @@ def load(current: Work, text: str) -> None:
     Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
     """
     plan = Plan.from_json(text)
-    columns = {*plan.roles, *([plan.subset] if plan.subset else [])}
+    columns = {*plan.roles, *(name for name in (plan.subset, plan.household) if name)}
     missing, new = sorted(columns - set(current.roles)), sorted(set(current.roles) - columns)
     if missing or new:
         raise SchemaError(
@@ -327,8 +331,8 @@ def is_made_by(current: Work, plan: Plan) -> bool:
 
 
 def whom(plan: Plan) -> str:
-    """What groups are counted in: people, or rows where each row is a person."""
-    return _("people") if plan.person else _("rows")
+    """What groups are counted in: households, people, or rows where each row is a person."""
+    return WHOM[plan.counts]
 
 
 def method_words(curator: Curator, current: Work, plan: Plan) -> str:

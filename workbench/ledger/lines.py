@@ -42,6 +42,7 @@ EVALUATIONS = Words(
         "attacks with half held out": N_("attacks on a release made again from half of the people"),
         "accuracy": N_("accuracy of {about} predicted from a release"),
         "trial": N_("trial of {about}"),
+        "residual risk": N_("residual risk under {about}"),
         "proposed roles": N_("proposed roles of the columns"),
         "proposed hierarchies": N_("proposed hierarchies of {about}"),
         "thin rows": N_("rows in thin regions by {about}"),
