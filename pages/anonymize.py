@@ -48,7 +48,7 @@ with left:
         except DpcoreError as error:
             widgets.error_box(error)
     else:
-        form.loaded_plan(current, plan)
+        form.loaded_plan(curator, current, plan)
     st.button(
         _("Make the anonymized table"),
         type="primary",

@@ -16,7 +16,7 @@ from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method,
 from dpcore.anonymize.models import PrivacyModel
 from dpcore.anonymize.plan import Plan, Suppressed
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, SchemaError
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.io.encoding import decode
 from dpcore.release import AnonymizedTable
@@ -109,7 +109,7 @@ def work(curator: Curator) -> Work:
         proposed = session.once(curator, ("roles",), RolesOf)
         held.anonymization = Work(roles={each.column: each.role for each in proposed})
     current: Work = held.anonymization
-    _complete(curator, current, quasi_identifiers(current))
+    complete(curator, current, quasi_identifiers(current))
     return current
 
 
@@ -145,7 +145,7 @@ def take_columns(curator: Curator, columns: Iterable[str], secret: Iterable[str]
     set_roles(current, kept | asked)
 
 
-def _complete(curator: Curator, current: Work, names: Iterable[str]) -> None:
+def complete(curator: Curator, current: Work, names: Iterable[str]) -> None:
     """A hierarchy for each of these columns."""
     missing = tuple(name for name in names if name not in current.hierarchies)
     if missing:
@@ -245,7 +245,7 @@ def plan_of(
         for model in demands.models
         if isinstance(model, TCloseness) and model.distance == "hierarchical"
     ]
-    _complete(curator, current, measured)
+    complete(curator, current, measured)
     used = {name: current.hierarchies[name] for name in (*quasi_identifiers(current), *measured)}
     roles = {name: role for name, role in current.roles.items() if name != demands.subset}
     plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
@@ -292,37 +292,6 @@ def method_label(method: str) -> str:
     if method == SUGGESTED:
         return _("as suggested for this table")
     return _("{method}: {words}").format(method=METHOD_NAMES[method], words=METHOD_WORDS[method])
-
-
-def load(current: Work, text: str) -> None:
-    """Take a plan made earlier, for this table or the next delivery of it.
-
-    Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
-    """
-    plan = Plan.from_json(text)
-    columns = {*plan.roles, *(name for name in (plan.subset, plan.household) if name)}
-    missing, new = sorted(columns - set(current.roles)), sorted(set(current.roles) - columns)
-    if missing or new:
-        raise SchemaError(
-            "the plan is for other columns: {columns}",
-            remedy="take the plan of this table, or make a new one",
-            columns=", ".join([*missing, *new]),
-        )
-    current.loaded, current.made, current.made_by = plan, None, None
-    current.version += 1
-
-
-def choose_anew(current: Work) -> None:
-    """Keep the loaded plan, but not its levels: they may not hold for another table."""
-    if current.loaded is not None:
-        current.loaded = dataclasses.replace(current.loaded, node=None)
-        current.version += 1
-
-
-def put_aside(current: Work) -> None:
-    """Go back to the choices on the page."""
-    current.loaded = None
-    current.version += 1
 
 
 def is_made_by(current: Work, plan: Plan) -> bool:
