@@ -14,6 +14,7 @@ import numpy as np
 
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.people import Members
 from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
 from dpcore.anonymize.groups import Histogram
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
@@ -66,7 +67,7 @@ class Coded:
         return number, shape
 
     def _half(self, first: int, levels: Node) -> IntArray:
-        """(classes,) the number of each combination of labels of some columns; int32, shared by many nodes."""
+        """(classes,) the number of each combination of labels of some columns; int32."""
         found = self._halves.get((first, levels))
         if found is None:
             found = np.zeros(len(self.keys), dtype=np.int32)
@@ -103,7 +104,7 @@ class Coded:
 
     @cached_property
     def _groups(self) -> list[tuple[list[int], IntArray]]:
-        """Columns side by side that have few combinations of labels together, and (classes,) which each has."""
+        """Columns side by side with few combinations of labels together, and (classes,) which each has."""
         widths = list(map(getitem, self.table.widths, self.classes.node))
         groups: list[list[int]] = [[]]
         for column in range(len(widths)):
@@ -138,6 +139,14 @@ class Coded:
             assert self.classes.views is not None
             self._figures[view] = self.classes.of_classes(self.classes.views[view]).astype(np.float64)
         return self._figures[view]
+
+    @cached_property
+    def members(self) -> Members:
+        """Whose published rows are in which class."""
+        members = self.table.members
+        assert members is not None
+        shown = members.among(self.table.published > 0)
+        return Members(person=shown.person, entry=self.classes.of_entries.take(shown.entry))
 
     def held(self, column: str) -> tuple[IntArray, FloatArray]:
         """(keys,) the number of the value of a sensitive column, and the people who hold it, as weights."""
@@ -226,6 +235,13 @@ class Counted(ClassesOfNode):
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
         stride = math.prod(self._shape[column + 1 :])
         return np.asarray(self._occupied[marked] // stride % self._shape[column])
+
+    def people_in(self, marked: BoolArray) -> int:
+        if self.table.members is None or not marked.any():
+            return super().people_in(marked)
+        inside = np.zeros(self._space, dtype=bool)
+        inside[self._occupied[marked]] = True
+        return self._coded.members.number_among(inside.take(self._index))
 
     def inside(self, place: int) -> BoolArray:
         """(classes that were counted,) which of them are in one of the classes."""

@@ -82,7 +82,7 @@ class Tuples:
         """The people of the rows to be published."""
         if self.members is None:
             return self.rows
-        return self.members.among(self.published > 0).number()
+        return self.members.number_among(self.published > 0)
 
     def fewest_people(self, each: IntArray) -> IntArray:
         """The people in some classes, at least, where so many are counted in each class they are in."""
