@@ -6,7 +6,7 @@ from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.anonymize import demands, form, outcomes, view, work
+from workbench.anonymize import demands, form, list_view, outcomes, view, work
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -65,6 +65,7 @@ if current.made is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
     view.result(curator.name, current.made, outcomes.made_warnings(curator, current))
+    list_view.show(current.made)
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:

@@ -6,6 +6,7 @@ from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
 from dpcore.evaluation.one_person import Known, OnePerson, PersonReport, Secret
 from dpcore.evaluation.outliers import ThinRows, ThinRowsOf
+from dpcore.evaluation.propensity import Propensity
 from dpcore.evaluation.proposals import (
     FrontierOf,
     HierarchiesOf,
@@ -22,7 +23,8 @@ from dpcore.evaluation.range_errors import (
     WidthError,
 )
 from dpcore.evaluation.range_queries import percent_error, range_query
-from dpcore.evaluation.similarity import Propensity, Similarity, SimilarityReport
+from dpcore.evaluation.similarity import Similarity, SimilarityReport
+from dpcore.evaluation.together import Together, TogetherOf
 from dpcore.evaluation.trial import Side, Trial, TrialReport
 
 __all__ = [
@@ -52,6 +54,8 @@ __all__ = [
     "SizeOf",
     "ThinRows",
     "ThinRowsOf",
+    "Together",
+    "TogetherOf",
     "Trial",
     "TrialReport",
     "WayError",

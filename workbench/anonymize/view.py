@@ -23,7 +23,7 @@ from workbench.ui import examples, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.wording import limit_words, number, percent, plain
 
 
 def frontier(curator: Curator, current: Work, plan: Plan) -> None:
@@ -60,7 +60,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
 def _choose(chart: session.Selection, method: str) -> None:
     for point in chart.points():
         demands.K.put(int(point["k"]))
-        demands.LIMIT.put(int(str(point["limit"]).rstrip("%")) / 100)
+        demands.LIMIT.put(next(each for each in work.LIMITS if limit_words(each) == point["limit"]))
         demands.METHOD.put(method)
 
 

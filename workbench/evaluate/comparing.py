@@ -20,15 +20,26 @@ from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import several
-from workbench.ui import charts, releases
+from workbench.ui import charts, progress_view, releases
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent
 
 
 def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
-    """The quick comparison, computed once per session."""
-    return session.once(curator, ("similarity", candidate.key), lambda: Similarity(release=candidate.table))
+    """The quick comparison, computed once per session; what takes over a second tells how far it is (D17)."""
+    stages = {
+        "comparing columns and pairs": _("comparing columns and pairs"),
+        "comparing single values": _("comparing single values"),
+        "comparing how columns go together": _("comparing how columns go together"),
+        "asking random questions": _("asking 300 random questions"),
+    }
+    with progress_view.told(_("Comparing"), stages, key=f"stop-comparing-{candidate.key[:20]}") as tell:
+        return session.once(
+            curator,
+            ("similarity", candidate.key),
+            lambda: Similarity(release=candidate.table, on_progress=tell),
+        )
 
 
 def distribution(curator: Curator, candidate: Candidate, column: str) -> Distribution:

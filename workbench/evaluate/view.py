@@ -21,7 +21,7 @@ from workbench.evaluate.charts import scales
 from workbench.evaluate.verdict import kept_relations, verdict
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.wording import hundredths, number, percent, plain
 
 
 def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], object]]:
@@ -171,11 +171,11 @@ def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -
     exact, left, middle, right = st.columns(4)
     exact.metric(_("In the original"), f"{answer.true:,}")
     left.metric(_("Answer from the release"), number(answer.answer))
-    middle.metric(_("Off by"), _("undefined") if answer.percent is None else f"{number(answer.percent)} %")
+    middle.metric(_("Off by"), _("undefined") if answer.percent is None else hundredths(answer.percent))
     if answer.direct is not None:
         right.metric(
             _("Asked directly, typically"),
-            f"{number(answer.direct.median)} %",
+            hundredths(answer.direct.median),
             help=_("One Laplace draw on this range alone. Every further range would be a further charge."),
         )
     widgets.show_chart(comparing.range_chart(ranges), key="ranges")

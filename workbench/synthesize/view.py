@@ -26,10 +26,10 @@ from workbench.synthesize.script import can_be_written, counts_file, notebook, s
 from workbench.ui import charts, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
-from workbench.ui.wording import amount, guarantee_words, number, plain
+from workbench.ui.wording import amount, guarantee_words, number, percent, plain
 
 
-def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
+def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
     """A last look: what is read, what is published, what it costs, and that it cannot be undone."""
     request_id = session.session().request_id
 
@@ -42,6 +42,12 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
                 "Published: the noisy counts, and rows drawn from them."
             ).format(name=plain(curator.name))
         )
+        for column, category in part.items():
+            st.write(
+                _("Only rows with {column} = {category}.").format(
+                    column=plain(column), category=plain(category)
+                )
+            )
         st.write(
             _("Cost: {cost}. Left after: {left}.").format(
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
@@ -61,7 +67,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
             type="primary",
             key="confirm",
             on_click=recipes.start,
-            args=(curator, recipe, loss, request_id),
+            args=(curator, recipe, loss, part, request_id),
         ):
             st.rerun()
 
@@ -110,7 +116,7 @@ def _progress() -> None:
         st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=running.place))
     else:
         st.progress(
-            min(1.0, running.share), text=f"{said(running.stage) or _('starting')} · {running.share:.0%}"
+            min(1.0, running.share), text=f"{said(running.stage) or _('starting')} · {percent(running.share)}"
         )
     st.caption(
         _("The charge is on file. You may leave this page: the release will be in the list below.")
@@ -135,6 +141,12 @@ def show(data_set: DataSet, request_id: str) -> None:
         return
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
+    if release.part is not None:
+        st.markdown(
+            _("Only rows with {column} = {category}.").format(
+                column=plain(release.part[0]), category=plain(release.part[1])
+            )
+        )
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
         mine = session.ledger().is_mine(data_set.id)
@@ -246,7 +258,9 @@ def earlier(data_set: DataSet) -> None:
     for line in made[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         left.button(
-            _("Open {what}").format(what=plain(line["what"], at_most=160)),
+            _("Open {what}").format(
+                what=plain(" · ".join(filter(None, (line["what"], line["part"]))), at_most=160)
+            ),
             key=f"open-{line['request_id']}",
             type="tertiary",
             icon=":material/verified_user:",
@@ -271,9 +285,7 @@ def _marginal(release: Release, marginal: Marginal) -> None:
                 half=number(shown.half_width())
             )
         )
-        widgets.show_chart(
-            charts.counts(labels, values, shown.half_width(), column=clique[0]), key="marginal"
-        )
+        widgets.show_chart(charts.counts(labels, values, *shown.interval(), column=clique[0]), key="marginal")
         return
     st.markdown(
         _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
@@ -289,7 +301,11 @@ def _marginal(release: Release, marginal: Marginal) -> None:
         marginal = marginal.project(tuple(pair))
     a, b = marginal.clique
     chart = charts.two_way(
-        marginal.values, release.schema.column(a).labels, release.schema.column(b).labels, (a, b)
+        marginal.values,
+        release.schema.column(a).labels,
+        release.schema.column(b).labels,
+        (a, b),
+        ends=marginal.interval(),
     )
     widgets.show_chart(chart, key="marginal")
 

@@ -273,8 +273,8 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     held.uploads += 1  # another field, so that the server forgets the bytes
     held.failed.pop(key, None)
     try:
-        with file_view.being_read(file.name, file.size):
-            found = reading.read(file.getvalue(), file.name, cancelled=session.is_gone())
+        with file_view.being_read(file.name, file.size) as tell:
+            found = reading.read(file.getvalue(), file.name, cancelled=session.unwanted(), on_progress=tell)
         held.tables[key] = (file.name, found.table.frame)
     except DpcoreError as error:
         held.failed[key] = error

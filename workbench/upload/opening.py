@@ -82,9 +82,14 @@ def read_again(options: ReadOptions) -> None:
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     held = session.session()
     try:
-        with file_view.being_read(name, len(data)):
+        with file_view.being_read(name, len(data)) as tell:
             read = reading.read(
-                data, name, key=session.ledger().key, cancelled=session.is_gone(), options=options
+                data,
+                name,
+                key=session.ledger().key,
+                cancelled=session.unwanted(),
+                on_progress=tell,
+                options=options,
             )
     except DpcoreError as error:
         held.notices["upload"] = error

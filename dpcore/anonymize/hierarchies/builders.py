@@ -35,9 +35,10 @@ def intervals(
     *,
     low: float | None = None,
     high: float | None = None,
+    start: float = 0.0,
     reason: str = "",
 ) -> Hierarchy:
-    """Number -> intervals of each width in turn, counted from 0 -> `*`.
+    """Number -> intervals of each width in turn, counted from `start` -> `*`.
 
     Args:
         widths: ascending, each a whole multiple of the one before, so that the levels nest.
@@ -60,7 +61,7 @@ def intervals(
         raise ParameterError("intervals need a column of numbers", remedy="take another kind of hierarchy")
     numbers = dict(zip(found, map(float, parsed), strict=True))
     leaves = sorted(found, key=lambda leaf: (numbers[leaf], leaf))
-    whole = all(number.is_integer() for number in (*numbers.values(), *map(float, widths)))
+    whole = all(number.is_integer() for number in (*numbers.values(), *map(float, widths), start))
 
     def label(number: float, step: int) -> str:
         if low is not None and number < low:
@@ -68,8 +69,8 @@ def intervals(
         if high is not None and number >= high:
             return f"≥{_number(high)}"
         # from the narrowest interval, so that rounding cannot make the levels cross
-        start = math.floor(number / widths[0] + 1e-9) // step * step
-        first, end = start * widths[0], (start + step) * widths[0]
+        place = math.floor((number - start) / widths[0] + 1e-9) // step * step
+        first, end = start + place * widths[0], start + (place + step) * widths[0]
         first = first if low is None else max(first, low)
         end = end if high is None else min(end, high)
         if whole:
