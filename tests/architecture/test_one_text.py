@@ -66,7 +66,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "accounting.events": {"str(self.delta)"},
         "accounting.ledger": {"datetime.now(UTC).isoformat(timespec='seconds')"},
         "accounting.loss": {"str(getattr(loss, name))"},
-        "anonymize.methods": {"str(model)"},
         "curator": {
             *("str(spend.amount)", "map(str, plan.models)"),
             *("datetime.now(UTC).isoformat(timespec='seconds')",),
