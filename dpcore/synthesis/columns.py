@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,9 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
+from dpcore.synthesis.consistency import Contrast
 from dpcore.synthesis.constraints import Constraints
+from dpcore.synthesis.contrasts import completed, measure_cliques, signed_columns
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
 from dpcore.synthesis.synthetic import SyntheticModel
@@ -48,15 +51,21 @@ class Columns:
     @property
     def measurements(self) -> list[Marginal]:
         """The number of rows and the one-way counts over groups."""
-        return [self.count, *(self._merged(single) for single in self.singles)]
+        told = [each for each in self.singles if not isinstance(each, Contrast) or self._size(each) > 1]
+        return [self.count, *map(self._merged, told)]
 
     @property
     def start(self) -> dict[str, Values]:
         """Expected rows of each group, above 0, of columns that have nothing to do with each other."""
         return {single.clique[0]: np.maximum(self._merged(single).values, 1.0) for single in self.singles}
 
+    def _size(self, single: Marginal) -> int:
+        return int(self.grouping.groups[single.clique[0]].max()) + 1
+
     def _merged(self, single: Marginal) -> Marginal:
         """One-way counts over groups, with the mean variance of their cells."""
+        if self._size(single) == single.values.size:
+            return single
         values = self.grouping.merge(single.clique[0], single.values)
         variance = single.variance * single.values.size / values.size
         return Marginal(clique=single.clique, values=values, variance=variance, noise=single.noise)
@@ -79,10 +88,10 @@ def measure_columns(
     deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
     clarity = max(1.0, count.total) * len(names) / sum(domain.sizes) / deviation
     share = one_way_share(clarity)
-    singles = measurer.measure([(name,) for name in names], loss.share(share))
+    (count, *singles) = _measure_singles(measurer, names, count, loss.share(share))
     if earlier is not None:
         known = {marginal.clique: marginal for marginal in reversed(earlier.measurements)}
-        singles = tuple(_mean(single, known[single.clique]) for single in singles)
+        singles = [_mean(single, known[single.clique]) for single in singles]
         count = _mean(count, known[()])
     groups, shares = {}, {}
     for single in singles:
@@ -101,10 +110,32 @@ def measure_columns(
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
         count=count,
-        singles=singles,
+        singles=tuple(singles),
         clarity=clarity,
         spent=TOTAL_SHARE + share,
     )
+
+
+def _measure_singles(
+    measurer: Measurer, names: Sequence[str], count: Marginal, loss: Loss
+) -> list[Marginal]:
+    """The number of rows and each column. Costs `loss`.
+
+    The difference of two cells does not tell the number of rows, on which the cells then rest: where most
+    columns are measured so, it is measured again. A part that grows with the root of their number
+    makes the error of a cell smallest.
+    """
+    domain = measurer.domain
+    parts = dict.fromkeys([(name,) for name in names], 1.0)
+    signed = sum(bool(signed_columns(domain, clique, loss)) for clique in parts)
+    if 2 * signed > len(names):
+        parts[()] = math.sqrt(signed) / 2
+    measured = measure_cliques(measurer, parts, loss)
+    for again in [each for each in measured if not each.clique]:
+        measured.remove(again)
+        count = _mean(count, again)
+    found = {each.clique: each for each in completed(domain, [count], measured)}
+    return [count, *(found[name,] for name in names)]
 
 
 def one_way_share(clarity: float) -> Fraction:

@@ -10,6 +10,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.columns import Columns, affordable, independent
+from dpcore.synthesis.contrasts import completed, measure_cliques
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
@@ -93,7 +94,8 @@ class Learner:
             nodes=self._nodes,
         )
         if parts:
-            self.joint += self._view.measure(list(parts), spend, list(parts.values()))
+            measured = measure_cliques(self._view, parts, spend)
+            self.joint += completed(self._domain, self._columns.measurements, measured)
         else:
             self.measure_columns(spend)
         self._narrow(noisy)

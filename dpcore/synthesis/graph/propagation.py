@@ -19,7 +19,6 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.tables.counts import Values, aligned
 
-
 TAIL = 64
 """Cells of the innermost axes that are summed by a product of matrices."""
 
@@ -38,9 +37,7 @@ class State:
         self.tree = tree
         self.tables = [np.ascontiguousarray(potential) for potential in potentials]
         domain = tree.domain
-        self._own = [
-            Part(domain, node, part) for node, part in zip(tree.nodes, tree.separators, strict=True)
-        ]
+        self._own = [Part(domain, node, part) for node, part in zip(tree.nodes, tree.separators, strict=True)]
         self._above = [
             Part(domain, tree.nodes[parent], part)
             for parent, part in zip(tree.parents, tree.separators, strict=True)
@@ -92,9 +89,9 @@ def divide(above: Values, below: Values) -> Values:
 class Part:
     """A part of a node's columns: its marginal, and products with it, on arrays in the node's shape.
 
-    numpy is slow where the innermost axes are short, as those of binary columns are. So axes that are all kept
-    or all summed are taken together; outer ones are summed first, which are long runs of memory; and the last
-    ones, up to TAIL cells, by a product with a table of zeros and ones.
+    numpy is slow where the innermost axes are short, as those of binary columns are. So axes that are all
+    kept or all summed are taken together; outer ones are summed first, which are long runs of memory; and
+    the last ones, up to TAIL cells, by a product with a table of zeros and ones.
     """
 
     def __init__(self, domain: Domain, node: Clique, part: Clique) -> None:
