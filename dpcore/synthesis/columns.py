@@ -28,6 +28,7 @@ from dpcore.tables.counts import Marginal, Values, check_cells
 TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000
 FLATTEST, STEEPEST, MIDDLE = 0.2, 0.9, 40.0
+FLATTEST_SIGNED, MIDDLE_SIGNED = 0.45, 10.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +88,7 @@ def measure_columns(
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
     deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
     clarity = max(1.0, count.total) * len(names) / sum(domain.sizes) / deviation
-    share = one_way_share(clarity)
+    share = one_way_share(clarity, _signed_part(domain, loss))
     (count, *singles) = _measure_singles(measurer, names, count, loss.share(share))
     if earlier is not None:
         known = {marginal.clique: marginal for marginal in reversed(earlier.measurements)}
@@ -116,9 +117,7 @@ def measure_columns(
     )
 
 
-def _measure_singles(
-    measurer: Measurer, names: Sequence[str], count: Marginal, loss: Loss
-) -> list[Marginal]:
+def _measure_singles(measurer: Measurer, names: Sequence[str], count: Marginal, loss: Loss) -> list[Marginal]:
     """The number of rows and each column. Costs `loss`.
 
     The difference of two cells does not tell the number of rows, on which the cells then rest: where most
@@ -138,15 +137,29 @@ def _measure_singles(
     return [count, *(found[name,] for name in names)]
 
 
-def one_way_share(clarity: float) -> Fraction:
+def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
     """What part of the loss the one-way counts get.
 
     Every pair rests on its two columns, so where one-way counts drown in noise pairs are worth little.
     The clarity r is the number of rows of a mean cell over the deviation of its noise, if the whole loss
     went to one-way counts. The share falls from nine tenths at r = 0, by half of the way at r = 40, to a
     fifth where r is large; errors are flat around it (docs/decisions/0010).
+
+    Pairs of columns that are measured by the differences of their cells say nothing about the columns. With
+    d columns and K pairs of one number each, the error of a pair has the variance of two of d numbers and one
+    of K: it is smallest where the columns get sqrt(2 d / K) times what the pairs get, about half where some
+    pairs a column are worth measuring.
+
+    Args:
+        signed: part of the columns that are measured so.
     """
-    return Fraction(round(1000 * (FLATTEST + (STEEPEST - FLATTEST) * MIDDLE / (MIDDLE + clarity))), 1000)
+    flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
+    middle = MIDDLE + (MIDDLE_SIGNED - MIDDLE) * signed
+    return Fraction(round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))), 1000)
+
+
+def _signed_part(domain: Domain, loss: Loss) -> float:
+    return sum(bool(signed_columns(domain, (name,), loss)) for name in domain.names) / len(domain.names)
 
 
 def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
@@ -209,7 +222,9 @@ def likely_columns(
     scale = noise_scale(rows=rows, queries=len(names), loss=loss)
     deviation = max(noise_variance(scale, loss) ** 0.5, 1e-9)
     clarity = max(1.0, table_rows) * len(names) / sum(domain.project(names).sizes) / deviation
-    return _expected(domain, names, loss, one_way_share(clarity), rows)
+    return _expected(
+        domain, names, loss, one_way_share(clarity, _signed_part(domain.project(names), loss)), rows
+    )
 
 
 def _expected(

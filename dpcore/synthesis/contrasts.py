@@ -11,6 +11,7 @@ noisy marginals", section 4, in the one case in which a residual is a sum of plu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -24,6 +25,8 @@ from dpcore.synthesis.consistency import Contrast, consistent
 from dpcore.tables.counts import Marginal, Values, aligned
 from dpcore.tables.sums import Entry, levels
 
+EXPLAINED = 2.0
+"""Variances of noise that are taken off a squared difference before it is believed."""
 SIGNS = np.array([1.0, -1.0])
 
 
@@ -78,6 +81,18 @@ def completed(domain: Domain, known: Sequence[Marginal], measured: Sequence[Marg
         replace(each, values=table.values, variance=table.variance) if isinstance(each, Contrast) else each
         for each, table in zip(measured, agreed, strict=True)
     ]
+
+
+def difference_off(told: Sequence[Marginal], estimate: Values) -> float:
+    """How far the estimate of a pair of binary columns is off, in rows, beyond what noise explains."""
+    signs = np.multiply.outer(SIGNS, SIGNS)
+    weights = [1 / max(each.variance, 1e-12) for each in told]
+    value = sum(
+        float((each.values * signs).sum()) * weight for each, weight in zip(told, weights, strict=True)
+    )
+    variance = signs.size**2 / sum(weights)
+    off = value / sum(weights) - float((estimate * signs).sum())
+    return math.sqrt(max(0.0, off**2 - EXPLAINED * variance))
 
 
 def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float) -> Contrast:
