@@ -12,7 +12,15 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel, load_recipe
+from dpcore.synthesis import (
+    Figures,
+    FoundCategories,
+    GaussianModel,
+    Recipe,
+    SyntheticModel,
+    askable,
+    load_recipe,
+)
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import Marginal
 from workbench import drafts, session
@@ -23,7 +31,7 @@ from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import learning, model_view, pooling, recipes, record
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import charts, releases, widgets
+from workbench.ui import asking_view, charts, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, guarantee_words, number, percent, plain
@@ -163,6 +171,9 @@ def show(data_set: DataSet, request_id: str) -> None:
         _tables(release)
     if isinstance(release.model, GaussianModel):
         learning.show_classes(release, release.model)
+    if askable(release):
+        with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
+            asking_view.questions(release, key="asked")
     if release.model.columns:
         _rows(data_set, release)
         pooling.show(data_set.name, release)
