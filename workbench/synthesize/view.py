@@ -27,11 +27,12 @@ from workbench import drafts, session
 from workbench.apart import drawing
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
+from workbench.store import places
 from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import learning, model_view, pooling, recipes, record
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import asking_view, charts, releases, widgets
+from workbench.ui import asking_view, charts, folder_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, guarantee_words, number, percent, plain
@@ -123,8 +124,10 @@ def _progress() -> None:
     if running.place:
         st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=running.place))
     else:
+        read = " · " + _("{rows:,} rows read").format(rows=running.rows) if running.rows else ""
         st.progress(
-            min(1.0, running.share), text=f"{said(running.stage) or _('starting')} · {percent(running.share)}"
+            min(1.0, running.share),
+            text=f"{said(running.stage) or _('starting')} · {percent(running.share)}{read}",
         )
     st.caption(
         _("The charge is on file. You may leave this page: the release will be in the list below.")
@@ -359,7 +362,22 @@ def _rows(data_set: DataSet, release: Release) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
+    _folder(data_set, release)
     record.show(session.session().curator, release, rows, key)
+
+
+def _folder(data_set: DataSet, release: Release) -> None:
+    """More rows than a browser takes, where the settings name a place for them."""
+    if not places.has_place():
+        return
+    with st.expander(_("Write a table of any size on the server"), key="folder"):
+        rows = int(st.number_input(_("Rows to write"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
+        folder_view.offer(
+            _("Draw and write"),
+            release_file(data_set.name, release, "rows", "parquet").removesuffix(".parquet"),
+            lambda place: drawing.folder(release, rows, place, cancelled=session.unwanted()),
+            key="synthetic",
+        )
 
 
 def _offer_job(data_set: DataSet, release: Release) -> None:

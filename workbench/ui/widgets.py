@@ -15,7 +15,7 @@ import streamlit as st
 from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, RowsError
 from dpcore.evaluation.question import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
@@ -24,7 +24,7 @@ from workbench import person, reading, session
 from workbench.apart import line, process
 from workbench.apart.asking import call
 from workbench.store.datasets import DataSet
-from workbench.ui import charts, data_sets_view, file_view, reopening, unexpected
+from workbench.ui import charts, data_sets_view, file_view, reopening, rows_view, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -159,6 +159,8 @@ def need_curator(would_do: str) -> Curator:
 def error_box(error: Exception) -> None:
     """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
     unexpected.box(error)
+    if isinstance(error, RowsError):
+        rows_view.offer_first_rows()
 
 
 @contextmanager
@@ -178,7 +180,7 @@ def once_in_line(
     """`session.once` for what takes long: it waits for its turn."""
     if key in session.session().reports:
         return session.once(curator, key, evaluation)
-    with in_line():
+    with in_line(), rows_view.being_scanned(_("Reading the source"), key=f"stop reading {key}"):
         return session.once(curator, key, evaluation)
 
 
@@ -264,6 +266,7 @@ def internal_badge() -> None:
     st.badge(
         _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
     )
+    rows_view.say_first_rows()
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
