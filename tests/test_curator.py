@@ -314,6 +314,28 @@ def test_the_same_plan_is_free_without_a_request() -> None:
     assert curator.run(HISTOGRAM, ONE, part={"sex": "Male"}).request_id != first.request_id
 
 
+def test_what_was_asked_is_known_by_a_keyed_digest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads the database finds the declared categories by trying; or releases of older lines, whose
+    digest had no key, are paid for again."""
+    ledger = dp.MemoryLedger()
+    curator = opened(ledger=ledger)
+    first = curator.run(HISTOGRAM, loss=ONE)
+    keyed, plain = curator._plan(HISTOGRAM, curator.rule.spends(ONE), None)
+    assert [line.content["plan"] for line in curator.lines() if "plan" in line.content] == [keyed]
+    assert opened()._plan(HISTOGRAM, curator.rule.spends(ONE), None) != (keyed, plain), "another ledger's key"
+    assert plain not in json.dumps([line.content for line in curator.lines()])
+
+    real = dp.Curator._plan
+    with monkeypatch.context() as before:  # as the program wrote lines before
+        before.setattr(dp.Curator, "_plan", lambda *asked: (real(*asked)[1],) * 2)
+        older = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
+    assert curator.run(HISTOGRAM, loss=ONE).request_id == first.request_id
+    assert curator.stored(HISTOGRAM, dp.PureDP(epsilon=2)) == older.request_id
+    again = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
+    assert (again.marginals[("age",)].values == older.marginals[("age",)].values).all()
+    assert curator.balance().spent == 3 * 10**12
+
+
 def test_stored_releases_survive_a_new_curator() -> None:
     """The same table opened again, rows and columns in another order, finds what was spent and made."""
     ledger = dp.MemoryLedger()

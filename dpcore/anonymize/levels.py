@@ -32,7 +32,7 @@ def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
         {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
         sensitive=secrets_of(plan),
         subset=subset_of(frame, plan),
-        person=plan.person,
+        person=plan.counted,
     )
 
 

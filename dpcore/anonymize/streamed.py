@@ -103,9 +103,9 @@ class Recoding:
 
 def check_streamed(plan: Plan) -> None:
     """Refuse what cannot be decided for each row by itself. Raises: RowsError."""
-    if not plan.method.searches or plan.person is not None:
+    if not plan.method.searches or plan.counted is not None:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
             remedy="take the full-domain method, for a table in which each row is a person",
-            what=plan.method.name if plan.person is None else "counting people with several rows",
+            what=plan.method.name if plan.counted is None else f"counting {plan.counts} with several rows",
         )

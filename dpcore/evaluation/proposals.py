@@ -137,7 +137,7 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
         """
         plan, frame = self.plan.counting(schema.unit.id_column), original.frame
         others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
-        person = person_of(frame, plan.person)
+        person = person_of(frame, plan.counted)
         people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
         if isinstance(original, DistinctRows):
             people = int(original.rows.sum())
@@ -175,7 +175,7 @@ def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
     try:
         return table.rows()
     except RowsError:
-        if schema.unit.id_column is not None or not plan.method.searches:
+        if schema.unit.id_column or plan.household or not plan.method.searches:
             raise
         return table.tuples(columns_of(plan))
 
@@ -187,7 +187,7 @@ def _tuples(original: Microdata, plan: Plan) -> Tuples:
 def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
     try:
         asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
-        found = quality(recoded(frame, asked), person_of(frame, plan.person))
+        found = quality(recoded(frame, asked), person_of(frame, plan.counted))
     except InfeasibleError:
         return None
     return Point(

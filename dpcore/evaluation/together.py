@@ -43,7 +43,8 @@ class Together:
     def unrelated(self) -> npt.NDArray[np.float64]:
         """Rows per cell to expect if the columns of the original had nothing to do with each other."""
         sides = [self.original.sum(axis=1 - axis) for axis in (0, 1)]
-        return np.multiply.outer(sides[0], sides[1]) / max(1, self.original.sum())
+        found: npt.NDArray[np.float64] = np.multiply.outer(sides[0], sides[1]) / max(1, self.original.sum())
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)

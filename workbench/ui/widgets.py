@@ -235,7 +235,18 @@ def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(readable(chart), alt=chart.alt, key=key)
     with st.expander(_("The same as a table"), key=f"{key}-twin"):
-        st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
+        show_table(chart.table, key=f"{key}-table")
+
+
+def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
+    """Aggregates with the digits that mean something, thousands separated."""
+    numbers = frame.select_dtypes("number").columns
+    st.dataframe(
+        charts.rounded(frame),
+        hide_index=True,
+        key=key,
+        column_config={name: st.column_config.NumberColumn(format="localized") for name in numbers},
+    )
 
 
 def private_badge(release: Release | PrivateReport) -> None:
