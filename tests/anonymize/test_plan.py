@@ -187,8 +187,8 @@ def test_models_a_method_cannot_check_are_refused() -> None:
     for model in (KMap(k=2), DeltaPresence(lowest=0, highest=1)):
         with pytest.raises(ParameterError, match="full-domain"):
             recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"))
-    with pytest.raises(ParameterError, match="microaggregation does not check"):
-        recoded(frame, plan_for(frame, method="microaggregation"))
+        with pytest.raises(ParameterError, match="microaggregation does not check"):
+            recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="microaggregation"))
 
 
 def test_microaggregation_through_a_plan() -> None:

@@ -20,26 +20,38 @@ def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
 
 
 def frontier(frame: pd.DataFrame) -> Chart:
-    """Information loss against k, one line per suppression limit; a click on a point selects it."""
+    """Information loss against k, one line per suppression limit; a click on a point selects its k and, as
+    `share`, its limit.
+
+    Where several limits bring the same loss, the smallest of them has the point: nothing is gained by the
+    others, and a point below another could not be clicked (D29).
+    """
     altair, chart = drawing(frame)
-    chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
+    shown = frame.drop(columns="share")
+    limits = list(frame["limit"].unique())
+    seen = frame.assign(near=frame["loss"].round(3)).sort_values("share")
+    seen = seen.drop_duplicates(["k", "near"])
+    chosen = altair.selection_point(name="chosen", fields=["k", "share"], on="click")
     title = _("suppressed, at most")
     base = chart.encode(
         x=altair.X(
             "k:Q", title="k", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"])))
         ),
         y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
-        color=altair.Color("limit:N", sort=None, title=title, scale=altair.Scale(range=SERIES)),
-        tooltip=tips_of(frame),
+        color=altair.Color(
+            "limit:N", title=title, scale=altair.Scale(domain=limits, range=SERIES[: len(limits)])
+        ),
+        tooltip=tips_of(shown),
     )
     line = base.mark_line(opacity=0.6)
     points = (
-        base.mark_point(filled=True, size=120)
-        .encode(shape=altair.Shape("limit:N", sort=None, title=title))
+        base.properties(data=seen.drop(columns="near"))
+        .mark_point(filled=True, size=120)
+        .encode(shape=altair.Shape("limit:N", title=title, scale=altair.Scale(domain=limits)))
         .add_params(chosen)
     )
     alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
-    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(frame))
+    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(shown))
 
 
 def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:
