@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.apply import leaving, recoded
-from dpcore.anonymize.inputs import published_rows
+from dpcore.anonymize.inputs import published_rows, subset_of
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import leaf_codes
@@ -118,8 +118,7 @@ class Outcome(Evaluation[OutcomeReport]):
         covering, leaf = leaf_codes(frame, trees)
         classes = class_index([covering[name].codes(plan.node[name])[leaf[name]] for name in leaf])
         crowd = people_per_class(classes, person_of(frame, plan.counted))[classes]
-        published = np.asarray(frame[plan.subset], dtype=bool)
-        return np.where(suppressed, 1.0, 1 / crowd[published])
+        return np.where(suppressed, 1.0, 1 / crowd[subset_of(frame, plan)])
 
 
 def _levels(risk: FloatArray) -> tuple[float, ...]:
