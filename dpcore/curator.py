@@ -5,27 +5,32 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import hmac
 import json
 import math
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
+from dpcore.accounting.chain import plan_digests
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
-from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, ApproxDP, Loss, loss_fields, units_down
+from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
 from dpcore.anonymize.apply import apply, in_order
+from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.plan import Plan
-from dpcore.engines.base import Engine
+from dpcore.anonymize.streamed import Recoding, check_streamed
+from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
+from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
-from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
+from dpcore.errors import BudgetError, DisclosureError, ParameterError, RowsError, SchemaError
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
+from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
@@ -68,6 +73,7 @@ class Curator:
         ledger: Ledger,
         name: str = "table",
         identity: str | None = None,
+        on_rows: Callable[[int], None] = unheeded,
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
@@ -79,16 +85,17 @@ class Curator:
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
             identity: the name of the source that an engine is connected to.
+            on_rows: told how many rows of a source a pass has read; what it raises ends the pass.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file.
         """
-        engine = engine_of(table, schema, key=ledger.key)
+        engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
         if engine.domain != schema.domain or not schema.columns:
             problem = "the table was declared with other columns than the schema, or none"
             raise SchemaError(problem, remedy="declare the same columns for both")
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
-        account = ledger.open(account_for(dataset, schema, budget))
+        account = ledger.open(Account.of(dataset, schema.unit.to_dict(), budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
 
     look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
@@ -132,9 +139,7 @@ class Curator:
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
         """The smallest loss at which every cell is within `half_width` rows with chance `level`; no data.
 
-        Args:
-            half_width: in rows, above 0.
-            pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+        Args: pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
         """
         return smallest_loss(
@@ -157,7 +162,6 @@ class Curator:
         draw at a new charge. If anything fails after the charge, the charge stays.
 
         Args:
-            recipe: what to learn.
             loss: what to spend, all of it.
             part: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the click, so that a repeated click is the same request.
@@ -210,29 +214,43 @@ class Curator:
     def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
 
-        Where the schema names people by an id column, the plan counts people, whatever it said.
-
-        Rows come in the order of what is published, so that their places tell nothing about the original.
-        Raises: InfeasibleError, SchemaError and the other errors of a plan.
+        Where the schema names people by an id column, the plan counts people, whatever it said. Rows come in
+        the order of what is published, so that their places tell nothing about the original.
+        Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
+        plan, guarantee = self._noted(plan)
+        table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
+        return AnonymizedTable(table=table, plan=plan.to_json(), guarantee=guarantee)
+
+    def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
+        """The same, of any number of rows, as a new folder of Parquet files; how many rows.
+
+        Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
+            for a plan that needs all rows at once; ParameterError for a folder that cannot be written.
+        """
+        plan, guarantee = self._noted(plan)
+        promise = {"guarantee": json.dumps(guarantee.to_dict())}
+        try:
+            table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
+            return write_folder([table], folder, promise)
+        except RowsError:
+            check_streamed(plan)
+        recoding = Recoding.of(self._engine.tuples(columns_of(plan)), plan, on_progress)
+        hand_over = functools.partial(self._engine.apply, recoding)
+        return write_mixed(hand_over, folder, rows=recoding.rows, metadata=promise)
+
+    def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:
+        """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
-        text = plan.to_json()
-        models = tuple(map(str, plan.models))
-        noted = {"anonymized": self._keyed(text), "about": [plan.method.name, *models]}
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
-        return AnonymizedTable(
-            table=PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress))),
-            plan=text,
-            guarantee=Guarantee(kind="syntactic", unit=plan.counts, models=models),
-        )
+        digest, _ = plan_digests(self._ledger.key, plan.to_json())
+        about = [plan.method.name, *map(str, plan.models)]
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"anonymized": digest, "about": about})
+        return plan, Guarantee.syntactic(plan.models, unit=plan.counts)
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
-        self._ledger.note(
-            self.account.dataset,
-            uuid.uuid4().hex,
-            {"evaluation": evaluation.kind, "about": list(evaluation.about)},
-        )
+        about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
         return InternalReport(kind=evaluation.kind, content=content)
 
@@ -281,7 +299,7 @@ class Curator:
 
     def _measurer(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
         return Measurer(
-            functools.partial(self._engine.counts, part=part),
+            Remembered(functools.partial(self._engine.counts, part=part)),
             domain=self.schema.domain,
             loss=spend,
             rows=self.schema.unit.max_rows,
@@ -293,8 +311,8 @@ class Curator:
         )
 
     def _rehearsal(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
-        rows = self.schema.unit.max_rows
-        return Rehearsal(domain=self.schema.domain, loss=spend, rows=rows, part=part, delta=delta)
+        unit = self.schema.unit
+        return Rehearsal(domain=self.schema.domain, loss=spend, rows=unit.max_rows, part=part, delta=delta)
 
     def _paid(
         self,
@@ -334,14 +352,9 @@ class Curator:
         return column, category
 
     def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
-        """Keyed fingerprint of what would be asked: equal plans on equal schemas are the same request. After
-        it the one without a key, which older lines carry; it is no longer written."""
+        """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
-        text = json.dumps(content, sort_keys=True)
-        return self._keyed(text), hashlib.sha256(text.encode()).hexdigest()
-
-    def _keyed(self, text: str) -> str:
-        return hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
+        return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
     def _stored(self, plan: tuple[str, str]) -> str | None:
         lines = self.lines()
@@ -380,18 +393,6 @@ class Curator:
             columns=tuple(dataclasses.replace(column, reason="") for column in columns),
             unit=self.schema.unit,
         )
-
-
-def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
-    """The account that a budget and a schema ask for."""
-    return Account(
-        dataset=dataset,
-        rule=Rule.of(budget),
-        units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
-        threshold_units=int(budget.threshold_delta * DELTA_UNIT) if isinstance(budget, ApproxDP) else 0,
-        promise=loss_fields(budget),
-        unit=schema.unit.to_dict(),
-    )
 
 
 def _events(measurer: Measurer) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.anonymize import demands, form, outcomes, view, work
+from workbench.anonymize import demands, form, list_view, outcomes, view, work
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -67,6 +67,9 @@ if current.made is not None:
     warnings = outcomes.made_warnings(curator, current)
     view.result(curator.name, current.made, warnings)
     view.report(curator, current.made, warnings)
+    list_view.show(current.made)
+if plan is not None:
+    view.write(curator, current, plan)
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:

@@ -2,9 +2,19 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, RowsError
 from workbench import session
-from workbench.evaluate import asked_view, beside_view, book, columns_view, comparing, document, form, view
+from workbench.evaluate import (
+    asked_view,
+    beside_view,
+    book,
+    columns_view,
+    comparing,
+    document,
+    form,
+    together_view,
+    view,
+)
 from workbench.evaluate.candidates import Candidate
 from workbench.ui import widgets
 from workbench.ui.files import file_name, release_file
@@ -29,8 +39,13 @@ def _file(name: str, candidate: Candidate) -> str:
 def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
-    with st.spinner(_("Comparing columns, pairs and 300 random questions"), show_time=True):
+    try:
         found = comparing.report(curator, candidate)
+    except RowsError as error:
+        widgets.error_box(error)
+        columns_view.counted(curator, candidate)
+        view.ranges(curator, candidate)
+        return
     view.overview(curator, candidate, found)
     st.download_button(
         _("Download as one HTML file"),
@@ -60,12 +75,14 @@ def judge(candidate: Candidate) -> None:
 widgets.internal_badge()
 if notice := held.notices.pop("evaluate", None):
     widgets.error_box(notice)
+candidate: Candidate | None = None
 try:
     candidate = form.choose(curator)
     if candidate is not None:
         judge(candidate)
 except DpcoreError as error:
     widgets.error_box(error)
+together_view.show(curator, candidate)
 with st.expander(_("Compare methods before you spend"), key="open-methods"):
     try:
         asked_view.compare_methods()

@@ -26,6 +26,7 @@ def plan(curator: Curator) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         recipe = form.choose_recipe(curator, kind)
+        part = form.choose_part(curator)
         largest = min(10.0, widgets.epsilon_left(curator))
         key = f"loss-{data_set.id}"  # each data set has a share of its own
         epsilon = widgets.epsilon_picker(
@@ -38,7 +39,7 @@ def plan(curator: Curator) -> None:
         else:
             try:
                 loss = widgets.loss_of(curator, epsilon)
-                preview_view.show(curator, recipe, loss, widgets.epsilon_box(key))
+                preview_view.show(curator, recipe, loss, part, widgets.epsilon_box(key))
             except DpcoreError as error:
                 widgets.error_box(error)
 

@@ -17,11 +17,10 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.ledger import NOTHING
+from dpcore.accounting.ledger import NOTHING, Account
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import DistributionsOf, MarginalErrorOf, RangeErrorsOf
 from dpcore.evaluation.question import Evaluation
@@ -94,7 +93,7 @@ class Spy:
             setattr(
                 self.engine, name, self._noted(name, self._blind if blind else getattr(self.engine, name))
             )
-        account = self.ledger.open(account_for("spied", SCHEMA, dp.PureDP(epsilon=10)))
+        account = self.ledger.open(Account.of("spied", SCHEMA.unit.to_dict(), dp.PureDP(epsilon=10)))
         self.curator = dp.Curator(
             engine=self.engine, schema=SCHEMA, account=account, ledger=self.ledger, name="spied"
         )

@@ -14,6 +14,7 @@ from dpcore.errors import DpcoreError, LimitError, ReadError
 from dpcore.io import ReadResult, read_table
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
+from dpcore.synthesis.base import OnProgress, silent
 from workbench.apart import process
 from workbench.apart.line import StoppedError
 from workbench.apart.worker import Server
@@ -21,6 +22,8 @@ from workbench.apart.worker import Server
 MEMORY = 900 * 2**20
 """Bytes that reading one file may take, beyond what the libraries take."""
 SECONDS = 30
+STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = ("lines", "columns", "facts", "fingerprint")
+"""Of reading a file; an interface has words for them."""
 _log = logging.getLogger("workbench.deeds")
 _AT_ONCE = threading.BoundedSemaphore(2)
 
@@ -40,6 +43,7 @@ def read(
     *,
     key: bytes | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    on_progress: OnProgress = silent,
     **options: Any,
 ) -> Reading:
     """`dpcore.io.read_table` within 900 MB and 30 seconds.
@@ -47,6 +51,7 @@ def read(
     Args:
         key: of the ledger, for the fingerprint; None where the table is not to be opened.
         cancelled: asked while waiting; reading ends when it says yes.
+        on_progress: hears the stage, one of `STAGES`, and the share of the whole.
         options: of `read_table`.
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
@@ -54,7 +59,15 @@ def read(
         _log.info("a file of %d bytes is read", len(data))
         try:
             table, schema, dataset = process.run(
-                read_within, data, name, options, key, cancelled=cancelled, memory=MEMORY, seconds=SECONDS
+                read_within,
+                data,
+                name,
+                options,
+                key,
+                cancelled=cancelled,
+                on_progress=on_progress,
+                memory=MEMORY,
+                seconds=SECONDS,
             )
         except process.WorkEnded as error:
             raise _refusal(error) from None
@@ -80,11 +93,19 @@ def release_within(server: Server, data: bytes) -> Release:
 
 def read_within(server: Server, data: bytes, name: str, options: dict[str, Any], key: bytes | None) -> Any:
     """What the other process does: what was read; with a key also its suggested schema and fingerprint."""
-    table = read_table(data, name, **options)
+    starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
+
+    def told(stage: str, width: float) -> Callable[[float], None]:
+        return lambda share: server.tell(stage, starts[stage] + width * share)
+
+    server.tell(LINES, 0.0)
+    table = read_table(data, name, told=told(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""
+    schema = suggest_schema(table.frame, told=told(FACTS, 0.4))
+    server.tell(FINGERPRINT, starts[FINGERPRINT])
     holder: Any = SimpleNamespace(key=key)
-    return table, suggest_schema(table.frame), Curator.dataset_of(table.frame, holder)
+    return table, schema, Curator.dataset_of(table.frame, holder)
 
 
 def _refusal(ended: process.WorkEnded) -> DpcoreError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
@@ -25,19 +27,29 @@ def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None
 
     Raises: SchemaError, InfeasibleError.
     """
+    check_roles(frame.columns, plan)
+    if plan.household is not None:
+        _check_households(frame, plan.household, plan.person)
+    rows = published_rows(frame, plan)
+    people = len(rows) if plan.counted is None else rows[plan.counted].nunique(dropna=False)
+    check_people(people, plan, suppresses=suppresses)
+
+
+def check_roles(columns: Collection[str], plan: Choices) -> None:
+    """Refuse a table whose columns are not those of the plan. Raises: SchemaError."""
     named = [name for name in (plan.subset, plan.person, plan.household) if name is not None]
     for name in (*plan.roles, *named):
-        if name not in frame.columns:
+        if name not in columns:
             raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
-    for name in frame.columns:
+    for name in columns:
         if name not in plan.roles and name not in named:
             raise SchemaError(
                 "the plan gives no role to {column}", remedy="give the column a role", column=name
             )
-    rows = published_rows(frame, plan)
-    if plan.household is not None:
-        _check_households(frame, plan.household, plan.person)
-    people = len(rows) if plan.counted is None else rows[plan.counted].nunique(dropna=False)
+
+
+def check_people(people: int, plan: Choices, *, suppresses: bool) -> None:
+    """Refuse a table of too few people for the plan's k. Raises: InfeasibleError."""
     everything = suppresses and plan.limit == 1
     if k_of(plan) > people and not everything:
         raise InfeasibleError(

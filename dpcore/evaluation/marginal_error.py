@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,7 @@ def marginal_error(
     schema: Schema,
     ways: Sequence[int] = (1, 2, 3),
     max_cliques: int | None = None,
+    told: Callable[[float], None] = lambda share: None,
 ) -> MarginalError:
     """Mean and worst total variation distance over the marginals of `ways` columns.
 
@@ -75,6 +76,7 @@ def marginal_error(
         other: a table with some of the schema's columns, with at least one row.
         ways: numbers of columns, from 1.
         max_cliques: compare at most so many cliques of each way, chosen at random; None for all.
+        told: hears the share of the cliques that are done.
     Raises: ParameterError when there is nothing to compare; SchemaError for a value without a cell.
     """
     columns = tuple(name for name in schema.domain.names if name in original and name in other)
@@ -94,12 +96,21 @@ def marginal_error(
     tables = _Tables(original, other, schema, columns, rng)
     pairs = np.full((len(columns), len(columns)), np.nan)
     found, floor, independent = [], [], []
+    compared: dict[int, list[tuple[int, ...]]] = {}
     for way in sorted(set(ways)):
         cliques = list(itertools.combinations(range(len(columns)), way))
         if max_cliques is not None and len(cliques) > max_cliques:
             chosen = np.sort(rng.choice(len(cliques), max_cliques, replace=False))
             cliques = [cliques[i] for i in chosen]
-        distances = np.array([tables.distances(clique) for clique in cliques])
+        compared[way] = cliques
+    number, done = sum(map(len, compared.values())), itertools.count()
+
+    def distances_of(clique: tuple[int, ...]) -> list[float]:
+        told(next(done) / number)
+        return tables.distances(clique)
+
+    for way, cliques in compared.items():
+        distances = np.array([distances_of(clique) for clique in cliques])
         found.append(_summary(columns, cliques, distances[:, 0]))
         floor.append(_summary(columns, cliques, distances[:, 1]))
         independent.append(_summary(columns, cliques, distances[:, 2]))

@@ -1,16 +1,16 @@
-"""How alike a release and the original are: columns, pairs, triples, random questions, telling them apart."""
+"""How alike a release and the original are: columns, pairs, triples, random questions."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
 from dpcore.evaluation import measures
 from dpcore.evaluation.cells import Cells
 from dpcore.evaluation.learning import OnProgress
@@ -31,9 +31,6 @@ RARE = 0.01
 """Share of the rows below which a value is rare."""
 EXPECTED = 20
 """Rows that a pair of values should have by chance, at least, before its absence counts as impossible."""
-FOLDS = 3
-TELL_APART_ROWS = 4_000
-"""Rows of each table that a classifier is to tell apart, at most."""
 _LEVELS = np.arange(1, 10) / 10
 _SEED = 20_210_417
 
@@ -93,7 +90,12 @@ class SimilarityReport:
         return next((each for each in self.scores if each.measure == measure), None)
 
 
-def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) -> SimilarityReport:
+def similarity(
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    schema: Schema,
+    on_progress: OnProgress = lambda stage, share: None,
+) -> SimilarityReport:
     """Compare the columns that both tables have. Reads the original: internal.
 
     Raises: ParameterError for tables without rows or columns in common; SchemaError for a value without a
@@ -101,7 +103,15 @@ def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) ->
     """
     names = [name for name in schema.domain.names if name in original and name in release]
     ways = tuple(range(1, min(3, len(names)) + 1))
-    marginals = marginal_error(original, release, schema, ways, max_cliques=500)
+    marginals = marginal_error(
+        original,
+        release,
+        schema,
+        ways,
+        max_cliques=500,
+        told=lambda share: on_progress("comparing columns and pairs", 0.6 * share),
+    )
+    on_progress("comparing single values", 0.6)
     cells = Cells.of(original, release, schema, tuple(names))
     columns = _columns(original, release, schema, cells)
     scores = [_column_score(columns, "distance", measures.ONE_COLUMN, floor="floor")]
@@ -121,6 +131,7 @@ def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) ->
                     worst=marginals.ways[place].worst_clique,
                 )
             )
+    on_progress("comparing how columns go together", 0.7)
     (association, relations), correlation = _associations(cells), _correlations(cells)
     impossible, share = _impossible(cells)
     if len(names) > 1:
@@ -129,7 +140,7 @@ def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) ->
         scores.append(Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1]))
         if np.isfinite(correlation["release"]).any():
             scores.append(_matrix_score(measures.CORRELATION, correlation, names))
-    errors = _queries(cells)
+    errors = _queries(cells, lambda share: on_progress("asking random questions", 0.8 + 0.2 * share))
     means = {table: float(np.minimum(each, 1).mean()) for table, each in errors.items()}
     scores.append(
         Scored(
@@ -151,44 +162,6 @@ def similarity(original: pd.DataFrame, release: pd.DataFrame, schema: Schema) ->
     )
 
 
-def propensity(
-    original: pd.DataFrame,
-    release: pd.DataFrame,
-    schema: Schema,
-    on_progress: OnProgress = lambda stage, share: None,
-) -> Scored:
-    """How little boosted trees tell released rows from original ones, by cross-validation.
-
-    1 is not at all, as for another sample of the same people; 0 is always. The area under the curve is turned
-    into 2 (1 - area). They see cells, not where in its cell a value is. Source: Lopez-Paz, Oquab (2017).
-
-    Raises: ParameterError for tables too small for a threefold cross-validation.
-    """
-    names = tuple(name for name in schema.domain.names if name in original and name in release)
-    rng = np.random.default_rng(_SEED)
-    cells = Cells.of(original, release, schema, names)
-    rows = min(TELL_APART_ROWS, len(original) // 2, len(release))
-    if rows < FOLDS:
-        raise ParameterError(
-            "the tables have too few rows to train a classifier",
-            remedy="bring an original of at least {original} rows and a release of {release}",
-            original=2 * FOLDS,
-            release=FOLDS,
-        )
-    order = rng.permutation(len(original))
-    own = cells.matrix("original")[order[:rows]]
-    others = (
-        cells.matrix("release")[rng.permutation(len(release))[:rows]],
-        cells.matrix("original")[order[rows : 2 * rows]],
-        cells.matrix("shuffled")[order[:rows]],
-    )
-    values = []
-    for number, other in enumerate(others):
-        on_progress("telling the tables apart", number / 3)
-        values.append(_told_apart(own, other))
-    return Scored(measure=measures.PROPENSITY, value=values[0], floor=values[1], independent=values[2])
-
-
 @dataclass(frozen=True, kw_only=True)
 class Similarity(Evaluation[SimilarityReport]):
     """The evaluation that asks for `similarity`."""
@@ -196,24 +169,11 @@ class Similarity(Evaluation[SimilarityReport]):
     kind = "similarity"
 
     release: PublicTable
+    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
 
     def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
         """The answer."""
-        return similarity(original.frame, self.release.frame, schema)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Propensity(Evaluation[Scored]):
-    """The evaluation that asks for `propensity`."""
-
-    kind = "propensity"
-
-    release: PublicTable
-    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
-
-    def compute(self, original: Microdata, schema: Schema) -> Scored:
-        """The answer."""
-        return propensity(original.frame, self.release.frame, schema, self.on_progress)
+        return similarity(original.frame, self.release.frame, schema, self.on_progress)
 
 
 def _columns(
@@ -302,13 +262,13 @@ def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
         own = cells.coarse_counts("original", i, j)
         for table in cells.codes:
             counts = cells.coarse_counts(table, i, j)
-            association[table][[i, j], [j, i]] = _cramers_v(counts)
+            association[table][[i, j], [j, i]] = cramers_v(counts)
             apart = np.abs(counts / counts.sum() - own / own.sum()).sum() / 2
             distance[table][[i, j], [j, i]] = apart
     return association, distance
 
 
-def _cramers_v(counts: npt.NDArray[np.int64]) -> float:
+def cramers_v(counts: npt.NDArray[np.int64]) -> float:
     """Source: Cramér (1946). Over the rows and columns that occur; 0 where one of them has a single value."""
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     if min(counts.shape) < 2:
@@ -352,7 +312,7 @@ def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], .
     return tuple(pairs[:20]), (float(hit["release"].mean()), float(hit["shuffled"].mean()))
 
 
-def _queries(cells: Cells) -> dict[str, Floats]:
+def _queries(cells: Cells, told: Callable[[float], None]) -> dict[str, Floats]:
     """Relative errors of the same random questions in every table.
 
     A question names two or three columns, or the only one; of one with an order a range of its cells, of
@@ -360,19 +320,31 @@ def _queries(cells: Cells) -> dict[str, Floats]:
     """
     rng = np.random.default_rng(_SEED)
     errors: dict[str, list[float]] = {table: [] for table in cells.codes}
-    for _ in range(QUERIES):
+    narrow = {
+        table: [each.astype(np.min_scalar_type(size)) for each, size in zip(codes, cells.sizes, strict=True)]
+        for table, codes in cells.codes.items()
+    }
+    for number in range(QUERIES):
+        told(number / QUERIES)
         columns = rng.choice(len(cells.names), min(len(cells.names), int(rng.integers(2, 4))), replace=False)
         chosen = {int(column): _chosen(cells, int(column), rng) for column in columns}
         shares = {}
-        for table, codes in cells.codes.items():
-            fits = np.ones(len(codes[0]), dtype=bool)
-            for column, values in chosen.items():
-                fits &= values[codes[column]]
-            shares[table] = float(fits.mean())
+        for table, codes in narrow.items():
+            fits = np.logical_and.reduce([_fits(codes[column], chosen[column]) for column in chosen])
+            shares[table] = np.count_nonzero(fits) / len(fits)
         true = shares["original"]
         for table, share in shares.items():
             errors[table].append(abs(share - true) / max(true, SMALL))
     return {table: np.array(each) for table, each in errors.items()}
+
+
+def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which rows have one of the values; of a range its ends are enough, and quicker."""
+    places = np.flatnonzero(values)
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return (codes >= int(places[0])) & (codes <= int(places[-1]))
+    found: npt.NDArray[np.bool_] = values[codes]
+    return found
 
 
 def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -385,16 +357,3 @@ def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[
     values = np.zeros(size, dtype=bool)
     values[rng.permutation(size)[: rng.integers(1, max(2, size // 3 + 1))]] = True
     return values
-
-
-def _told_apart(own: Floats, other: Floats) -> float:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.metrics import roc_auc_score
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
-
-    features = np.concatenate([own, other])
-    labels = np.repeat([0, 1], [len(own), len(other)])
-    learner = HistGradientBoostingClassifier(max_iter=40, random_state=_SEED)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=_SEED)
-    chances = cross_val_predict(learner, features, labels, cv=folds, method="predict_proba")[:, 1]
-    return 2 * (1 - max(0.5, float(roc_auc_score(labels, chances))))

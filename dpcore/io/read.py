@@ -7,6 +7,7 @@ dates ISO texts, and everything else stays text; empty cells are missing. What e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -53,7 +54,12 @@ class ReadResult:
 
 
 def read_table(
-    data: bytes, name: str, *, options: ReadOptions = AS_FOUND, limits: Limits = DEFAULT_LIMITS
+    data: bytes,
+    name: str,
+    *,
+    options: ReadOptions = AS_FOUND,
+    limits: Limits = DEFAULT_LIMITS,
+    told: Callable[[float], None] = lambda share: None,
 ) -> ReadResult:
     """Read a table from the bytes of a file.
 
@@ -62,6 +68,7 @@ def read_table(
         name: its name; only the ending counts, and only to tell the format.
         options: what is known of a text file; the rest is seen from the file.
         limits: checked before parsing wherever that is possible.
+        told: hears the share of a text's columns that are recognized.
 
     Raises: LimitError for more than the limits; ReadError for what is no table. Neither holds a cell's value.
     """
@@ -95,7 +102,7 @@ def read_table(
                 "the encoding {encoding} is a guess: choose another one if letters look wrong", encoding=found
             )
         )
-    typed = type_columns(names, columns, shape.separator, options)
+    typed = type_columns(names, columns, shape.separator, options, told)
     return ReadResult(
         frame=typed.frame,
         encoding=found,

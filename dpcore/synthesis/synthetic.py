@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
@@ -24,7 +25,9 @@ class Answer:
 
     Attributes:
         values: expected rows per cell, at least 0.
-        half_width: of an interval around each value that holds the true count, in rows.
+        low, high: of an interval that holds the true count of each cell, and its value, in rows.
+        alone: which cells were counted by themselves; of the others a measurement tells the rows of a
+            merged group only, so that their interval is a bound, from 0 on, and holds more often.
         measured: whether one measurement held the whole clique. Where none did, the model's answer rests
             on conditional independence, and the interval, which does not, is that of the counts which the
             columns alone allow: from 0 to the smallest of them.
@@ -32,8 +35,15 @@ class Answer:
 
     clique: Clique
     values: Values
-    half_width: Values
+    low: Values
+    high: Values
+    alone: npt.NDArray[np.bool_]
     measured: bool
+
+    @property
+    def reach(self) -> float:
+        """How far the widest interval reaches from its value, in rows."""
+        return float(np.maximum(self.values - self.low, self.high - self.values).max(initial=0.0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,27 +113,34 @@ class SyntheticModel:
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
         """The marginal over a clique with an interval, each cell's with chance `level`, without records.
 
-        Around a measurement lies the interval of its noise; the model may be off the measurement, and
-        the interval is widened by how far. Inside a merged group the measurement tells the group's rows
-        only, so that a cell may hold none or all of them. A model of chosen rows has no measurements of
-        its own: its intervals are infinite.
+        The interval is that of the best measurement, by the law of its noise alone: the fit moves values,
+        mostly towards the truth, but no law says how far, so it moves no interval; where it leaves one, the
+        interval reaches as far as the value. A count is at least 0. Inside a merged group the measurement
+        tells the group's rows only, so that a cell may hold none or all of them. A model of chosen rows has
+        no measurements of its own: its intervals have no end.
         """
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
         best = self._best(clique)
+        alone = self._alone(clique) if best is not None else np.zeros(values.shape, dtype=bool)
         if best is not None:
-            return Answer(
-                clique=clique, values=values, half_width=self._width(best, clique, level), measured=True
-            )
-        most = np.full(values.shape, np.inf)
-        for axis, name in enumerate(clique):
-            single = self._best((name,))
-            if single is not None:
-                upper = self.marginal((name,)) + self._width(single, (name,), level)
-                shape = [-1 if i == axis else 1 for i in range(len(clique))]
-                most = np.minimum(most, upper.reshape(shape))
+            low, high = self._interval(best, clique, level)
+            low = np.where(alone, low, 0.0)
+        else:
+            low, high = np.zeros(values.shape), np.full(values.shape, np.inf)
+            for axis, name in enumerate(clique):
+                single = self._best((name,))
+                if single is not None:
+                    most = np.maximum(self.marginal((name,)), self._interval(single, (name,), level)[1])
+                    shape = [-1 if i == axis else 1 for i in range(len(clique))]
+                    high = np.minimum(high, most.reshape(shape))
         return Answer(
-            clique=clique, values=values, half_width=np.maximum(values, most - values), measured=False
+            clique=clique,
+            values=values,
+            low=np.minimum(low, values),
+            high=np.maximum(high, values),
+            alone=alone,
+            measured=best is not None,
         )
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
@@ -201,16 +218,22 @@ class SyntheticModel:
         """How many cells of the measurement add up to one of the clique."""
         return self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique)
 
-    def _width(self, marginal: Marginal, clique: Clique, level: float) -> Values:
-        """Half-width of the interval of each cell of the clique around the model's value."""
-        seen = marginal.project(clique)
-        width = seen.half_width(level)
-        values = self.marginal(clique)
-        if seen.values.shape == values.shape:
-            return width + np.abs(seen.values - values)
-        groups = self.graph.marginal(clique)
-        off = width + np.abs(seen.values - groups)
+    def _interval(self, marginal: Marginal, clique: Clique, level: float) -> tuple[Values, Values]:
+        """Bounds of the rows of each cell of the clique, or of those of its group."""
+        low, high = (np.maximum(0.0, side) for side in marginal.project(clique).interval(level))
+        if low.shape == self.domain.shape(clique):
+            return low, high
         index = np.ix_(*(self.grouping.groups[name] for name in clique))
-        alone = self.grouping.split(clique, groups) == groups[index]
-        spread: Values = np.where(alone, 0.0, np.maximum(values, groups[index] - values))
-        return spread + off[index]
+        return low[index], high[index]
+
+    def _alone(self, clique: Clique) -> npt.NDArray[np.bool_]:
+        """Which cells of the clique the best measurement holds by themselves."""
+        best = self._best(clique)
+        alone = np.ones(self.domain.shape(clique), dtype=bool)
+        if best is None or best.project(clique).values.shape == alone.shape:
+            return alone
+        for axis, name in enumerate(clique):
+            groups = self.grouping.groups[name]
+            shape = [-1 if i == axis else 1 for i in range(len(clique))]
+            alone &= (np.bincount(groups)[groups] == 1).reshape(shape)
+        return alone

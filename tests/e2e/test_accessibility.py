@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
 
-from tests.e2e.browser import Person
+from tests.e2e.test_answer import Server
+from tests.e2e.test_links import share
 from tests.e2e.test_looks import every_page
 
 FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',)}
@@ -13,9 +15,9 @@ FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',
 between its list and the items."""
 
 
-def serious(person: Person) -> list[str]:
+def serious(page: Page) -> list[str]:
     """What axe-core calls serious or critical on the page as it is now."""
-    found = Axe().run(person.page).response["violations"]
+    found = Axe().run(page).response["violations"]
     return [
         f"{each['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
         for each in found
@@ -29,8 +31,21 @@ def serious(person: Person) -> list[str]:
 def test_axe_finds_nothing_serious(visitor, table, scheme):
     """People with weak eyes, or who listen to a page, could not use it (PEOPLE.md, accessibility)."""
     person = visitor(color_scheme=scheme)
-    found = {seen: problems for seen in every_page(person, table) if (problems := serious(person))}
+    found = {seen: problems for seen in every_page(person, table) if (problems := serious(person.page))}
     assert found == {}, "\n".join(f"{seen}: {each}" for seen, all_ in found.items() for each in all_)
+
+
+def test_axe_finds_nothing_serious_on_what_strangers_see(visitor, table, browser, tmp_path):
+    """A stakeholder or a respondent could not read the one page that was made for them."""
+    address = share(visitor().open(table).go("Synthesize").release())
+    with Server(tmp_path, "randomized response") as survey:
+        page = browser.new_page()
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            for seen in (address, survey.link()):
+                page.goto(seen)
+                assert serious(page) == [], (scheme, seen)
+        page.close()
 
 
 def test_the_focus_goes_to_the_new_heading(visitor):

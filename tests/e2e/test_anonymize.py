@@ -41,8 +41,8 @@ def download(person: Person, name: str) -> bytes:
 def test_a_click_on_the_frontier_chooses_a_point(visitor):
     """The frontier would be a picture, and the figures below would be about another k."""
     person = sample(visitor(), 1).go("Anonymize").sees("Click a point to choose it.")
-    assert sliders(person) == ["5", "2 %"]
-    for k, limit in ((10, "0 %"), (3, "0 %"), (25, "0 %")):  # no other point hides these
+    assert sliders(person) == ["5", "2\u202f%"]
+    for k, limit in ((10, "0\u202f%"), (3, "0\u202f%"), (25, "0\u202f%")):  # no other point hides these
         point(person, k, limit).click(force=True)
         person.rest().sees("Chosen: information loss")
         assert sliders(person) == [str(k), limit]

@@ -22,7 +22,7 @@ def test_the_verdict_stands_on_one_screen(visitor):
     """An auditor who has ten minutes would have to scroll for the answer."""
     person = sample(visitor(), 1).go("Audit")
     for text in (
-        "Over 99 % of the people in this table are unique",
+        "Over 99\u202f% of the people in this table are unique",
         "Columns that name people",
         "Make it safer",
     ):

@@ -25,13 +25,14 @@ def every_page(person: Person, table: bytes):
     yield "Synthesize"
     person.release()
     yield "Synthesize, result"
-    for name in PAGES:
+    for name in (*PAGES, *OTHERS):
         person.go(name).page.wait_for_timeout(500)
         person.rest()
         yield name
 
 
 PAGES = ("Data", "Audit", "Anonymize", "Synthesize", "Evaluate", "Ledger")
+OTHERS = ("Codebook", "Links", "Local answers", "Learn")
 
 
 @pytest.mark.parametrize("device", [{}, PHONE], ids=["desk", "phone"])

@@ -13,7 +13,8 @@ import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation import measures
 from dpcore.evaluation.marginal_error import marginal_error
-from dpcore.evaluation.similarity import Propensity, Similarity, propensity, similarity
+from dpcore.evaluation.propensity import Propensity, propensity
+from dpcore.evaluation.similarity import Similarity, similarity
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
 

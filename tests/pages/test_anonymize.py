@@ -106,7 +106,7 @@ def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
     page(app)
     figures = {each.label: each.value for each in app.at.metric}
     assert set(figures) == {"Unique rows", "Highest risk", "Generalized", "Suppressed rows"}
-    assert figures["Unique rows"] == "0 %"
+    assert figures["Unique rows"] == "0\u202f%"
     assert "NCP" not in app.text, "one thing had two names (D25)"
     assert "What this does not promise" in app.text
     assert "no guarantee against a determined attacker" in app.text

@@ -130,12 +130,12 @@ def test_make_it_safer_takes_the_columns_along(app: Tab) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (people(1), "100 % of the people"),
+        (people(1), "100\u202f% of the people"),
         (people(zip="33617"), "are unique by"),
         (people(zip=[None] * 299 + ["33617"]), "are unique by"),
         (people(age="*", sex="*", zip="*"), "Every row is suppressed"),
-        (people(zip=[f"z{i}" for i in range(300)]), "100 % of the people"),
-        (people(30_000, zip=[f"z{i}" for i in range(30_000)]), "100 % of the people"),
+        (people(zip=[f"z{i}" for i in range(300)]), "100\u202f% of the people"),
+        (people(30_000, zip=[f"z{i}" for i in range(30_000)]), "100\u202f% of the people"),
     ],
     ids=["one row", "constant", "missing", "suppressed", "all different", "30,000 values"],
 )

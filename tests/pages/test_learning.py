@@ -52,7 +52,12 @@ def test_figures_of_a_column(opened):
     opened.release()
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Mean and quantiles of")
-    assert list(opened.at.dataframe[0].value.iloc[:, 0]) == ["mean", "variance", "standard deviation", "50 %"]
+    assert list(opened.at.dataframe[0].value.iloc[:, 0]) == [
+        "mean",
+        "variance",
+        "standard deviation",
+        "50\u202f%",
+    ]
     beside = next(each for each in opened.at.selectbox if each.label.startswith("The same from"))
     beside.select_index(1).run()
     assert opened.errors == ""

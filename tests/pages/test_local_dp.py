@@ -51,7 +51,7 @@ def test_it_answers_before_anybody_is_asked(page):
     assert metric(page, "Off by") == plus_minus(half_width(dl.recommend(4, 1, 1000)[0].largest_error))
     assert "in no budget of a data set" in page.text
     assert "errs least" in page.text
-    assert "at most 73.1 % sure" in page.text
+    assert "at most 73.1\u202f% sure" in page.text
     assert len(page.at.get("vega_lite_chart") or page.at.get("arrow_vega_lite_chart")) == 2
 
 

@@ -90,7 +90,7 @@ def test_the_page_asks_and_runs_nothing_foreign(survey: Survey) -> None:
     assert asked["labels"] == ["never", HOSTILE, "a & b"]
     assert asked["script"] == survey.question.protocol.script()
     assert "does not work without JavaScript" in answer.text
-    assert "at most 62.2 % sure" in answer.text
+    assert "at most 62.2\u202f% sure" in answer.text
 
 
 def test_headers_of_every_answer(survey: Survey) -> None:

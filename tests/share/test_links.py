@@ -119,7 +119,7 @@ def test_the_page_says_it_all_without_a_script(shared: Shared) -> None:
     assert page.status == 200
     order = [
         "differentially private", "<h1", "Protected:", "What came out", "<svg", "<details>",
-        "What is promised", "at most 73.1 % sure", "How to read it", 'id="downloads"', 'id="ask"',
+        "What is promised", "at most 73.1\u202f% sure", "How to read it", 'id="downloads"', 'id="ask"',
     ]  # fmt: skip
     places = [page.text.find(each) for each in order]
     assert -1 not in places

@@ -21,9 +21,17 @@ def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
 
 def frontier(frame: pd.DataFrame) -> Chart:
     """Information loss against k, one line per suppression limit; a click on a point selects its k and, as
-    `share`, its limit."""
+    `share`, its limit.
+
+    Where several limits bring the same loss, the smallest of them has the point: nothing is gained by the
+    others, and a point below another could not be clicked (D29).
+    """
     altair, chart = drawing(frame)
     shown = frame.drop(columns="share")
+    limits = list(frame["limit"].unique())
+    places = frame["limit"].map(limits.index)
+    seen = frame.assign(place=places, near=frame["loss"].round(3)).sort_values("place")
+    seen = seen.drop_duplicates(["k", "near"])
     chosen = altair.selection_point(name="chosen", fields=["k", "share"], on="click")
     title = _("suppressed, at most")
     base = chart.encode(
@@ -31,13 +39,16 @@ def frontier(frame: pd.DataFrame) -> Chart:
             "k:Q", title="k", scale=altair.Scale(type="log"), axis=altair.Axis(values=sorted(set(frame["k"])))
         ),
         y=altair.Y("loss:Q", title=_("information loss"), scale=altair.Scale(domain=[0, 1])),
-        color=altair.Color("limit:N", sort=None, title=title, scale=altair.Scale(range=SERIES)),
+        color=altair.Color(
+            "limit:N", title=title, scale=altair.Scale(domain=limits, range=SERIES[: len(limits)])
+        ),
         tooltip=tips_of(shown),
     )
     line = base.mark_line(opacity=0.6)
     points = (
-        base.mark_point(filled=True, size=120)
-        .encode(shape=altair.Shape("limit:N", sort=None, title=title))
+        base.properties(data=seen.drop(columns=["place", "near"]))
+        .mark_point(filled=True, size=120)
+        .encode(shape=altair.Shape("limit:N", title=title, scale=altair.Scale(domain=limits)))
         .add_params(chosen)
     )
     alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")

@@ -7,6 +7,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,7 @@ from workbench.anonymize.work import (
 )
 from workbench.apart import asking
 from workbench.apart.line import StoppedError
+from workbench.apart.listening import until
 from workbench.ui import widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
@@ -159,6 +161,14 @@ def make(curator: Curator, current: Work, plan: Plan) -> None:
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
+
+
+def write(curator: Curator, plan: Plan, place: Path) -> int:
+    """Write the table as a folder; how many rows. It leaves a line in the ledger."""
+    wanted = until(session.unwanted())
+    with widgets.in_line():
+        chosen = asking.apart(plan, session.unwanted())
+        return curator.anonymize_to(place, chosen, lambda stage, share: wanted(0))
 
 
 def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:

@@ -47,9 +47,12 @@ def numbers_in(text: str) -> list[float]:
     return found
 
 
-def by_intervals(values: Sequence[str], widths: str, low: float | None, high: float | None) -> Hierarchy:
-    """Intervals of these widths, with open ends. Raises: ParameterError for widths that do not nest."""
-    return intervals(values, numbers_in(widths), low=low, high=high, reason=_("Intervals, by hand."))
+def by_intervals(
+    values: Sequence[str], widths: str, low: float | None, high: float | None, *, start: float = 0.0
+) -> Hierarchy:
+    """Intervals of these widths from `start`, with open ends. Raises: ParameterError if they cross."""
+    reason = _("Intervals, by hand.")
+    return intervals(values, numbers_in(widths), low=low, high=high, start=start, reason=reason)
 
 
 def by_masking(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:

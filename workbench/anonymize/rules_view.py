@@ -44,11 +44,12 @@ def by_rule(current: Work, name: str) -> None:
 
 
 def _intervals(values: list[str], key: str) -> Hierarchy:
-    left, middle, right = st.columns(3)
+    left, begin, middle, right = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
+    start = begin.number_input(_("Counted from"), value=0.0, format="%g", key=f"{key}-start")
     widths = left.text_input(_("Widths, each a multiple of the one before"), "5, 10, 20", key=f"{key}-widths")
     low = middle.number_input(_("One group below"), value=None, key=f"{key}-low")
     high = right.number_input(_("One group from … on"), value=None, key=f"{key}-high")
-    return rules.by_intervals(values, widths, low, high)
+    return rules.by_intervals(values, widths, low, high, start=start)
 
 
 def _masking(values: list[str], key: str) -> Hierarchy:

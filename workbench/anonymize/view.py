@@ -19,7 +19,7 @@ from workbench import session
 from workbench.anonymize import demands, document, outcomes, work
 from workbench.anonymize.work import Work
 from workbench.report import of_table
-from workbench.ui import examples, widgets
+from workbench.ui import examples, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -48,7 +48,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         widgets.show_clickable(chart, clicked, choose)
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
-            st.dataframe(chart.table, hide_index=True)
+            widgets.show_table(chart.table)
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
             _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
@@ -219,6 +219,18 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))
             st.switch_page("pages/links.py")
+
+
+def write(curator: Curator, current: Work, plan: Plan) -> None:
+    """The same table of any size, where the settings name a place for it."""
+    folder_view.offer(
+        _("Write it as a folder of Parquet"),
+        file_name(curator.name, f"anonymized {' '.join(map(str, plan.models))}", "parquet").removesuffix(
+            ".parquet"
+        ),
+        lambda place: outcomes.write(curator, plan, place),
+        key="anonymized",
+    )
 
 
 def guided_example() -> None:

@@ -10,6 +10,7 @@ from workbench import session
 from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets, verdict
 from workbench.report.document import fragment
 from workbench.ui.language import _
+from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import percent
 
 
@@ -31,7 +32,9 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
         "internal.html",
         language=session.language(),
         title=curator.name,
-        internal=_("Internal: this report reads the original. Do not publish it."),
+        internal=" ".join(
+            [_("Internal: this report reads the original. Do not publish it."), first_rows_words()]
+        ),
         verdict=verdict(found, columns),
         parts=[
             (_("Columns that look like identifiers"), identifiers(found), []),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips, tips_of
 from workbench.ui.language import _
+from workbench.ui.wording import percent
 
 _WIDE = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
 STEPS = 30
@@ -137,7 +138,8 @@ def attacks(frame: pd.DataFrame) -> Chart:
         y=y, yOffset=offset, x="low:Q", x2="high:Q", color=color
     )
     alt = _("Success of each attack: ") + "; ".join(
-        f"{line.attack}, {line.of}: {line.rate:.1%}" for line in frame.itertuples()
+        f"{attack}, {of}: {percent(rate)}"
+        for attack, of, rate in zip(frame["attack"], frame["of"], frame["rate"], strict=True)
     )
     return Chart(spec=(bars + points).properties(height={"step": 16}), alt=alt, table=headed(frame))
 

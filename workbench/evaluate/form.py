@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.release import AnonymizedTable
+from dpcore.release import AnonymizedTable, Release
+from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.evaluate.candidates import ANONYMIZED, FILE, Candidate, digest, foreign
 from workbench.ui import releases, widgets
@@ -98,6 +99,17 @@ def _candidate(
             key=f"evaluate-rows-{key[:16]}",
             help=_("Any number is free. The release itself says about {rows:,}.").format(rows=own),
         )
-    table = release.table(int(rows), seed=0)
+    table = _drawn(release, int(rows), field)
     key = key if rows == own else f"{key}-{rows}"
     return Candidate(key=key, title=title, rows=table.frame, table=table, release=release)
+
+
+def _drawn(release: Release, rows: int, field: str) -> PublicTable:
+    """Its rows, drawn once as long as it is looked at. Args: field: where it was chosen."""
+    key, of = ("judged", field), (release.request_id, rows)
+    reports = session.session().reports
+    if reports.get(key, (None,))[0] != of:
+        with st.spinner(_("Drawing {rows:,} rows").format(rows=rows), show_time=True):
+            reports[key] = of, release.table(rows, seed=0)
+    table: PublicTable = reports[key][1]
+    return table

@@ -13,7 +13,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit
 from dpcore.evaluation.learning import Efficacy, Score
 from dpcore.evaluation.measures import Scored
-from dpcore.evaluation.similarity import Propensity
+from dpcore.evaluation.propensity import Propensity
 from dpcore.schema import Boolean, Categorical
 from workbench import session
 from workbench.evaluate import again

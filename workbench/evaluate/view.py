@@ -21,7 +21,7 @@ from workbench.evaluate.charts import scales
 from workbench.evaluate.verdict import kept_relations, verdict
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.wording import hundredths, number, percent, plain
 
 
 def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], object]]:
@@ -136,6 +136,11 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
 
 def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
     """Ranges of one column, against the original and against asking directly."""
+    ranges(curator, candidate)
+
+
+def ranges(curator: Curator, candidate: Candidate) -> None:
+    """The same where nothing else was found out: counts are enough."""
     names = comparing.interval_columns(curator, candidate)
     if not names:
         st.info(_("Range questions need a column of numbers or dates, and this release has none."))
@@ -164,21 +169,19 @@ def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -
         format_func=titles.__getitem__,
         key=f"question-source-{candidate.key[:20]}-{name}",
     )
-    ranges = comparing.ranges(
-        curator, candidate, name, low, high, answered_from=answered_from or answering[0]
-    )
-    answer = ranges.named[0]
+    found = comparing.ranges(curator, candidate, name, low, high, answered_from=answered_from or answering[0])
+    answer = found.named[0]
     exact, left, middle, right = st.columns(4)
     exact.metric(_("In the original"), f"{answer.true:,}")
     left.metric(_("Answer from the release"), number(answer.answer))
-    middle.metric(_("Off by"), _("undefined") if answer.percent is None else f"{number(answer.percent)} %")
+    middle.metric(_("Off by"), _("undefined") if answer.percent is None else hundredths(answer.percent))
     if answer.direct is not None:
         right.metric(
             _("Asked directly, typically"),
-            f"{number(answer.direct.median)} %",
+            hundredths(answer.direct.median),
             help=_("One Laplace draw on this range alone. Every further range would be a further charge."),
         )
-    widgets.show_chart(comparing.range_chart(ranges), key="ranges")
+    widgets.show_chart(comparing.range_chart(found), key="ranges")
 
 
 def _tell_apart(curator: Curator, candidate: Candidate) -> None:

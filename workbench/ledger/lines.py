@@ -30,6 +30,8 @@ _STATES = Words(
 EVALUATIONS = Words(
     {
         "distributions": N_("distributions of {about}"),
+        "distances of counts": N_("how far the columns and pairs of a release are from the original"),
+        "counts together": N_("counts of {about}"),
         "range query errors": N_("errors of range queries on {about}"),
         "marginal error": N_("marginal error over {about} columns at a time"),
         "re-identification risk": N_("re-identification risk by {about}"),

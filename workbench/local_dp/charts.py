@@ -21,6 +21,7 @@ from workbench.ui.charts import (
     tips,
 )
 from workbench.ui.language import _
+from workbench.ui.wording import percent
 
 COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Okabe and Ito
 
@@ -48,10 +49,12 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     )
     here = altair.Chart(pd.DataFrame({over: [at]})).mark_rule(color=ERROR_BAR, strokeDash=[4, 4]).encode(x=x)
     best = named.loc[named.groupby(over)["error"].idxmin()]
-    alt = _("Expected error of each protocol by {over}; the smallest falls from {first:.1%} to {last:.1%}.")
+    alt = _("Expected error of each protocol by {over}; the smallest falls from {first} to {last}.")
     return Chart(
         spec=(lines + here).properties(height=340),
-        alt=alt.format(over=title, first=best["error"].iloc[0], last=best["error"].iloc[-1]),
+        alt=alt.format(
+            over=title, first=percent(best["error"].iloc[0]), last=percent(best["error"].iloc[-1])
+        ),
         table=headed(named),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import dpcore.local as dl
 from workbench.local_dp.design import half_width
 from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import number, percent
+from workbench.ui.wording import hundredths, percent
 
 TITLES = Words(
     {
@@ -37,7 +37,7 @@ REPORTS = Words(
 
 def plus_minus(share: float) -> str:
     """A half width of shares, in percent."""
-    return f"± {number(100 * share)} %"
+    return f"± {hundredths(100 * share)}"
 
 
 def reason(options: Sequence[dl.Option]) -> str:

@@ -20,7 +20,15 @@ from workbench.report.document import Document, Picture, Table, linked, page
 from workbench.report.drawing import bars, grid
 from workbench.ui.charts import fold
 from workbench.ui.language import N_, Words, _, said
-from workbench.ui.wording import USUAL_DELTA, epsilon_words, figure_words, guarantee_words, loss_words, number
+from workbench.ui.wording import (
+    USUAL_DELTA,
+    epsilon_words,
+    figure_words,
+    guarantee_words,
+    hundredths,
+    loss_words,
+    number,
+)
 from workbench.ui.wording import printable as shown
 
 MAX_COLUMNS, MAX_PAIRS, MAX_LINES, MAX_BARS, MAX_SIDE = 24, 8, 300, 60, 20
@@ -191,7 +199,7 @@ def _figures(model: Figures) -> Picture:
 def _quantile(name: str) -> str:
     order = name.removeprefix("quantile ")
     try:
-        return _("{share} of the rows lie below").format(share=f"{100 * float(Fraction(order)):g} %")
+        return _("{share} of the rows lie below").format(share=hundredths(100 * float(Fraction(order))))
     except (ValueError, ZeroDivisionError):
         return shown(name)
 

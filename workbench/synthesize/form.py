@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.schema import IntervalColumn
+from dpcore.schema import Boolean, Categorical, IntervalColumn
 from dpcore.synthesis import Histogram, Marginals, Recipe
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from dpcore.synthesis.suggested import suggest_facts
@@ -41,6 +43,35 @@ def choose_recipe(curator: Curator, kind: str) -> Recipe | None:
     """The recipe that the form says; None while something is missing."""
     table = curator.account.dataset  # each data set has columns of its own
     return FORMS[kind](curator, list(curator.schema.domain.names), table)
+
+
+def choose_part(curator: Curator) -> dict[str, str]:
+    """The one part of the table that is read, {column: category}; empty for the whole table."""
+    columns = [each for each in curator.schema.columns if isinstance(each, Categorical | Boolean)]
+    names = [each.name for each in columns if not each.from_data]
+    if not names:
+        return {}
+    key = f"part-{curator.account.dataset}"
+    with st.expander(_("Only a part of the table")):
+        name = st.selectbox(
+            _("Column whose values make the parts"), names, index=None, key=key, persist_state="session"
+        )
+        if name is None:
+            return {}
+        label = st.selectbox(
+            _("Only rows with {column} =").format(column=plain(name)),
+            curator.schema.column(name).labels,
+            key=f"{key}-{name}",
+            persist_state="session",
+        )
+        st.caption(
+            _("Every part costs as much as all rows.")
+            if curator.account.source
+            else _(
+                "Parts share nobody: releases of all parts of one column cost as much as the dearest of them."
+            )
+        )
+    return {name: label}
 
 
 def _histogram(curator: Curator, names: list[str], table: str) -> Recipe | None:
@@ -99,12 +130,21 @@ def _table(curator: Curator, names: list[str], table: str) -> Recipe | None:
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
     """Pairs of columns that matter more than others, clicked in a grid."""
+    pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
-        st.caption(_("Every pair counts. Click those that should come out best; they count four times."))
-        chart = pair_grid(columns)
-        clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
-        widgets.show_clickable(chart, clicked)
-        return {(pair["first"], pair["second"]): 4.0 for pair in clicked.points()}
+        chosen = st.multiselect(
+            _("Every pair counts; these should come out best, and count four times"),
+            pairs,
+            format_func=" × ".join,
+            placeholder=_("Type the name of a column"),
+            key=f"pairs-chosen-{table}-{len(columns)}",
+        )
+        if len(columns) <= widgets.READABLE:  # a square of more could not be hit
+            clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
+            st.caption(_("Or click them here."))
+            widgets.show_clickable(pair_grid(columns), clicked)
+            chosen = [*chosen, *((pair["first"], pair["second"]) for pair in clicked.points())]
+    return {tuple(pair): 4.0 for pair in chosen}
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:

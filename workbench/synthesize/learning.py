@@ -16,7 +16,7 @@ from dpcore.synthesis.statistics import centers_of
 from workbench.store.datasets import DataSet
 from workbench.ui import releases, widgets
 from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import figure_words, number, plain
+from workbench.ui.wording import figure_words, hundredths, number, plain
 
 CLASS_ROWS = (100, 1_000, 10_000)
 ORDERS = {"1/10": "10 %", "1/4": "25 %", "1/2": "50 %", "3/4": "75 %", "9/10": "90 %"}
@@ -112,7 +112,7 @@ def expectations(curator: Curator, recipe: Recipe, loss: Loss) -> list[str]:
         noise = recipe.mean_noise(curator.schema.domain, loss, rows)
         sizes = [
             _("{rows:,} rows: ± {error}, {ratio} to 1").format(
-                rows=people, error=f"{50 * noise / people:.1f} %", ratio=number(ratio)
+                rows=people, error=hundredths(50 * noise / people), ratio=number(ratio)
             )
             for people, ratio in zip(CLASS_ROWS, ratios, strict=True)
         ]

@@ -50,26 +50,27 @@ def _answers(release: Release, model: SyntheticModel) -> None:
     if not columns:
         return
     answer = model.answer(tuple(columns))
-    half = float(answer.half_width.max())
     if answer.measured:
         st.markdown(
-            _("**Noise moves each count by at most {half} rows in 95 of 100 cases.**").format(
-                half=number(half)
-            )
+            _(
+                "**Each count has an interval that holds the truth in 95 of 100 cases, and reaches "
+                "{half} rows from it at most.**"
+            ).format(half=number(answer.reach))
         )
     else:
         st.warning(
             _(
                 "This relation was not measured: the answer rests on the relations that were. "
-                "The interval holds the noise only."
+                "Its interval does not: it is what the counts of single columns allow."
             )
         )
     labels = [release.schema.column(name).labels for name in columns]
     if len(columns) == 1:
-        shown, values, _variance = charts.fold(labels[0], answer.values, 0.0)
-        chart = charts.counts(shown, values, half, column=columns[0])
+        sides = [charts.fold(labels[0], each, 0.0) for each in (answer.values, answer.low, answer.high)]
+        chart = charts.counts(sides[0][0], *(values for _shown, values, _v in sides), column=columns[0])
     else:
-        chart = charts.two_way(answer.values, labels[0], labels[1], (columns[0], columns[1]))
+        names, ends = (columns[0], columns[1]), (answer.low, answer.high)
+        chart = charts.two_way(answer.values, labels[0], labels[1], names, ends=ends)
     widgets.show_chart(chart, key="answer")
 
 

@@ -28,7 +28,9 @@ ALONE = session.Widget[str]("marginal-ways")
 RELATIONS = session.Widget[str]("table-relations")
 
 
-def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[float]) -> None:
+def show(
+    curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], box: session.Widget[float]
+) -> None:
     """All of it; `box` is where the epsilon is typed, for the buttons that change it."""
     st.subheader(
         _("What you would get"),
@@ -37,7 +39,7 @@ def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[fl
             "in one digit. Nothing is charged."
         ),
     )
-    quote = curator.quote(recipe, loss)
+    quote = curator.quote(recipe, loss, part=part or None)
     cost, after, error = st.columns(3)
     cost.metric(_("Cost"), amount(quote.charge, curator.account), help=GLOSSARY["charge"])
     after.metric(
@@ -45,7 +47,7 @@ def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[fl
         amount(max(0, quote.left_after), curator.account),
         help=_("{unit}. {what}").format(unit=rule_unit(curator.account), what=GLOSSARY["budget"]),
     )
-    rows = rows_of(curator)
+    rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     expected_error = quote.expected
     if rows:  # how many there are decides how some recipes divide their loss
         spent = curator.rule.spends(loss)
@@ -56,7 +58,7 @@ def show(curator: Curator, recipe: Recipe, loss: AnyLoss, box: session.Widget[fl
         error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
     if expected_error and rows:
         _warn(curator, recipe, expected_error, rows, box)
-    _buy(curator, recipe, loss, quote)
+    _buy(curator, recipe, loss, part, quote)
     if expected_error:
         _expectation(curator, recipe, quote, expected_error, rows)
         _wanted_error(curator, recipe, box)
@@ -135,9 +137,9 @@ def _epsilon_for(curator: Curator, recipe: Recipe, half_width: float) -> float |
     return float(f"{1.005 * epsilon:.3g}")
 
 
-def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
+def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
     cost = amount(quote.charge, curator.account)
-    stored = curator.stored(recipe, loss)
+    stored = curator.stored(recipe, loss, part=part or None)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     with st.container(horizontal=True):
         if stored:
@@ -150,7 +152,13 @@ def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
             disabled=not quote.affordable,
             key="release",
         ):
-            view.confirm(curator, recipe, loss, quote)
+            view.confirm(curator, recipe, loss, part, quote)
+    if quote.charge < quote.own_charge:
+        st.caption(
+            _("By itself it would cost {own}: other parts have paid for this one too.").format(
+                own=amount(quote.own_charge, curator.account)
+            )
+        )
     if quote.balance.left <= 0:
         st.caption(_("Nothing is left of the budget. What was released stays free to use."))
     elif not quote.affordable:

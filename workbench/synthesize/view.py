@@ -19,17 +19,18 @@ from workbench import drafts, session
 from workbench.apart import drawing
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
+from workbench.store import places
 from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import learning, model_view, pooling, recipes, record
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import charts, releases, widgets
+from workbench.ui import charts, folder_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
-from workbench.ui.wording import amount, guarantee_words, number, plain
+from workbench.ui.wording import amount, guarantee_words, number, percent, plain
 
 
-def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> None:
+def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
     """A last look: what is read, what is published, what it costs, and that it cannot be undone."""
     request_id = session.session().request_id
 
@@ -42,6 +43,12 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
                 "Published: the noisy counts, and rows drawn from them."
             ).format(name=plain(curator.name))
         )
+        for column, category in part.items():
+            st.write(
+                _("Only rows with {column} = {category}.").format(
+                    column=plain(column), category=plain(category)
+                )
+            )
         st.write(
             _("Cost: {cost}. Left after: {left}.").format(
                 cost=amount(quote.charge, curator.account), left=amount(quote.left_after, curator.account)
@@ -61,7 +68,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, quote: Quote) -> No
             type="primary",
             key="confirm",
             on_click=recipes.start,
-            args=(curator, recipe, loss, request_id),
+            args=(curator, recipe, loss, part, request_id),
         ):
             st.rerun()
 
@@ -109,8 +116,10 @@ def _progress() -> None:
     if running.place:
         st.progress(0.0, text=_("other runs go first: place {place} in line").format(place=running.place))
     else:
+        read = " · " + _("{rows:,} rows read").format(rows=running.rows) if running.rows else ""
         st.progress(
-            min(1.0, running.share), text=f"{said(running.stage) or _('starting')} · {running.share:.0%}"
+            min(1.0, running.share),
+            text=f"{said(running.stage) or _('starting')} · {percent(running.share)}{read}",
         )
     st.caption(
         _("The charge is on file. You may leave this page: the release will be in the list below.")
@@ -135,6 +144,12 @@ def show(data_set: DataSet, request_id: str) -> None:
         return
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
+    if release.part is not None:
+        st.markdown(
+            _("Only rows with {column} = {category}.").format(
+                column=plain(release.part[0]), category=plain(release.part[1])
+            )
+        )
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
         mine = session.ledger().is_mine(data_set.id)
@@ -246,7 +261,9 @@ def earlier(data_set: DataSet) -> None:
     for line in made[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         left.button(
-            _("Open {what}").format(what=plain(line["what"], at_most=160)),
+            _("Open {what}").format(
+                what=plain(" · ".join(filter(None, (line["what"], line["part"]))), at_most=160)
+            ),
             key=f"open-{line['request_id']}",
             type="tertiary",
             icon=":material/verified_user:",
@@ -271,9 +288,7 @@ def _marginal(release: Release, marginal: Marginal) -> None:
                 half=number(shown.half_width())
             )
         )
-        widgets.show_chart(
-            charts.counts(labels, values, shown.half_width(), column=clique[0]), key="marginal"
-        )
+        widgets.show_chart(charts.counts(labels, values, *shown.interval(), column=clique[0]), key="marginal")
         return
     st.markdown(
         _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
@@ -289,7 +304,11 @@ def _marginal(release: Release, marginal: Marginal) -> None:
         marginal = marginal.project(tuple(pair))
     a, b = marginal.clique
     chart = charts.two_way(
-        marginal.values, release.schema.column(a).labels, release.schema.column(b).labels, (a, b)
+        marginal.values,
+        release.schema.column(a).labels,
+        release.schema.column(b).labels,
+        (a, b),
+        ends=marginal.interval(),
     )
     widgets.show_chart(chart, key="marginal")
 
@@ -332,7 +351,22 @@ def _rows(data_set: DataSet, release: Release) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
+    _folder(data_set, release)
     record.show(session.session().curator, release, rows, key)
+
+
+def _folder(data_set: DataSet, release: Release) -> None:
+    """More rows than a browser takes, where the settings name a place for them."""
+    if not places.has_place():
+        return
+    with st.expander(_("Write a table of any size on the server"), key="folder"):
+        rows = int(st.number_input(_("Rows to write"), 1, 1_000_000_000, 10_000_000, key="folder-rows"))
+        folder_view.offer(
+            _("Draw and write"),
+            release_file(data_set.name, release, "rows", "parquet").removesuffix(".parquet"),
+            lambda place: drawing.folder(release, rows, place, cancelled=session.unwanted()),
+            key="synthetic",
+        )
 
 
 def _offer_job(data_set: DataSet, release: Release) -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import DisclosureError
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import N_, PERCENT, Words, _
 
 MAX_MARKS = 2_000
+FOLDED = 40
 ORIGINAL, PRIVATE, SYNTHETIC, WARNING = "#7A7A7A", "#0072B2", "#009E73", "#D55E00"
 ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
 SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
@@ -99,16 +100,33 @@ def drawing(frame: pd.DataFrame) -> Any:
 
 
 def readable(spec: Any, *, dark: bool) -> Any:
-    """The chart with words on its axes that have a contrast of at least 4.5 to the page."""
+    """The chart with words on its axes that have a contrast of at least 4.5 to the page, and numbers as
+    sentences have them."""
+    import altair
+
     words = "#C9CED6" if dark else "#4A4F57"
-    return spec.configure_axis(labelColor=words, titleColor=words).configure_legend(
-        labelColor=words, titleColor=words
+    numbers = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": PERCENT}
+    return (
+        spec.configure(locale=altair.Locale(number=numbers))
+        .configure_axis(labelColor=words, titleColor=words)
+        .configure_legend(labelColor=words, titleColor=words)
     )
 
 
 def headed(frame: pd.DataFrame) -> pd.DataFrame:
     """The aggregates with headings for people."""
     return frame.rename(columns=lambda name: HEADINGS.get(name, name))
+
+
+def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """The aggregates with the digits that mean something, as `wording.number` has them (D24)."""
+    shown = frame.copy()
+    for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
+        values = frame[name].to_numpy()
+        size = np.log10(np.abs(values), out=np.zeros(len(values)), where=(values != 0) & np.isfinite(values))
+        places = np.clip(2 - np.floor(size), 0, 12)
+        shown[name] = np.round(values * 10**places) / 10**places
+    return shown
 
 
 def tips(*names: str, **formats: str) -> list[Any]:
@@ -146,12 +164,10 @@ def fold(
 
 
 def counts(
-    labels: Sequence[str], values: Any, half_width: float, *, column: str, color: str = PRIVATE
+    labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str, color: str = PRIVATE
 ) -> Chart:
-    """Bars of noisy counts with the interval of each."""
-    frame = pd.DataFrame(
-        {"cell": list(labels), "rows": values, "low": values - half_width, "high": values + half_width}
-    )
+    """Bars of noisy counts with the interval of each, from `low` to `high`."""
+    frame = pd.DataFrame({"cell": list(labels), "rows": values, "low": low, "high": high})
     frame["rows shown"] = frame["rows"].clip(lower=0)
     altair, chart = drawing(frame)
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
@@ -160,12 +176,13 @@ def counts(
         y=altair.Y("rows shown:Q", title=_("rows (noisy)")),
         tooltip=tips("cell", rows=",.1f", low=",.1f", high=",.1f"),
     )
-    rules = chart.mark_rule(color=ERROR_BAR if half_width else color, opacity=0.8).encode(
+    reach = float(np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max())
+    rules = chart.mark_rule(color=ERROR_BAR if reach else color, opacity=0.8).encode(
         x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2="high:Q"
     )
     alt = _(
-        "Bar chart of {cells} noisy counts of {column}, each within {half:.0f} rows in 95 of 100 cases."
-    ).format(cells=len(frame), column=column, half=half_width)
+        "Bar chart of {cells} noisy counts of {column}, each within {half:,.0f} rows in 95 of 100 cases."
+    ).format(cells=len(frame), column=column, half=reach)
     return Chart(
         spec=(bars + rules).properties(height=320), alt=alt, table=headed(frame.drop(columns="rows shown"))
     )
@@ -201,38 +218,66 @@ def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None 
     alt = _("{title} of every pair of columns.").format(title=title)
     if len(frame):
         worst = frame.iloc[int(frame["error"].argmax())]
-        alt += " " + _("The largest is {error:.1%} for {a} and {b}.").format(
-            error=worst["error"], a=worst["first"], b=worst["second"]
+        alt += " " + _("The largest is {error} for {a} and {b}.").format(
+            error=f"{100 * worst['error']:.1f}{PERCENT}", a=worst["first"], b=worst["second"]
         )
     return Chart(spec=spec.properties(height=60 + 26 * len(order)), alt=alt, table=headed(frame))
 
 
 def two_way(
-    marginal_values: Any, row_labels: Sequence[str], column_labels: Sequence[str], names: tuple[str, str]
+    marginal_values: Any,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    names: tuple[str, str],
+    *,
+    ends: tuple[Any, Any] | None = None,
+    title: str = "",
+    end: float | None = None,
 ) -> Chart:
-    """A noisy two-way table as a grid of shades; large tables are folded first."""
-    rows, _v, _w = fold(row_labels, np.zeros(len(row_labels)), 0.0, most=40)
-    columns, _v, _w = fold(column_labels, np.zeros(len(column_labels)), 0.0, most=40)
-    steps = [np.arange(0, len(labels), -(-len(labels) // 40)) for labels in (row_labels, column_labels)]
-    folded = np.add.reduceat(np.add.reduceat(np.asarray(marginal_values), steps[0], axis=0), steps[1], axis=1)
+    """A two-way table of counts as a grid of shades; large tables are folded first.
+
+    Args:
+        ends: low and high of the interval of every cell, for the table beside it; sums of them where cells
+            are folded.
+        title: what is counted; noisy rows if not given.
+        end: what is darkest, so that two tables can be compared; the largest count if not given.
+    """
+    rows, _v, _w = fold(row_labels, np.zeros(len(row_labels)), 0.0, most=FOLDED)
+    columns, _v, _w = fold(column_labels, np.zeros(len(column_labels)), 0.0, most=FOLDED)
+    title = title or _("rows (noisy)")
     frame = pd.DataFrame(
-        [(a, b, float(folded[i, j])) for i, a in enumerate(rows) for j, b in enumerate(columns)],
-        columns=["first", "second", "rows"],
-    )
+        [(a, b) for a in rows for b in columns],
+        columns=["first", "second"],
+    ).assign(rows=_folded(marginal_values).ravel())
     altair, chart = drawing(frame)
     every = altair.Axis(labelOverlap=False, labelLimit=140)  # the darkest rows too have their names
     spec = chart.mark_rect().encode(
         x=altair.X("second:N", sort=None, title=names[1], axis=every),
         y=altair.Y("first:N", sort=None, title=names[0], axis=every),
         color=altair.Color(
-            "rows:Q", title=_("rows (noisy)"), scale=altair.Scale(scheme="blues", domainMin=0)
+            "rows:Q",
+            title=title,
+            scale=altair.Scale(scheme="blues", domainMin=0, **({} if end is None else {"domainMax": end})),
         ),
         tooltip=tips("first", "second", rows=",.1f"),
     )
-    alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
-    title = _("rows (noisy) of {a} × {b}").format(a=names[0], b=names[1])  # no column can have this name
-    table = frame.set_axis([*names, title], axis="columns")
+    of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])  # no column can have this name
+    alt = _("{table}: darker is more.").format(table=of)
+    table = frame.set_axis([*names, of], axis="columns")
+    if ends is not None:
+        table = table.assign(**{_("low"): _folded(ends[0]).ravel(), _("high"): _folded(ends[1]).ravel()})
     return Chart(spec=spec.properties(height=max(200, 100 + 18 * len(rows))), alt=alt, table=table)
+
+
+def _folded(table: Any) -> Any:
+    """Sums of neighboring cells, until at most `FOLDED` are left on each axis."""
+    steps = [np.arange(0, size, -(-size // FOLDED)) for size in np.shape(table)]
+    return np.add.reduceat(np.add.reduceat(np.asarray(table), steps[0], axis=0), steps[1], axis=1)
+
+
+def darkest(table: Any) -> float:
+    """The largest count of a table as `two_way` draws it."""
+    return float(_folded(table).max())
 
 
 def lines(

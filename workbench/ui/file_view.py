@@ -10,9 +10,10 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.release import Release
+from dpcore.synthesis.base import OnProgress
 from workbench import person, reading, session
-from workbench.ui.language import _
-from workbench.ui.wording import number, plain
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import number, percent, plain
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -49,9 +50,30 @@ def demo_notice() -> None:
         )
 
 
+STAGES = Words(
+    {
+        reading.LINES: N_("taking it apart"),
+        reading.COLUMNS: N_("recognizing numbers and dates"),
+        reading.FACTS: N_("looking at each column"),
+        reading.FINGERPRINT: N_("looking whether it is known"),
+    }
+)
+
+
 @contextmanager
-def being_read(name: str, size: int) -> Iterator[None]:
-    """Say that a file is being read, and for how long already: large ones take half a minute (D17)."""
-    words = _("Reading {name}, {size} MB; numbers, dates and identifiers are recognized on the way")
-    with st.spinner(words.format(name=plain(name, at_most=80), size=number(size / 1e6)), show_time=True):
-        yield
+def being_read(name: str, size: int) -> Iterator[OnProgress]:
+    """A bar with the stage of reading a file and the share that is done, beside a way to stop; large files
+    take half a minute (D17). Gives what is to be told."""
+    title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(size / 1e6))
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, text=title)
+        st.button(_("Stop"), key="stop-reading", icon=":material/stop_circle:")  # any click ends it
+
+    def tell(stage: str, share: float) -> None:
+        bar.progress(min(1.0, share), text=f"{title}: {STAGES[stage]}, {percent(share)}")
+
+    try:
+        yield tell
+    finally:
+        place.empty()

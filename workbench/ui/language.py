@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gettext
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from dpcore.text import Text
 from workbench import session
 
 LOCALE = Path(__file__).parents[1] / "locale"
+PERCENT = "\u202f%"
+"""After a number: a narrow blank at which no line ends, as in charts."""
+_WIDE = re.compile(r"(?<=[0-9}]) %")
 
 
 @functools.cache
@@ -27,7 +31,7 @@ def code() -> str:
 
 def _(message: str) -> str:
     """A message in the language of this session."""
-    return catalogue(session.language()).gettext(message)
+    return _WIDE.sub(PERCENT, catalogue(session.language()).gettext(message))
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext's tools know

@@ -14,7 +14,7 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.synthesis.statistics import Figure
-from workbench.ui.language import N_, Words, _, problem_and_remedy
+from workbench.ui.language import N_, PERCENT, Words, _, problem_and_remedy
 
 SAMPLE_TITLES = Words({"census": N_("Census"), "hospital": N_("Hospital visits")})
 SAMPLE_LINES = Words(
@@ -239,13 +239,18 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1:
         return _("over 99 %")
     if share == 0:
-        return "0 %"
-    return f"{100 * share:.1f} %" if round(share, 3) < 0.1 else f"{100 * share:.0f} %"
+        return f"0{PERCENT}"
+    return f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}{PERCENT}"
 
 
 def limit_words(limit: float) -> str:
     """A share that somebody chose, as it was chosen: 2 % and not 2.0 %."""
-    return f"{100 * limit:g} %"
+    return f"{100 * limit:g}{PERCENT}"
+
+
+def hundredths(value: float) -> str:
+    """A number of hundredths with its sign."""
+    return f"{number(value)}{PERCENT}"
 
 
 def join(names: list[Any]) -> str:

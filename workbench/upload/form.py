@@ -14,7 +14,7 @@ from workbench.drafts import Alike, Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
+from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, percent, plain
 from workbench.upload import column_view, likeness, opening
 from workbench.upload.grid import KINDS, from_grid
 
@@ -58,9 +58,9 @@ def ask_unit(draft: Draft) -> PrivacyUnit:
     unit = PrivacyUnit(max_rows=int(rows), id_column=name)
     people, kept = opening.shares_kept(draft, unit)
     st.caption(
-        _(
-            "Internal: {people:.0%} of people have all their rows counted, and {kept:.0%} of rows count."
-        ).format(people=people, kept=kept)
+        _("Internal: {people} of people have all their rows counted, and {kept} of rows count.").format(
+            people=percent(people), kept=percent(kept)
+        )
         + " "
         + _("More rows per person keep more of the table, and need that much more noise.")
     )

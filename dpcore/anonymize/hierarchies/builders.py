@@ -35,9 +35,10 @@ def intervals(
     *,
     low: float | None = None,
     high: float | None = None,
+    start: float = 0.0,
     reason: str = "",
 ) -> Hierarchy:
-    """Number -> intervals of each width in turn, counted from 0 -> `*`.
+    """Number -> intervals of each width in turn, counted from `start` -> `*`.
 
     Args:
         widths: ascending, each a whole multiple of the one before, so that the levels nest.
@@ -60,7 +61,7 @@ def intervals(
         raise ParameterError("intervals need a column of numbers", remedy="take another kind of hierarchy")
     numbers = dict(zip(found, map(float, parsed), strict=True))
     leaves = sorted(found, key=lambda leaf: (numbers[leaf], leaf))
-    whole = all(number.is_integer() for number in (*numbers.values(), *map(float, widths)))
+    whole = all(number.is_integer() for number in map(float, (*numbers.values(), *widths, start)))
 
     def label(number: float, step: int) -> str:
         if low is not None and number < low:
@@ -68,15 +69,16 @@ def intervals(
         if high is not None and number >= high:
             return f"≥{_number(high)}"
         # from the narrowest interval, so that rounding cannot make the levels cross
-        start = math.floor(number / widths[0] + 1e-9) // step * step
-        first, end = start * widths[0], (start + step) * widths[0]
+        place = math.floor((number - start) / widths[0] + 1e-9) // step * step
+        first, end = start + place * widths[0], start + (place + step) * widths[0]
         first = first if low is None else max(first, low)
         end = end if high is None else min(end, high)
         if whole:
             return _number(first) if end - first <= 1 else f"{_number(first)}-{_number(end - 1)}"
         return f"[{_number(first)}, {_number(end)})"
 
-    return _stacked(leaves, [[label(numbers[leaf], step) for leaf in leaves] for step in steps], reason)
+    levels = [[label(numbers[leaf], step) for leaf in leaves] for step in steps]
+    return _stacked(leaves, levels, reason, named=start != 0)
 
 
 def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -> Hierarchy:
@@ -171,13 +173,16 @@ def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> 
     return _stacked(leaves, levels, reason)
 
 
-def _stacked(leaves: list[str], levels: list[list[str]], reason: str) -> Hierarchy:
-    """Leaves, the levels that differ from the level below them, and `*`."""
+def _stacked(leaves: list[str], levels: list[list[str]], reason: str, *, named: bool = False) -> Hierarchy:
+    """Leaves, the levels that differ from the level below them, and `*`.
+
+    Args: named: whether a level with one label for all is kept, for what that says.
+    """
     if not leaves:
         raise ParameterError("a hierarchy needs at least one value", remedy="take a column that is not empty")
     kept = [leaves]
     for level in levels:
-        if level != kept[-1] and len(set(level)) > 1:
+        if level != kept[-1] and (named or len(set(level)) > 1):
             kept.append(level)
     return Hierarchy(
         values=tuple(leaves),

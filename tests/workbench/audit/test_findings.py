@@ -54,7 +54,7 @@ def test_the_verdict_is_one_sentence_with_the_share() -> None:
     """An auditor would have to read figures to know the answer."""
     curator = opened(people())
     assert findings.verdict(ask(curator, ["city"]), ["city"]) == (
-        "0.4 % of the people in this table are unique by city."
+        "0.4\u202f% of the people in this table are unique by city."
     )
     assert findings.verdict(ask(curator, ["sex"]), ["sex"]) == (
         "Nobody in this table is unique by sex; the smallest group has 120 people."
@@ -65,18 +65,18 @@ def test_one_unique_person_among_many_is_not_nobody() -> None:
     """A single exposed person in a large table would be rounded away."""
     frame = pd.DataFrame({"city": ["A"] * 4_999 + ["B"], "disease": "flu"})
     said = findings.verdict(ask(opened(frame), ["city"]), ["city"])
-    assert said == "Under 0.1 % of the people in this table are unique by city."
+    assert said == "Under 0.1\u202f% of the people in this table are unique by city."
 
 
 @pytest.mark.parametrize(
     ("share", "said"),
     [
-        (0, "0 %"),
-        (0.0004, "under 0.1 %"),
-        (0.0421, "4.2 %"),
-        (0.38, "38 %"),
-        (0.9985, "over 99 %"),
-        (1, "100 %"),
+        (0, "0\u202f%"),
+        (0.0004, "under 0.1\u202f%"),
+        (0.0421, "4.2\u202f%"),
+        (0.38, "38\u202f%"),
+        (0.9985, "over 99\u202f%"),
+        (1, "100\u202f%"),
     ],
 )
 def test_percent_never_rounds_to_nobody_or_everybody(share: float, said: str) -> None:
@@ -191,7 +191,7 @@ def test_suppressed_rows_are_mentioned() -> None:
     frame["age"] = frame["age"].astype(str)
     frame.loc[:23, ["age", "city"]] = "*"
     found = ask(opened(frame), ["age", "city"])
-    assert "10 % of the rows are suppressed already" in " ".join(findings.attackers(found))
+    assert "10\u202f% of the rows are suppressed already" in " ".join(findings.attackers(found))
 
 
 def test_an_audit_is_not_a_release() -> None:

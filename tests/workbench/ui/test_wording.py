@@ -74,8 +74,8 @@ def test_odds_follow_bayes_rule():
     assert wording.odds(1.0) == pytest.approx(0.7310586)
     assert wording.odds(1.0, prior=0.1) == pytest.approx(0.1 * 2.718281828 / (0.1 * 2.718281828 + 0.9))
     assert wording.odds(1e9) == 1.0
-    assert "73.1 %" in wording.epsilon_words(1.0)
-    assert "99.97 %" in wording.epsilon_words(8.0)
+    assert "73.1\u202f%" in wording.epsilon_words(1.0)
+    assert "99.97\u202f%" in wording.epsilon_words(8.0)
     assert "all but certain" in wording.epsilon_words(50.0)
 
 

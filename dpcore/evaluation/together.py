@@ -1,0 +1,94 @@
+"""One or two columns counted exactly, in the original and in another table. Internal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import RowsError
+from dpcore.evaluation.counted import CountedTable
+from dpcore.evaluation.question import Evaluation, Readable
+from dpcore.evaluation.similarity import cramers_v
+from dpcore.schema.domain import Clique
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import check_cells
+from dpcore.tables.rows import Microdata, PublicTable
+
+CellCounts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Together:
+    """How many rows of two tables are in each cell.
+
+    Attributes:
+        labels: of each column, from the schema.
+        original, other: rows per cell, one axis per column; None without another table.
+    """
+
+    columns: Clique
+    labels: tuple[tuple[str, ...], ...]
+    original: CellCounts
+    other: CellCounts | None
+
+    @property
+    def association(self) -> tuple[float, float | None]:
+        """Cramér's V of two columns in both tables, over the values that occur."""
+        return cramers_v(self.original), None if self.other is None else cramers_v(self.other)
+
+    @property
+    def unrelated(self) -> npt.NDArray[np.float64]:
+        """Rows per cell to expect if the columns of the original had nothing to do with each other."""
+        sides = [self.original.sum(axis=1 - axis) for axis in (0, 1)]
+        found: npt.NDArray[np.float64] = np.multiply.outer(sides[0], sides[1]) / max(1, self.original.sum())
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class TogetherOf(Evaluation[Together]):
+    """The evaluation that counts one or two columns.
+
+    Args:
+        other: a table with these columns; None for the original alone.
+
+    Raises: ParameterError for an unknown column; LimitError for more cells than fit.
+    """
+
+    kind = "counts together"
+
+    columns: Clique
+    other: PublicTable | None = None
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self.columns
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the counts of these columns."""
+        try:
+            return table.rows()
+        except RowsError:
+            return CountedTable.of(table, [schema.domain.clique(self.columns)])
+
+    def compute(self, original: Microdata, schema: Schema) -> Together:
+        """The answer."""
+        clique = schema.domain.clique(self.columns)
+        check_cells(schema.domain, [clique])
+        return Together(
+            columns=clique,
+            labels=tuple(schema.column(name).labels for name in clique),
+            original=original.cells[clique]
+            if isinstance(original, CountedTable)
+            else _counts(original.frame, schema, clique),
+            other=None if self.other is None else _counts(self.other.frame, schema, clique),
+        )
+
+
+def _counts(frame: pd.DataFrame, schema: Schema, clique: Clique) -> CellCounts:
+    shape = schema.domain.shape(clique)
+    codes = tuple(schema.column(name).encode(frame[name]) for name in clique)
+    cells = np.ravel_multi_index(codes, shape)
+    return np.bincount(cells, minlength=schema.domain.cells(clique)).reshape(shape)

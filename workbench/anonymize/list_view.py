@@ -1,0 +1,50 @@
+"""The attack with a list of known people on the table that was made."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.relinked import relink
+from dpcore.release import AnonymizedTable
+from workbench import samples, session
+from workbench.ui import widgets
+from workbench.ui.language import _
+
+
+def show(made: AnonymizedTable) -> None:
+    """Ask for the list, and say whom it finds in the table, its values made coarser in the same way."""
+    with st.expander(_("What would somebody with a list of people find in it?"), key="relink"):
+        widgets.internal_badge()
+        known = Plan.from_json(made.plan).quasi_identifiers
+        if not set(known) <= samples.LISTED:
+            given = widgets.table_uploader(
+                _("A list of known people that an attacker may hold (CSV)"), key="relink-list"
+            )
+            if given is None:
+                return
+        elif not st.toggle(_("The attacker holds the sample voter list"), key="relink-sample"):
+            return
+        else:
+            given = samples.voter_list()
+        try:
+            digest = (hash(made.plan), hash(tuple(pd.util.hash_pandas_object(given))))
+            with st.spinner(_("Comparing the list with every group"), show_time=True):
+                found = session.kept(("relinked", *digest), lambda: relink(made, given))
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        st.markdown(
+            _(
+                "**{unique:,} of {people:,} people on the list are found with certainty.** {matched:,} fit "
+                "some row, and each of these at least {smallest:,}."
+            ).format(unique=found.unique, people=found.people, matched=found.matched, smallest=found.smallest)
+        )
+        st.caption(
+            _(
+                "The attacker knows how values became coarser, and recodes the list in the same way. Who is "
+                "not in the table may fit rows too."
+            )
+        )

@@ -1,0 +1,89 @@
+"""One or two columns of the original counted exactly, beside what is judged; before any release too."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.together import Together, TogetherOf
+from workbench import session
+from workbench.evaluate import comparing
+from workbench.evaluate.candidates import Candidate
+from workbench.ui import charts, widgets
+from workbench.ui.language import _
+from workbench.ui.wording import number, plain
+
+
+def show(curator: Curator, candidate: Candidate | None) -> None:
+    """Ask for the columns, and show their counts."""
+    with st.expander(_("Count one or two columns of the original"), key="open-together"):
+        widgets.internal_badge()
+        columns = st.multiselect(
+            _("Columns"), curator.schema.domain.names, max_selections=2, key="together-columns"
+        )
+        if not columns:
+            return
+        of = candidate if candidate and set(columns) <= set(candidate.table.frame) else None
+        try:
+            found = session.once(
+                curator,
+                ("together", tuple(columns), None if of is None else of.key),
+                lambda: TogetherOf(columns=tuple(columns), other=None if of is None else of.table),
+            )
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        (_one if len(columns) == 1 else _two)(found)
+
+
+def _one(found: Together) -> None:
+    tables = {_("original"): found.original.astype(float)}
+    if found.other is not None:
+        tables[_("release")] = found.other.astype(float)
+    empty = int((found.original == 0).sum())
+    st.markdown(
+        _("**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**").format(
+            rows=int(found.original.sum()),
+            cells=found.original.size,
+            column=plain(found.columns[0]),
+            empty=empty,
+        )
+    )
+    chart = comparing.column_chart(found.labels[0], tables, column=found.columns[0], shares=False)
+    widgets.show_chart(chart, key="together-one")
+
+
+def _two(found: Together) -> None:
+    own, other = found.association
+    words = _("**Cramér's V of {a} and {b}: {own} in the original**").format(
+        a=plain(found.columns[0]), b=plain(found.columns[1]), own=number(own)
+    )
+    st.markdown(words if other is None else f"{words}, " + _("{v} in the release.").format(v=number(other)))
+    places = [
+        side.selectbox(
+            _("Rows with {column} =").format(column=plain(name)),
+            range(len(labels)),
+            format_func=labels.__getitem__,
+            key=f"together-{name}",
+        )
+        for side, name, labels in zip(st.columns(2), found.columns, found.labels, strict=True)
+    ]
+    cell = places[0], places[1]
+    exact, here, unrelated = st.columns(3)
+    exact.metric(_("In the original"), f"{int(found.original[cell]):,}")
+    if found.other is not None:
+        here.metric(_("In the release"), f"{int(found.other[cell]):,}")
+    unrelated.metric(
+        _("If they were unrelated"),
+        number(float(found.unrelated[cell])),
+        help=_("Rows to expect if the two columns of the original had nothing to do with each other."),
+    )
+    tables = {_("original"): found.original} | ({} if found.other is None else {_("release"): found.other})
+    end = max(charts.darkest(table) for table in tables.values())
+    (a, b), (rows, columns) = found.columns, found.labels
+    for side, (title, table) in zip(st.columns(len(tables)), tables.items(), strict=True):
+        with side:
+            st.markdown(title)
+            chart = charts.two_way(table, rows, columns, (a, b), title=_("rows"), end=end)
+            widgets.show_chart(chart, key=f"together-{len(tables)}-{title}")
