@@ -138,7 +138,7 @@ def _people_of(rows: pd.DataFrame, plan: Plan, marked: BoolArray) -> int:
 def _alike(shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None) -> float:
     """Share of people with a row like nobody else's in the labels, the sensitive and the other columns."""
     kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
-    kept = [name for name in kept if name not in (plan.subset, plan.person, plan.household)]
+    kept = [name for name in kept if name not in plan.dropped]
     if not kept:
         return unique_share(classes, person)
     others = [leaves_of(shown, name).codes for name in kept]
