@@ -173,8 +173,7 @@ class Curator:
         recipe.check(self.schema.domain)
         spend = self.rule.spends(loss)
         plan = self._plan(recipe, spend, cell)
-        stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
-        if stored is not None:
+        if stored := self._answered(request_id, plan):
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
@@ -205,7 +204,7 @@ class Curator:
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return self._stored(self._plan(recipe, self.rule.spends(loss), self._part(part)))
+        return self._answered(None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -229,15 +228,14 @@ class Curator:
             for a plan that needs all rows at once; ParameterError for a folder that cannot be written.
         """
         plan, guarantee = self._noted(plan)
-        promise = {"guarantee": json.dumps(guarantee.to_dict())}
         try:
             table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
-            return write_folder([table], folder, promise)
+            return write_folder([table], folder, guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
         recoding = Recoding.of(self._engine.tuples(columns_of(plan)), plan, on_progress)
         hand_over = functools.partial(self._engine.apply, recoding)
-        return write_mixed(hand_over, folder, rows=recoding.rows, metadata=promise)
+        return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
     def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:
         """The plan as it is carried out, once the ledger has noted it."""
@@ -245,7 +243,7 @@ class Curator:
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
         about = [plan.method.name, *map(str, plan.models)]
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"anonymized": digest, "about": about})
-        return plan, Guarantee.syntactic(plan.models, unit=plan.counts)
+        return plan, Guarantee.syntactic(plan.models, counts=plan.counts)
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
@@ -267,8 +265,7 @@ class Curator:
         evaluation.check(self.schema)
         spend = self.rule.spends(loss)
         plan = self._plan(evaluation, spend, None)
-        stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
-        if stored is not None:
+        if stored := self._answered(request_id, plan):
             return self.report(stored)
         request_id = request_id or uuid.uuid4().hex
         evaluation.measure(self._rehearsal(spend), self.schema)
@@ -356,27 +353,26 @@ class Curator:
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
-    def _stored(self, plan: tuple[str, str]) -> str | None:
-        lines = self.lines()
-        committed = {line.request_id for line in lines if line.state == "committed"}
-        same = (line.request_id for line in lines if line.content.get("plan") in plan)
-        return next((request_id for request_id in same if request_id in committed), None)
+    def _answered(self, request_id: str | None, plan: tuple[str, str]) -> str | None:
+        """The request that was committed before: this one or, without an id, the first of this plan.
 
-    def _ended(self, request_id: str, plan: tuple[str, str]) -> str | None:
-        """The request id when it was committed before; RequestConflict for another plan under this id."""
-        lines = [line for line in self.lines() if line.request_id == request_id]
-        if not lines:
-            return None
-        if lines[-1].state != "committed" or lines[0].content.get("plan") not in plan:
+        Raises: RequestConflict for another plan under this id.
+        """
+        lines = self.lines()
+        if request_id is None:
+            committed = {line.request_id for line in lines if line.state == "committed"}
+            same = (line.request_id for line in lines if line.content.get("plan") in plan)
+            return next((each for each in same if each in committed), None)
+        own = [line for line in lines if line.request_id == request_id]
+        if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
             raise conflict(request_id)
-        return request_id
+        return request_id if own else None
 
     def _charged(self, part: Part | None) -> Part | None:
         """The part as the ledger keeps it: with a digest of the column's cells.
 
-        Parts of one declaration are disjoint. The same table may be opened under another one, and a part
-        of that may overlap: such charges add up, as those of different columns do. Rows of a connected
-        source may move from part to part: there each part costs as much as all rows.
+        Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
+        columns do. Rows of a connected source may move: there each part costs as much as all rows.
         """
         if part is None or self.account.source:
             return None
@@ -388,11 +384,9 @@ class Curator:
         """The schema of what was read or is drawn; what is declared of other columns stays here."""
         names = {name for event in measurer.events for clique in event.reads for name in clique}
         names.update(drawn, [measurer.part[0]] if measurer.part else [])
-        columns = [column for column in self.schema.columns if column.name in names]
-        return Schema(
-            columns=tuple(dataclasses.replace(column, reason="") for column in columns),
-            unit=self.schema.unit,
-        )
+        kept = (column for column in self.schema.columns if column.name in names)
+        columns = tuple(dataclasses.replace(column, reason="") for column in kept)
+        return Schema(columns=columns, unit=self.schema.unit)
 
 
 def _events(measurer: Measurer) -> dict[str, Any]:

@@ -77,9 +77,13 @@ class Guarantee:
     stands_on: tuple[Mapping[str, str], ...] = ()
 
     @classmethod
-    def syntactic(cls, models: Sequence[object], *, unit: str) -> Guarantee:
-        """What an anonymized table keeps to: models of groups of people, of households, or of rows."""
-        return cls(kind="syntactic", unit=unit, models=tuple(map(str, models)))
+    def syntactic(cls, models: Sequence[object], *, counts: str) -> Guarantee:
+        """What an anonymized table keeps to; `counts` says of what: rows, people, households."""
+        return cls(kind="syntactic", unit=counts, models=tuple(map(str, models)))
+
+    def as_metadata(self) -> dict[str, str]:
+        """The promise as a Parquet file carries it."""
+        return {"guarantee": json.dumps(self.to_dict())}
 
     @property
     def losses(self) -> tuple[Loss, ...]:

@@ -148,10 +148,36 @@ def plain(value: str) -> str:
 def _of_one_type(distinct: Any) -> list[str]:
     kind = distinct.dtype.kind
     if kind == "f" and distinct.dtype.itemsize == 8:
-        return [f"n{_number(number)}" for number in distinct.tolist()]
+        return _floats(np.asarray(distinct))
+    if kind in "iu":
+        return _written(np.asarray(distinct))
     if kind == "M" and getattr(distinct, "tz", None) is None:
         return [_moment_text(stamp) for stamp in np.datetime_as_string(np.asarray(distinct)).tolist()]
     return [str(canonical_text(each)) for each in distinct]
+
+
+def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
+    """As `_number` writes each: Arrow gives the fewest digits that suffice too, but other exponents."""
+    size = np.abs(numbers)
+    is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
+    is_plain = (size >= 1e-3) & (size < 1e9) & ~is_whole
+    found = np.empty(len(numbers), dtype=object)
+    found[is_whole] = _written(numbers[is_whole].astype(np.int64))
+    found[is_plain] = _written(numbers[is_plain])
+    rest = ~(is_whole | is_plain)
+    found[rest] = [f"n{_number(number)}" for number in numbers[rest].tolist()]
+    return list(found.tolist())
+
+
+def _written(numbers: npt.NDArray[Any]) -> list[str]:
+    """The canonical texts of numbers, as Arrow writes them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.large_string()  # its buffer holds one text after the other
+    before, after, between = pa.scalar("n", text), pa.scalar("\n", text), pa.scalar("", text)
+    texts = pc.binary_join_element_wise(before, pa.array(numbers).cast(text), after, between)
+    return str(texts.buffers()[2], "ascii").splitlines() if len(numbers) else []
 
 
 def _number(number: float) -> str:

@@ -10,6 +10,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.columns import Columns, affordable, independent
+from dpcore.synthesis.contrasts import completed, difference_off, measure_cliques, signed_columns
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
@@ -17,6 +18,7 @@ from dpcore.synthesis.workload import FEW, believed, choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
+TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
 
@@ -53,6 +55,7 @@ class Learner:
         self._factors = factors
         self._weights = weights
         self._limit = limit
+        self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
         self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
         pairs = [clique for clique in weights if len(clique) == 2]
         self._domain = columns.grouping.coarse
@@ -79,10 +82,8 @@ class Learner:
             if model
             else independent(self._columns, self._candidates)
         )
-        asking = loss.share(SELECTION_SHARE)
-        noisy = self._view.gaps(estimates, asking)
-        errors = noisy if self.fitted else believed(noisy, self._view.gap_deviation(len(noisy), asking))
-        spend = loss.share(1 - SELECTION_SHARE)
+        errors, asked = self._ask(estimates, loss)
+        spend = loss.share(1 - asked)
         parts, self._nodes = choose(
             self._domain,
             errors,
@@ -93,15 +94,43 @@ class Learner:
             nodes=self._nodes,
         )
         if parts:
-            self.joint += self._view.measure(list(parts), spend, list(parts.values()))
+            self._take(measure_cliques(self._view, parts, spend))
         else:
             self.measure_columns(spend)
-        self._narrow(noisy)
+        self._narrow(errors)
 
     def measure_columns(self, loss: Loss) -> None:
         """Spend `loss` on the columns alone, where nothing else is worth its noise."""
         names = self._columns.grouping.domain.names
-        self.joint += self._view.measure([(name,) for name in names], loss)
+        self._take(measure_cliques(self._view, {(name,): 1.0 for name in names}, loss))
+
+    def _ask(self, estimates: Mapping[Clique, Values], loss: Loss) -> tuple[dict[Clique, float], Fraction]:
+        """How far the estimates are off, noisy, and the part of `loss` that was spent on it.
+
+        A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
+        the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
+        """
+        told = [pair for pair in estimates if len(signed_columns(self._domain, pair, loss)) == 2]
+        untold = {pair: table for pair, table in estimates.items() if pair not in set(told)}
+        errors: dict[Clique, float] = {}
+        telling = TELLING_SHARE * Fraction(len(told), len(estimates))
+        asking = SELECTION_SHARE * Fraction(len(untold), len(estimates))
+        if told:
+            for each in measure_cliques(self._view, dict.fromkeys(told, 1.0), loss.share(telling)):
+                self._told.setdefault(each.clique, []).append(each)
+            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
+        if untold:
+            noisy = self._view.gaps(untold, loss.share(asking))
+            deviation = self._view.gap_deviation(len(noisy), loss.share(asking))
+            errors |= noisy if self.fitted else believed(noisy, deviation)
+        return errors, telling + asking
+
+    def _take(self, measured: list[Marginal]) -> None:
+        """Take in new measurements, and what was told before of the pairs that are measured now."""
+        held = {each.clique for each in (*self.joint, *measured)}
+        for pair in [pair for pair in self._told if pair in held]:
+            measured += self._told.pop(pair)
+        self.joint += completed(self._domain, self._columns.measurements, measured)
 
     def refit(self, *, quick: bool) -> Fit:
         """Fit the model to all that was measured, from where it is."""

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.contrasts import noisy_cells
 from dpcore.synthesis.graph.junction_tree import Room, clique_of, mask_of
 
 LEFT_NOISE = 0.5
@@ -136,7 +137,7 @@ def choose(
     kept = Room(domain, limit, nodes)
     most = 0.0
     alone = LEFT_NOISE * expected_error(1, loss, rows)
-    worth = [clique for clique, error in errors.items() if error > alone * domain.cells(clique)]
+    worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
     for power in SIZE_POWERS:
         density = {
             clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
@@ -153,13 +154,13 @@ def choose(
             most, best, kept = gain, parts, room
     if not best:
         return best, tuple(nodes)
-    best = join(domain, best, weights, kept, _power(loss))
+    best = join(domain, best, weights, kept, loss)
     kept.keep([*nodes, *best])
     return best, kept.cliques
 
 
 def join(
-    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: Room, power: float
+    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: Room, loss: Loss
 ) -> dict[Clique, float]:
     """The chosen cliques put together into larger tables wherever one of them tells all it holds better than
     several do for the same loss; with their parts of the loss, which add up to 1.
@@ -173,8 +174,9 @@ def join(
     waiting: list[tuple[float, int, int, int]] = []
 
     def cost(table: int, held: float) -> float:
-        cells = math.prod(size for i, size in enumerate(domain.sizes) if table >> i & 1)
-        return float((math.sqrt(cells) * held) ** (1 / power))
+        clique = clique_of(domain, table)
+        alone = noisy_cells(domain, clique, loss) / math.sqrt(domain.cells(clique))
+        return float((alone * held) ** (1 / _power(loss)))
 
     def inside(union: int) -> list[int]:
         return [table for table in tables if table & union == table]
@@ -211,7 +213,9 @@ def _affordable(
     """The gain of measuring the best of the candidates, and their parts of the loss."""
     power = _power(loss)
     unit = LEFT_NOISE * expected_error(1, loss, rows)
-    z = {clique: (weights[clique] * domain.cells(clique)) ** (1 / power) for clique in candidates}
+    z = {
+        clique: (weights[clique] * noisy_cells(domain, clique, loss)) ** (1 / power) for clique in candidates
+    }
     chosen: list[Clique] = []
     gain = removed = spread = 0.0
     for clique in sorted(z, key=lambda each: weights[each] * errors[each] / z[each], reverse=True):

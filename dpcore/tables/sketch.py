@@ -5,6 +5,10 @@ rows that are in one table only, and their number tells how many these are (Mitz
 "Efficient estimation for high similarities using odd sketches", section 3). Beside it, a digest of each
 column, for tables whose other columns were renamed, added or replaced. Private: it is kept with the account,
 and tells nothing without the ledger's key.
+
+Two tables of other people agree by chance where there are few distinct rows: of those that n rows have,
+another sample of the same law has n too, give or take the root of 2 n. What agrees no better than that says
+nothing.
 """
 
 from __future__ import annotations
@@ -16,11 +20,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpcore.schema.values import canonical
 from dpcore.tables.digests import column_digest, row_digests
 
 PLACES = 4096
 MOST = 0.45
 """Part of all bits beyond which the number of rows that differ can no longer be told."""
+SELDOM = 3
+"""Standard deviations below what other tables differ by on average."""
+BITS = 16
+"""How unlikely columns of the same content must be to say that two tables are alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,37 +57,6 @@ class Sketch:
     columns: dict[str, str]
     bits: str
 
-    @classmethod
-    def of(cls, frame: pd.DataFrame, key: bytes) -> Sketch:
-        """The sketch of a table, whatever the order of its rows and columns."""
-        digests = row_digests(frame, key)
-        ordered = digests[np.lexsort(digests.T)]
-        first = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
-        again = np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
-        places = (ordered[:, 0] + again.astype(np.uint64) * ordered[:, 1]) % np.uint64(PLACES)
-        flipped = np.bincount(places.astype(np.int64), minlength=PLACES) % 2
-        return cls(
-            columns={str(name): column_digest(frame[name], key) for name in frame.columns},
-            bits=np.packbits(flipped.astype(np.uint8)).tobytes().hex(),
-        )
-
-    def likeness(self, other: Sketch, rows: int) -> Likeness | None:
-        """How a table of so many rows looks like that of the other sketch; None where it does not.
-
-        Like are tables of the same columns with at least half of their rows in common, and tables of which
-        at least half of the columns have the same content.
-        """
-        mine, theirs = (np.frombuffer(bytes.fromhex(each.bits), np.uint8) for each in (self, other))
-        odd = int(np.unpackbits(mine ^ theirs).sum())
-        same = sum(other.columns.get(name) == digest for name, digest in self.columns.items())
-        if self.columns.keys() == other.columns.keys() and odd < MOST * PLACES:
-            differing = round(-PLACES / 2 * math.log(1 - 2 * odd / PLACES))
-            if 2 * differing <= rows:
-                return Likeness(rows=differing, columns=same)
-        if 2 * same >= max(len(self.columns), len(other.columns)):
-            return Likeness(rows=None, columns=same)
-        return None
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"columns": self.columns, "bits": self.bits}
@@ -87,3 +65,65 @@ class Sketch:
     def from_dict(cls, fields: dict[str, Any]) -> Sketch:
         """Read what `to_dict` wrote."""
         return cls(columns=fields["columns"], bits=fields["bits"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """A table at hand, to be compared with sketches of tables on file.
+
+    Attributes:
+        most: rows in one of two tables only, at most, for which they look alike: half of those that another
+            sample would have, and so few that it seldom has.
+        telling: column name -> bits: how unlikely another sample has the same content there.
+    """
+
+    sketch: Sketch
+    most: float
+    telling: dict[str, float]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, key: bytes) -> Seen:
+        """Look at a table, whatever the order of its rows and columns."""
+        digests = row_digests(frame, key)
+        ordered = digests[np.lexsort(digests.T)]
+        first = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
+        counts = np.diff(np.append(first, len(ordered)))
+        again = np.arange(len(ordered)) - np.repeat(first, counts)
+        places = (ordered[:, 0] + again.astype(np.uint64) * ordered[:, 1]) % np.uint64(PLACES)
+        flipped = np.bincount(places.astype(np.int64), minlength=PLACES) % 2
+        sketch = Sketch(
+            columns={str(name): column_digest(frame[name], key) for name in frame.columns},
+            bits=np.packbits(flipped.astype(np.uint8)).tobytes().hex(),
+        )
+        # differences of two Poisson counts of mean n: their mean size is the root of 4 n / pi
+        roots, spread = float(np.sqrt(counts).sum()), math.sqrt((2 - 4 / math.pi) * len(frame))
+        return cls(
+            sketch=sketch,
+            most=min(roots / 2, math.sqrt(4 / math.pi) * roots - SELDOM * spread),
+            telling={str(name): _bits(frame[name]) for name in frame.columns},
+        )
+
+    def likeness(self, other: Sketch) -> Likeness | None:
+        """How this table looks like that of a sketch; None where it does not.
+
+        Like are tables of the same columns with at least half of their rows in common, fewer where few are
+        distinct, and tables of which at least half of the columns have the same content.
+        """
+        mine = self.sketch
+        ours, theirs = (np.frombuffer(bytes.fromhex(each.bits), np.uint8) for each in (mine, other))
+        odd = int(np.unpackbits(ours ^ theirs).sum())
+        same = [name for name, digest in mine.columns.items() if other.columns.get(name) == digest]
+        if mine.columns.keys() == other.columns.keys() and odd < MOST * PLACES:
+            differing = round(-PLACES / 2 * math.log(1 - 2 * odd / PLACES))
+            if differing <= self.most:
+                return Likeness(rows=differing, columns=len(same))
+        told = sum(self.telling[name] for name in same)
+        if 2 * len(same) >= max(len(mine.columns), len(other.columns)) and told >= BITS:
+            return Likeness(rows=None, columns=len(same))
+        return None
+
+
+def _bits(column: pd.Series) -> float:
+    """How unlikely another sample of one law has each value as often: about 1 over the root of 4 pi n."""
+    counts = np.sort(np.bincount(canonical(column).codes + 1))[:-1]
+    return float(np.log2(4 * np.pi * counts[counts > 0]).sum() / 2)

@@ -88,6 +88,25 @@ def test_decimal_numbers_too(values: list[float | None]) -> None:
     assert len(set(as_text(series).dropna())) == len(found)
 
 
+def test_a_column_writes_floats_as_each_is_written_alone() -> None:
+    """Were a fast way of writing to print one float otherwise, no fingerprint on file would match."""
+    drawn = np.random.default_rng(6)
+    floats = np.concatenate(
+        [
+            drawn.integers(0, 2**64, 20_000, dtype=np.uint64).view(np.float64),
+            drawn.choice([-1, 1], 20_000) * 10 ** drawn.uniform(-5, 20, 20_000),
+            np.round(10 ** drawn.uniform(-4, 12, 20_000), 3),
+            *(np.nextafter(2.0 ** np.arange(-14, 66), toward) for toward in (-np.inf, 0.0, np.inf)),
+            np.array([0.0, -0.0, np.inf, -np.inf, 2.0**63, -(2.0**63), 2.0**64, 1e9, 1e15, 0.001, 5e-324]),
+        ]
+    )
+    for column in (floats, drawn.integers(-(2**63), 2**63, 5_000), np.arange(200, dtype=np.uint8)):
+        found = canonical(pd.Series(column))
+        assert [None if code < 0 else found.values[code] for code in found.codes] == [
+            canonical_text(value) for value in column
+        ]
+
+
 def test_one_moment_has_one_text_in_every_type_of_column() -> None:
     """The same time as a date, a timestamp of any resolution, or in a mixed column."""
     for moment, text in (

@@ -29,8 +29,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
     altair, chart = drawing(frame)
     shown = frame.drop(columns="share")
     limits = list(frame["limit"].unique())
-    places = frame["limit"].map(limits.index)
-    seen = frame.assign(place=places, near=frame["loss"].round(3)).sort_values("place")
+    seen = frame.assign(near=frame["loss"].round(3)).sort_values("share")
     seen = seen.drop_duplicates(["k", "near"])
     chosen = altair.selection_point(name="chosen", fields=["k", "share"], on="click")
     title = _("suppressed, at most")
@@ -46,7 +45,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
     )
     line = base.mark_line(opacity=0.6)
     points = (
-        base.properties(data=seen.drop(columns=["place", "near"]))
+        base.properties(data=seen.drop(columns="near"))
         .mark_point(filled=True, size=120)
         .encode(shape=altair.Shape("limit:N", title=title, scale=altair.Scale(domain=limits)))
         .add_params(chosen)

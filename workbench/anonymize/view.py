@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Sequence
 
 import streamlit as st
@@ -194,7 +193,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
         )
         st.download_button(
             "Parquet",
-            lambda: to_parquet(made.table, {"guarantee": json.dumps(made.guarantee.to_dict())}),
+            lambda: to_parquet(made.table, made.guarantee.as_metadata()),
             file_name(name, f"anonymized {models}", "parquet"),
             on_click="ignore",
             icon=":material/download:",

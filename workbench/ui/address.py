@@ -1,17 +1,21 @@
 """The address in the browser: which data set and which release are shown, so that it can be kept and sent.
 
 It holds beginnings of two random-looking texts: the keyed fingerprint of the table and the id of the request.
-Neither tells anything about the rows.
+Neither tells anything about the rows. Names that people gave, of a connected source or a request of theirs,
+are written whole: they may begin alike.
 """
 
 from __future__ import annotations
+
+import re
 
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.ui import releases, reopening
 
 LENGTH = 16
-"""Signs of an id that stand in the address; 64 bits."""
+"""Signs of a random-looking id that stand in the address; 64 bits."""
+_IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 
 def follow(*, shows_release: bool) -> None:
@@ -25,26 +29,39 @@ def follow(*, shows_release: bool) -> None:
         _go(asked)
     here = {}
     if held.data_set is not None:
-        here["data"] = held.data_set.id[:LENGTH]
+        here["data"] = written(held.data_set.id)
         if held.shown is not None and shows_release:
-            here["release"] = held.shown[:LENGTH]
+            here["release"] = written(held.shown)
     if here != asked:
         session.set_address(here)
     held.address = here
 
 
+def written(name: str) -> str:
+    """An id as it stands in the address."""
+    return name[:LENGTH] if _IS_RANDOM(name) else name
+
+
 def _go(asked: dict[str, str]) -> None:
     held = session.session()
     dataset, request = asked.get("data", ""), asked.get("release", "")
-    if len(dataset) < LENGTH:
-        return
-    if held.data_set is None or not held.data_set.id.startswith(dataset):
-        known = [each for each in held.data_sets if each.startswith(dataset)]
-        reopening.continue_with(known[0] if known else dataset)
-    if held.data_set is None or len(request) < LENGTH:
+    if held.data_set is None or not _is(held.data_set.id, dataset):
+        try:
+            known = [each for each in (*held.data_sets, *session.ledger().datasets()) if _is(each, dataset)]
+        except DpcoreError:
+            known = [dataset]  # the notice says what is wrong
+        if not known:
+            return
+        reopening.continue_with(known[0])
+    if held.data_set is None:
         return
     try:
         made = [each["request_id"] for each in releases.earlier(held.data_set)]
     except DpcoreError:
         return  # the header says what is wrong
-    held.shown = next((each for each in made if each.startswith(request)), held.shown)
+    held.shown = next((each for each in made if _is(each, request)), held.shown)
+
+
+def _is(name: str, asked: str) -> bool:
+    """Whether the address means this id: by its beginning or whole."""
+    return asked in (name, written(name))

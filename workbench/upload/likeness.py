@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.errors import RequestConflict
-from dpcore.tables.sketch import Likeness, Sketch
+from dpcore.tables.sketch import Likeness, Seen, Sketch
 from workbench.drafts import Alike
 from workbench.ui.language import _
 from workbench.ui.wording import plain
@@ -16,13 +16,13 @@ _LINE = "likeness"  # request id of the line that keeps the sketch of a table
 
 def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
     """The table on file that this one looks most like; None where there is none."""
-    sketch = Sketch.of(frame, ledger.key)
+    seen = Seen.of(frame, ledger.key)
     found: list[tuple[int, Likeness, Alike]] = []
     for dataset in ledger.datasets():
         for line in ledger.lines(dataset)[:3]:
             if line.request_id != _LINE:
                 continue
-            likeness = sketch.likeness(Sketch.from_dict(line.content["sketch"]), len(frame))
+            likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
             if likeness is not None:
                 differing = len(frame) if likeness.rows is None else likeness.rows
                 found.append((differing, likeness, _alike(dataset, line.content["name"], line.at, likeness)))
@@ -31,7 +31,7 @@ def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
 
 def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]) -> None:
     """Keep the sketch of a table that was opened for the first time, with the answer that was given."""
-    content = {"sketch": Sketch.of(frame, ledger.key).to_dict(), "name": name, **answer}
+    content = {"sketch": Seen.of(frame, ledger.key).sketch.to_dict(), "name": name, **answer}
     try:
         ledger.note(dataset, _LINE, content)
     except RequestConflict:

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
+from dpcore.anonymize.fulldomain.people import Members
 from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
 from dpcore.anonymize.groups import Histogram
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
@@ -30,31 +31,34 @@ FEW = 4_096
 
 
 class Coded:
-    """The classes of one node, taken apart into their labels, to count those of coarser nodes from."""
+    """The classes of one node, taken apart into their labels, to count those of coarser nodes from. Sensitive
+    values are looked at for histograms only: all else has one entry per class."""
 
     def __init__(self, classes: Classes) -> None:
         self.classes, self.table = classes, classes.table
+        self.keys = classes.class_keys
         self.size = 0
         self._labels: dict[tuple[int, int], IntArray] = {}
         self._halves: dict[tuple[int, Node], IntArray] = {}
         self._digits: dict[int, IntArray] = {}
         self._figures: dict[int, FloatArray] = {}
+        self._held: dict[str, tuple[IntArray, FloatArray]] = {}
         self._pending: dict[int, tuple[Begun, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(keys,) the code of each key's label; int32."""
+        """(classes,) the code of each one's label; int32."""
         if not any(self.classes.node):
             return self.table.labels(column, level)
         found = self._labels.get((column, level))
         if found is None:
             step = self.table.coarser[column][self.classes.node[column]][level]
-            found = np.asarray(step.astype(np.int32)[self.digits(column)])
+            found = step.astype(np.int32).take(self.digits(column))
             self._labels[column, level] = found
             self.size += len(found)
         return found
 
     def index(self, node: Node) -> tuple[IntArray, tuple[int, ...]]:
-        """(keys,) one number for each combination of labels, and the labels of every column."""
+        """(classes,) one number for each combination of labels, and the labels of every column."""
         shape = tuple(map(getitem, self.table.widths, node))
         half = self.table.half
         left, right = self._half(0, node[:half]), self._half(half, node[half:])
@@ -63,10 +67,10 @@ class Coded:
         return number, shape
 
     def _half(self, first: int, levels: Node) -> IntArray:
-        """(keys,) the number of each combination of labels of some columns, which many nodes share; int32."""
+        """(classes,) the number of each combination of labels of some columns; int32."""
         found = self._halves.get((first, levels))
         if found is None:
-            found = np.zeros(len(self.classes.keys), dtype=np.int32)
+            found = np.zeros(len(self.keys), dtype=np.int32)
             for column, level in enumerate(levels, first):
                 labels = self.table.widths[column][level]
                 if labels > 1:
@@ -78,17 +82,17 @@ class Coded:
 
     def around(self, place: int) -> FloatArray:
         """(shape of the lattice) at each node that is not below this one: the people, at most, in the class
-        of one key. The node at which it meets another key is known column by column."""
+        of one of these. The node at which it meets another is known column by column."""
         table = self.table
-        index = np.full(len(self.classes.keys), table.lattice.index(self.classes.node), dtype=np.int32)
+        index = np.full(len(self.keys), table.lattice.index(self.classes.node), dtype=np.int32)
         for columns, numbers in self._groups:
             steps = np.zeros(1, dtype=np.int64)
             for column in columns:
                 paths = self._paths[column]
-                own = paths[:, table.digits(self.classes.keys[place], column)]
+                own = paths[:, table.digits(self.keys[place], column)]
                 met = (paths != own[:, None]).sum(axis=0)
                 steps = (steps[:, None] + met * table.lattice.strides[column]).ravel()
-            index += steps.astype(np.int32)[numbers]
+            index += steps.astype(np.int32).take(numbers)
         weights = self.published if table.members is None else self.people(0)
         return table.lattice.summed(np.bincount(index, weights, table.lattice.size).astype(np.float64))
 
@@ -100,7 +104,7 @@ class Coded:
 
     @cached_property
     def _groups(self) -> list[tuple[list[int], IntArray]]:
-        """Columns side by side that have few combinations of labels together, and (keys,) whose is which."""
+        """Columns side by side with few combinations of labels together, and (classes,) which each has."""
         widths = list(map(getitem, self.table.widths, self.classes.node))
         groups: list[list[int]] = [[]]
         for column in range(len(widths)):
@@ -114,25 +118,49 @@ class Coded:
         ]
 
     def digits(self, column: int) -> IntArray:
-        """(keys,) the code of each key in a column."""
+        """(classes,) the code of each one in a column."""
         if column not in self._digits:
-            self._digits[column] = self.table.digits(self.classes.keys, column)
+            self._digits[column] = self.table.digits(self.keys, column)
         return self._digits[column]
 
     @cached_property
     def published(self) -> FloatArray:
-        """(keys,) published rows, as weights."""
-        return self.classes.published.astype(np.float64)
+        """(classes,) published rows, as weights."""
+        return self.classes.sizes.astype(np.float64)
+
+    @cached_property
+    def population(self) -> FloatArray:
+        """(classes,) rows of the table, as weights."""
+        return self.classes.of_classes(self.classes.counts).astype(np.float64)
 
     def people(self, view: int) -> FloatArray:
-        """(keys,) people of a view, as weights."""
+        """(classes,) people of a view that every sensitive value is in, as weights."""
         if view not in self._figures:
             assert self.classes.views is not None
-            self._figures[view] = self.classes.views[view].astype(np.float64)
+            self._figures[view] = self.classes.of_classes(self.classes.views[view]).astype(np.float64)
         return self._figures[view]
 
+    @cached_property
+    def members(self) -> Members:
+        """Whose published rows are in which class."""
+        members = self.table.members
+        assert members is not None
+        shown = members.among(self.table.published > 0)
+        return Members(person=shown.person, entry=self.classes.of_entries.take(shown.entry))
+
+    def held(self, column: str) -> tuple[IntArray, FloatArray]:
+        """(keys,) the number of the value of a sensitive column, and the people who hold it, as weights."""
+        if column not in self._held:
+            figures = self.classes.published
+            if self.classes.views is not None:
+                figures = self.classes.views[1 + list(self.table.fields).index(column)]
+            value = self.table.fields[column].of(self.classes.keys)
+            self._held[column] = value, figures.astype(np.float64)
+        return self._held[column]
+
     def pending(self, view: int) -> tuple[Begun, IntArray, FloatArray]:
-        """Corrections of a view that may begin at coarser nodes: from which levels on, where, how many."""
+        """Corrections of a view that may begin at coarser nodes: from which levels on, at which key, how
+        many."""
         if view not in self._pending:
             folded, pending = self.table.folded, self.classes.pending
             assert folded is not None
@@ -145,16 +173,6 @@ class Coded:
             keys = self.classes.of_keys[folded.entry[these]]
             self._pending[view] = begun, keys, folded.count[these].astype(np.float64)
         return self._pending[view]
-
-    @cached_property
-    def population(self) -> FloatArray:
-        """(keys,) rows of the table, as weights."""
-        return self.classes.counts.astype(np.float64)
-
-    @cached_property
-    def secrets(self) -> dict[str, IntArray]:
-        """(keys,) the number of the value of each sensitive column."""
-        return {name: field.of(self.classes.keys) for name, field in self.table.fields.items()}
 
 
 class Counted(ClassesOfNode):
@@ -170,8 +188,8 @@ class Counted(ClassesOfNode):
     def _occupied(self) -> IntArray:
         """The number of each class."""
         if not self.table.has_subset:
-            return np.flatnonzero(self._dense)
-        return np.flatnonzero(np.bincount(self._index, minlength=self._space))
+            return np.flatnonzero(self._dense > 0)
+        return np.flatnonzero(np.bincount(self._index, minlength=self._space) > 0)
 
     @cached_property
     def _dense(self) -> FloatArray:
@@ -179,14 +197,14 @@ class Counted(ClassesOfNode):
 
     @cached_property
     def _class(self) -> IntArray:
-        """(keys,) the class of each key."""
+        """(classes that were counted,) the class that each is in."""
         place = np.empty(self._space, dtype=np.int64)
         place[self._occupied] = np.arange(len(self._occupied))
-        return place[self._index]
+        return place.take(self._index)
 
     @cached_property
     def sizes(self) -> IntArray:
-        return self._dense[self._occupied].astype(np.int64)
+        return self._dense.take(self._occupied).astype(np.int64)
 
     @cached_property
     def people(self) -> IntArray:
@@ -205,8 +223,8 @@ class Counted(ClassesOfNode):
             np.bincount(self._index, self._coded.people(view), self._space), dtype=np.float64
         )
         keys, counts = self._corrections(view)
-        np.add.at(figures, self._index[keys], counts)
-        return figures[self._occupied].astype(np.int64)
+        np.add.at(figures, self._index[self._coded.classes.owner[keys]], counts)
+        return figures.take(self._occupied).astype(np.int64)
 
     def _corrections(self, view: int) -> tuple[IntArray, FloatArray]:
         """The keys where people of a view are counted too often, and what to add."""
@@ -218,13 +236,20 @@ class Counted(ClassesOfNode):
         stride = math.prod(self._shape[column + 1 :])
         return np.asarray(self._occupied[marked] // stride % self._shape[column])
 
+    def people_in(self, marked: BoolArray) -> int:
+        if self.table.members is None or not marked.any():
+            return super().people_in(marked)
+        inside = np.zeros(self._space, dtype=bool)
+        inside[self._occupied[marked]] = True
+        return self._coded.members.number_among(inside.take(self._index))
+
     def inside(self, place: int) -> BoolArray:
-        """(keys,) which keys that were counted are in one of the classes."""
+        """(classes that were counted,) which of them are in one of the classes."""
         return np.asarray(self._index == self._occupied[place])
 
     @property
     def of_entries(self) -> IntArray:
-        return np.asarray(self._class[self._coded.classes.of_keys])
+        return np.asarray(self._class[self._coded.classes.of_entries])
 
     def histogram(self, column: str) -> Histogram:
         if column not in self._histograms:
@@ -233,18 +258,18 @@ class Counted(ClassesOfNode):
 
     def _histogram(self, column: str) -> Histogram:
         width = len(self.secrets[column].values)
-        value = self._coded.secrets[column]
-        cells, figures = self._class * width + value, self._coded.published
+        value, figures = self._coded.held(column)
+        cells = (self._class * width).take(self._coded.classes.owner)
+        cells += value
         if self.table.members is not None:
-            view = 1 + list(self.secrets).index(column)
-            places, counts = self._corrections(view)
+            places, counts = self._corrections(1 + list(self.secrets).index(column))
             cells = np.concatenate([cells, cells[places]])
-            figures = np.concatenate([self._coded.people(view), counts])
+            figures = np.concatenate([figures, counts])
         space = len(self._occupied) * width
         if space <= COMBINATIONS * len(cells):
             counted = np.asarray(np.bincount(cells, figures, space), dtype=np.float64)
-            cells = np.flatnonzero(counted)
-            figures = counted[cells]
+            cells = np.flatnonzero(counted > 0)
+            figures = counted.take(cells)
         else:
             order = cells.argsort()
             cells, figures = cells[order], figures[order]
@@ -270,7 +295,7 @@ class Counter:
 
     def classes(self, node: Node) -> Counted | Classes:
         """The classes of a node at or above the floor."""
-        if math.prod(map(getitem, self.table.widths, node)) > COMBINATIONS * len(self.base.keys):
+        if math.prod(map(getitem, self.table.widths, node)) > COMBINATIONS * len(self.base.class_keys):
             return self._grouper.generalized(self.base, node)
         if self._floor.size > REMEMBERED:
             self._floor = Coded(self.base)
@@ -282,9 +307,9 @@ class Counter:
         if isinstance(classes, Counted):
             inside = classes.inside(place)
         else:
-            keys = self.table.generalize(self.base.keys, self.base.node, classes.node)
+            keys = self.table.generalize(self.base.class_keys, self.base.node, classes.node)
             inside = keys >> self.table.tail == classes.class_keys[place] >> self.table.tail
-        return self._floor.around(int((inside * self.base.published).argmax()))
+        return self._floor.around(int((inside * self.base.sizes).argmax()))
 
     def raise_floor(self, floor: Node) -> None:
         """From now on only nodes at or above this one are asked for."""

@@ -116,15 +116,16 @@ class Classes(ClassesOfNode):
 
     @cached_property
     def people(self) -> IntArray:
-        return self.sizes if self.views is None else self._of_classes(self.views[0])
+        return self.sizes if self.views is None else self.of_classes(self.views[0])
 
     @cached_property
     def population(self) -> IntArray:
         if not self.table.has_subset:
             return self.people
-        return self._of_classes(self.counts if self.views is None else self.views[-1])
+        return self.of_classes(self.counts if self.views is None else self.views[-1])
 
-    def _of_classes(self, figures: IntArray) -> IntArray:
+    def of_classes(self, figures: IntArray) -> IntArray:
+        """(classes,) the sums of figures per key."""
         return np.add.reduceat(figures, self.starts) if self.table.tail else figures
 
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
@@ -137,7 +138,7 @@ class Classes(ClassesOfNode):
             self.keys, self.table.generalize(self.table.keys, (0,) * len(self.node), self.node)
         )
 
-    @property
+    @cached_property
     def of_entries(self) -> IntArray:
         return np.asarray(self.owner[self.of_keys] if self.table.tail else self.of_keys)
 

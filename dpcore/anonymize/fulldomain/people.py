@@ -42,11 +42,8 @@ class Members:
 
     def number_among(self, entries: BoolArray) -> int:
         """The people who have rows in one of the marked entries."""
-        return self.among(entries).number()
-
-    def number(self) -> int:
-        """The people in these pairs."""
-        return int((np.diff(self.person, prepend=-1) != 0).sum())
+        person = self.person.take(np.flatnonzero(entries.take(self.entry)))
+        return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
 
 class Field(Protocol):

@@ -82,7 +82,7 @@ class Tuples:
         """The people of the rows to be published."""
         if self.members is None:
             return self.rows
-        return self.members.among(self.published > 0).number()
+        return self.members.number_among(self.published > 0)
 
     def fewest_people(self, each: IntArray) -> IntArray:
         """The people in some classes, at least, where so many are counted in each class they are in."""
@@ -205,12 +205,17 @@ class Tuples:
         return self.columns[column].of(keys)
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(keys,) the code of each tuple's label in a column; int32, kept for the next question."""
+        """(tuples,) the code of each one's label in a column; int32, kept for the next question."""
         found = self._labels.get((column, level))
         if found is None:
-            found = self.codes[column][level].astype(np.int32)[self.digits(self.keys, column)]
+            found = self.codes[column][level].astype(np.int32).take(self.digits(self._distinct, column))
             self._labels[column, level] = found
         return found
+
+    @cached_property
+    def _distinct(self) -> IntArray:
+        """One key of each tuple of quasi-identifiers."""
+        return self.keys[run_starts(self.keys >> self.tail)] if self.tail else self.keys
 
     @cached_property
     def _labels(self) -> dict[tuple[int, int], IntArray]:
@@ -221,7 +226,7 @@ class Tuples:
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 step = self.coarser[column][a][b] - np.arange(len(self.coarser[column][a][b]))
-                keys = keys + (step << self.columns[column].shift)[self.digits(keys, column)]
+                keys = keys + (step << self.columns[column].shift).take(self.digits(keys, column))
         return keys
 
     def row_keys(self, frame: pd.DataFrame) -> IntArray:

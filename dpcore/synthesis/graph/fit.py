@@ -40,7 +40,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import consistent
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.synthesis.graph.propagation import State, broadcast_shape, product_potentials, sum_axes
+from dpcore.synthesis.graph.propagation import Part, State, product_potentials
 from dpcore.tables.counts import Marginal, Values, project
 
 SMOOTHNESS = 1.0
@@ -128,15 +128,14 @@ class _Block:
         self.goal = project(marginal.values, marginal.clique, self.clique)
         self.variance = max(marginal.variance, 1e-12)
         self.theta = np.zeros(self.goal.shape) if warm is None else warm
-        self.axes = sum_axes(node, self.clique)
-        self.shape = broadcast_shape(tree.domain, node, self.clique)
+        self.part = Part(tree.domain, node, self.clique)
 
     def update(self, table: Values, strength: float) -> float:
         """Solve this clique's equations and multiply the change into the node's table.
 
         Returns: how far the cells moved, root mean square, in noise deviations.
         """
-        counts = table.sum(axis=self.axes)
+        counts = self.part.sum(table)
         before = np.log(np.maximum(counts, SMALLEST))
         pull = strength * self.variance
         right = self.goal + pull * (before - self.theta)
@@ -149,7 +148,7 @@ class _Block:
         change = np.where(counts > 0, after - before, 0.0)
         self.theta = self.theta + change
         factor = np.exp(change)
-        table *= factor.reshape(self.shape)
+        self.part.multiply(table, factor)
         return float(np.sqrt(np.mean((counts * (factor - 1)) ** 2) / self.variance))
 
 

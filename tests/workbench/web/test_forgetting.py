@@ -20,7 +20,7 @@ def test_an_upload_is_in_no_temporary_file(server: Server) -> None:
 
 
 MAY_BE_LEFT = 60
-"""Of 3,000 values, in ends of memory that other objects use by now; 0 to 26 were seen (Python 3.11 and 3.12)."""
+"""Of 3,000 values, in ends of memory that other objects use by now; 0 to 26 were seen."""
 
 
 def _table(values: list[bytes]) -> bytes:
