@@ -496,7 +496,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     app.press(MAKE)
     assert app.errors == ""
     models = " ".join(app.session.anonymization.made.guarantee.models)
-    assert "t-closeness" in models
+    assert "0.6-closeness of visits (ordered distance)" in models
     assert "8-map" in models
     assert "(0, 0.9)-presence" in models
     assert len(made(app)) <= 120

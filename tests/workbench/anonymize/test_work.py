@@ -23,7 +23,7 @@ from workbench import session
 from workbench.anonymize import demands, document, loaded, outcomes, view, work
 from workbench.anonymize.work import SUGGESTED, Demands, Work
 from workbench.apart.line import StoppedError
-from workbench.ui.wording import number
+from workbench.ui.wording import number, percent
 
 SECRET = "Xanthippe Quisling"
 
@@ -512,7 +512,7 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     assert said.startswith("To be handed only to named recipients")
     assert any("like nobody else's" in reason for reason in reasons)
     assert "versions" in " ".join(document.recommendation(found, 2)[1])
-    assert document.levels(found).iloc[:, 1].tolist()[0] == "0 %"
+    assert document.levels(found).iloc[:, 1].tolist()[0] == percent(0)
 
 
 def test_recommendations_follow_the_figures() -> None:
