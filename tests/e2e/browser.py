@@ -91,7 +91,7 @@ def serving(script: str = "server.py", port: int = 0, **settings: str) -> Iterat
 
 
 def _wait_for(url: str) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180  # on a busy machine to start takes a minute
     while True:
         try:
             urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()

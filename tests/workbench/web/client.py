@@ -66,7 +66,7 @@ def serving(script: str = "server.py", **settings: str) -> Iterator[Server]:
 
 def wait_for(host: str, base: str = "") -> None:
     """Until the server answers."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180  # on a busy machine to start takes a minute
     while time.monotonic() < end:
         try:
             if get(host, f"{base}/_stcore/health")[0] == 200:
