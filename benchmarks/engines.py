@@ -16,7 +16,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -161,25 +161,54 @@ def adaptive(folder: Path) -> Callable[[], int]:
 
 def streamed(folder: Path) -> Callable[[], int]:
     """Draw as many rows as the table has, from noisy counts of each of its columns."""
+    import pyarrow.parquet as pq
+
     import dpcore as dp
-    from dpcore.io.folder import write_folder
-    from dpcore.tables.rows import PublicTable
+    from dpcore.io.folder import write_drawn
 
     rows = int(folder.name)
-    frame = pd.read_parquet(folder / "table.parquet", columns=list(declared().domain.names)).head(ONCE)
+    with pq.ParquetFile(folder / "table.parquet") as file:
+        frame = next(file.iter_batches(100_000, columns=list(declared().domain.names))).to_pandas()
     loss = dp.PureDP(epsilon="1")
     curator = dp.Curator.open(frame, declared(), budget=loss, ledger=dp.MemoryLedger())
-    release = curator.run(dp.Independent(), loss)
-
-    def drawn() -> Iterator[PublicTable]:
-        for start in range(0, rows, 500_000):
-            yield PublicTable(release.sample(min(500_000, rows - start)))
+    release = curator.run(dp.Independent(columns=declared().domain.names), loss)
 
     def write() -> int:
         with tempfile.TemporaryDirectory() as place:
-            return write_folder(drawn(), Path(place) / "rows")
+            return write_drawn(release, rows, Path(place) / "rows")
 
     return write
+
+
+def in_frame(folder: Path) -> Any:
+    from dpcore.engines.frame import FrameEngine
+
+    return FrameEngine(pd.read_parquet(folder / "table.parquet"), declared(), key=KEY)
+
+
+def examined(engine: Any) -> Callable[[], int]:
+    """An audit of eight columns and their frontier: the figures in one number."""
+    import dpcore as dp
+    from dpcore.evaluation import Audit, FrontierOf, HierarchiesOf, default_plan
+
+    names = [f"c{place}" for place in range(8)]
+    others = [f"c{place}" for place in range(8, COLUMNS)] + ["person"]
+    curator = dp.Curator.open(
+        engine, declared(), budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="benchmark"
+    )
+
+    def ask() -> int:
+        found = curator.evaluate(Audit(quasi_identifiers=tuple(names))).content
+        hierarchies = curator.evaluate(HierarchiesOf(columns=tuple(names))).content
+        roles = dict.fromkeys(names, "quasi-identifier") | dict.fromkeys(others, "insensitive")
+        plan = default_plan(roles, hierarchies)
+        asked = FrontierOf(plan=plan, ks=(2, 3, 5, 10, 25, 50, 100), limits=(0.0, 0.02, 0.05, 0.1))
+        points = curator.evaluate(asked).content
+        figures = [found.people, found.risk.uniques, *(each.uniques for each in found.sets)]
+        figures += [figure for each in points for figure in (each.k, each.suppressed, *each.node)]
+        return round(sum(place * figure for place, figure in enumerate(figures, 1)))
+
+    return ask
 
 
 def in_memory() -> int:
@@ -206,6 +235,8 @@ WORK: dict[str, Callable[[Path], Callable[[], int]]] = {
     "max_rows 3, ParquetEngine": lambda folder: opened(parquet, folder, person="person", max_rows=3),
     "max_rows 3, DuckDBEngine": lambda folder: opened(duckdb_engine, folder, person="person", max_rows=3),
     "8 columns as tuples, DuckDBEngine": lambda folder: _tuples(duckdb_engine(folder)),
+    "audit and frontier of 8 columns, DuckDBEngine": lambda folder: examined(duckdb_engine(folder)),
+    "audit and frontier of 8 columns, FrameEngine": lambda folder: examined(in_frame(folder)),
     "Adaptive, epsilon 1, ParquetEngine": adaptive,
     "synthetic rows as a folder of Parquet": streamed,
     "1,000,000 rows x 30 in memory, FrameEngine": lambda folder: in_memory,

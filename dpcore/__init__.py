@@ -17,6 +17,7 @@ from dpcore.errors import (
     ParameterError,
     ReadError,
     RequestConflict,
+    RowsError,
     SchemaError,
 )
 from dpcore.evaluation.range_queries import range_query
@@ -82,6 +83,7 @@ __all__ = [
     "Real",
     "Release",
     "RequestConflict",
+    "RowsError",
     "Schema",
     "SchemaError",
     "SomeColumns",

@@ -5,27 +5,32 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import hmac
 import json
 import math
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
+from dpcore.accounting.chain import plan_digests
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
-from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, ApproxDP, Loss, loss_fields, units_down
+from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
 from dpcore.anonymize.apply import apply, in_order
+from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.plan import Plan
-from dpcore.engines.base import Engine
+from dpcore.anonymize.streamed import Recoding, check_streamed
+from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
+from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
-from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
+from dpcore.errors import BudgetError, DisclosureError, ParameterError, RowsError, SchemaError
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
+from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
@@ -68,6 +73,7 @@ class Curator:
         ledger: Ledger,
         name: str = "table",
         identity: str | None = None,
+        on_rows: Callable[[int], None] = unheeded,
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
@@ -79,16 +85,17 @@ class Curator:
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
             identity: the name of the source that an engine is connected to.
+            on_rows: told how many rows of a source a pass has read; what it raises ends the pass.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file.
         """
-        engine = engine_of(table, schema, key=ledger.key)
+        engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
         if engine.domain != schema.domain or not schema.columns:
             problem = "the table was declared with other columns than the schema, or none"
             raise SchemaError(problem, remedy="declare the same columns for both")
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
-        account = ledger.open(account_for(dataset, schema, budget))
+        account = ledger.open(Account.of(dataset, schema.unit.to_dict(), budget))
         return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
 
     look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
@@ -132,9 +139,7 @@ class Curator:
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
         """The smallest loss at which every cell is within `half_width` rows with chance `level`; no data.
 
-        Args:
-            half_width: in rows, above 0.
-            pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+        Args: pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
         """
         return smallest_loss(
@@ -157,7 +162,6 @@ class Curator:
         draw at a new charge. If anything fails after the charge, the charge stays.
 
         Args:
-            recipe: what to learn.
             loss: what to spend, all of it.
             part: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the click, so that a repeated click is the same request.
@@ -169,8 +173,7 @@ class Curator:
         recipe.check(self.schema.domain)
         spend = self.rule.spends(loss)
         plan = self._plan(recipe, spend, cell)
-        stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
-        if stored is not None:
+        if stored := self._answered(request_id, plan):
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
@@ -180,7 +183,7 @@ class Curator:
             threshold_units=math.ceil(delta * DELTA_UNIT),
             part=self._charged(cell),
         )
-        asked = {"plan": plan, "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
+        asked = {"plan": plan[0], "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
         measurer = self._measurer(spend, cell, delta)
 
         def release() -> Release:
@@ -201,7 +204,7 @@ class Curator:
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return self._stored(self._plan(recipe, self.rule.spends(loss), self._part(part)))
+        return self._answered(None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -210,36 +213,42 @@ class Curator:
     def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
 
-        Where the schema names people by an id column, the plan counts people, whatever it said.
-
-        Rows come in the order of what is published, so that their places tell nothing about the original.
-        Raises: InfeasibleError, SchemaError and the other errors of a plan.
+        Where the schema names people by an id column, the plan counts people, whatever it said. Rows come in
+        the order of what is published, so that their places tell nothing about the original.
+        Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
+        plan, guarantee = self._noted(plan)
+        table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
+        return AnonymizedTable(table=table, plan=plan.to_json(), guarantee=guarantee)
+
+    def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
+        """The same, of any number of rows, as a new folder of Parquet files; how many rows.
+
+        Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
+            for a plan that needs all rows at once; ParameterError for a folder that cannot be written.
+        """
+        plan, guarantee = self._noted(plan)
+        try:
+            table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
+            return write_folder([table], folder, guarantee.as_metadata())
+        except RowsError:
+            check_streamed(plan)
+        recoding = Recoding.of(self._engine.tuples(columns_of(plan)), plan, on_progress)
+        hand_over = functools.partial(self._engine.apply, recoding)
+        return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
+
+    def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:
+        """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
-        text = plan.to_json()
-        digest = hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
-        self._ledger.note(
-            self.account.dataset,
-            uuid.uuid4().hex,
-            {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)]},
-        )
-        return AnonymizedTable(
-            table=PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress))),
-            plan=text,
-            guarantee=Guarantee(
-                kind="syntactic",
-                unit="people" if plan.person else "rows",
-                models=tuple(map(str, plan.models)),
-            ),
-        )
+        digest, _ = plan_digests(self._ledger.key, plan.to_json())
+        about = [plan.method.name, *map(str, plan.models)]
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"anonymized": digest, "about": about})
+        return plan, Guarantee.syntactic(plan.models, counts=plan.counts)
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
-        self._ledger.note(
-            self.account.dataset,
-            uuid.uuid4().hex,
-            {"evaluation": evaluation.kind, "about": list(evaluation.about)},
-        )
+        about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
         return InternalReport(kind=evaluation.kind, content=content)
 
@@ -256,8 +265,7 @@ class Curator:
         evaluation.check(self.schema)
         spend = self.rule.spends(loss)
         plan = self._plan(evaluation, spend, None)
-        stored = self._stored(plan) if request_id is None else self._ended(request_id, plan)
-        if stored is not None:
+        if stored := self._answered(request_id, plan):
             return self.report(stored)
         request_id = request_id or uuid.uuid4().hex
         evaluation.measure(self._rehearsal(spend), self.schema)
@@ -273,7 +281,7 @@ class Curator:
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        asked = {"plan": plan, "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
+        asked = {"plan": plan[0], "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
         return self._paid(request_id, Charge(units=self.rule.units(spend)), asked, measurer, report)
 
     def report(self, request_id: str) -> PrivateReport:
@@ -288,7 +296,7 @@ class Curator:
 
     def _measurer(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
         return Measurer(
-            functools.partial(self._engine.counts, part=part),
+            Remembered(functools.partial(self._engine.counts, part=part)),
             domain=self.schema.domain,
             loss=spend,
             rows=self.schema.unit.max_rows,
@@ -300,8 +308,8 @@ class Curator:
         )
 
     def _rehearsal(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
-        rows = self.schema.unit.max_rows
-        return Rehearsal(domain=self.schema.domain, loss=spend, rows=rows, part=part, delta=delta)
+        unit = self.schema.unit
+        return Rehearsal(domain=self.schema.domain, loss=spend, rows=unit.max_rows, part=part, delta=delta)
 
     def _paid(
         self,
@@ -340,32 +348,31 @@ class Curator:
             )
         return column, category
 
-    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> str:
-        """Fingerprint of what would be asked: equal plans on equal schemas are the same request."""
+    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
+        """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
-    def _stored(self, plan: str) -> str | None:
+    def _answered(self, request_id: str | None, plan: tuple[str, str]) -> str | None:
+        """The request that was committed before: this one or, without an id, the first of this plan.
+
+        Raises: RequestConflict for another plan under this id.
+        """
         lines = self.lines()
-        committed = {line.request_id for line in lines if line.state == "committed"}
-        same = (line.request_id for line in lines if line.content.get("plan") == plan)
-        return next((request_id for request_id in same if request_id in committed), None)
-
-    def _ended(self, request_id: str, plan: str) -> str | None:
-        """The request id when it was committed before; RequestConflict for another plan under this id."""
-        lines = [line for line in self.lines() if line.request_id == request_id]
-        if not lines:
-            return None
-        if lines[-1].state != "committed" or lines[0].content.get("plan") != plan:
+        if request_id is None:
+            committed = {line.request_id for line in lines if line.state == "committed"}
+            same = (line.request_id for line in lines if line.content.get("plan") in plan)
+            return next((each for each in same if each in committed), None)
+        own = [line for line in lines if line.request_id == request_id]
+        if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
             raise conflict(request_id)
-        return request_id
+        return request_id if own else None
 
     def _charged(self, part: Part | None) -> Part | None:
         """The part as the ledger keeps it: with a digest of the column's cells.
 
-        Parts of one declaration are disjoint. The same table may be opened under another one, and a part
-        of that may overlap: such charges add up, as those of different columns do. Rows of a connected
-        source may move from part to part: there each part costs as much as all rows.
+        Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
+        columns do. Rows of a connected source may move: there each part costs as much as all rows.
         """
         if part is None or self.account.source:
             return None
@@ -377,23 +384,9 @@ class Curator:
         """The schema of what was read or is drawn; what is declared of other columns stays here."""
         names = {name for event in measurer.events for clique in event.reads for name in clique}
         names.update(drawn, [measurer.part[0]] if measurer.part else [])
-        columns = [column for column in self.schema.columns if column.name in names]
-        return Schema(
-            columns=tuple(dataclasses.replace(column, reason="") for column in columns),
-            unit=self.schema.unit,
-        )
-
-
-def account_for(dataset: str, schema: Schema, budget: AnyLoss) -> Account:
-    """The account that a budget and a schema ask for."""
-    return Account(
-        dataset=dataset,
-        rule=Rule.of(budget),
-        units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
-        threshold_units=int(budget.threshold_delta * DELTA_UNIT) if isinstance(budget, ApproxDP) else 0,
-        promise=loss_fields(budget),
-        unit=schema.unit.to_dict(),
-    )
+        kept = (column for column in self.schema.columns if column.name in names)
+        columns = tuple(dataclasses.replace(column, reason="") for column in kept)
+        return Schema(columns=columns, unit=self.schema.unit)
 
 
 def _events(measurer: Measurer) -> dict[str, Any]:

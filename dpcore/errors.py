@@ -4,6 +4,7 @@
     ├── ParameterError          a number or name breaks its rule (also a ValueError)
     ├── SchemaError             the table and the schema do not fit together
     ├── LimitError              the request is larger than a stated limit; refused before any work
+    │   └── RowsError           all rows are needed at once, and there are too many
     ├── ReadError               the bytes of a file are not a table that can be read
     ├── BudgetError             the budget does not allow it
     │   ├── BudgetExceeded      the charge is more than what is left
@@ -50,6 +51,10 @@ class SchemaError(DpcoreError):
 
 class LimitError(DpcoreError):
     """The request is larger than a stated limit; nothing was allocated or read."""
+
+
+class RowsError(LimitError):
+    """All rows are needed at once, and there are too many to bring into memory."""
 
 
 class ReadError(DpcoreError):

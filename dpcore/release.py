@@ -76,6 +76,15 @@ class Guarantee:
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
 
+    @classmethod
+    def syntactic(cls, models: Sequence[object], *, counts: str) -> Guarantee:
+        """What an anonymized table keeps to; `counts` says of what: rows, people, households."""
+        return cls(kind="syntactic", unit=counts, models=tuple(map(str, models)))
+
+    def as_metadata(self) -> dict[str, str]:
+        """The promise as a Parquet file carries it."""
+        return {"guarantee": json.dumps(self.to_dict())}
+
     @property
     def losses(self) -> tuple[Loss, ...]:
         """The whole loss, as what stands on this adds it up; none without differential privacy."""
@@ -192,7 +201,7 @@ class Release:
             for column in self.schema.columns
             if column.name in codes
         }
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns, copy=False)  # each column is its own already
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
         """The same release, drawing only rows that have these cells: `given({"age": range(20, 30)})`. Free.

@@ -48,7 +48,7 @@ with left:
         except DpcoreError as error:
             widgets.error_box(error)
     else:
-        form.loaded_plan(current, plan)
+        form.loaded_plan(curator, current, plan)
     st.button(
         _("Make the anonymized table"),
         type="primary",
@@ -64,8 +64,12 @@ if notice := held.notices.pop("anonymize", None):
 if current.made is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    view.result(curator.name, current.made, outcomes.made_warnings(curator, current))
+    warnings = outcomes.made_warnings(curator, current)
+    view.result(curator.name, current.made, warnings)
+    view.report(curator, current.made, warnings)
     list_view.show(current.made)
+if plan is not None:
+    view.write(curator, current, plan)
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:

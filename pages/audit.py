@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.audit import AuditReport
 from workbench import session
-from workbench.audit import document, findings, person_view, view
+from workbench.audit import document, findings, person_view, rows_view, view
 from workbench.ui import widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -115,4 +115,5 @@ with st.container(horizontal=True):
         icon=":material/print:",
     )
 person_view.one_person(curator, columns, sensitive)
+rows_view.each_row(curator, columns, [name for name in roles if name not in columns])
 view.details(found, columns)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, RowsError
 from workbench import session
 from workbench.evaluate import (
     asked_view,
@@ -39,7 +39,13 @@ def _file(name: str, candidate: Candidate) -> str:
 def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
-    found = comparing.report(curator, candidate)
+    try:
+        found = comparing.report(curator, candidate)
+    except RowsError as error:
+        widgets.error_box(error)
+        columns_view.counted(curator, candidate)
+        view.ranges(curator, candidate)
+        return
     view.overview(curator, candidate, found)
     st.download_button(
         _("Download as one HTML file"),

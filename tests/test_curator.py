@@ -17,11 +17,10 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.accounting.ledger import NOTHING
+from dpcore.accounting.ledger import NOTHING, Account
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.curator import account_for
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import DistributionsOf, MarginalErrorOf, RangeErrorsOf
 from dpcore.evaluation.question import Evaluation
@@ -94,7 +93,7 @@ class Spy:
             setattr(
                 self.engine, name, self._noted(name, self._blind if blind else getattr(self.engine, name))
             )
-        account = self.ledger.open(account_for("spied", SCHEMA, dp.PureDP(epsilon=10)))
+        account = self.ledger.open(Account.of("spied", SCHEMA.unit.to_dict(), dp.PureDP(epsilon=10)))
         self.curator = dp.Curator(
             engine=self.engine, schema=SCHEMA, account=account, ledger=self.ledger, name="spied"
         )
@@ -313,6 +312,28 @@ def test_the_same_plan_is_free_without_a_request() -> None:
     assert (drawn.marginals[("age",)].values != first.marginals[("age",)].values).any()
     assert curator.balance().spent == 2 * 10**12
     assert curator.run(HISTOGRAM, ONE, part={"sex": "Male"}).request_id != first.request_id
+
+
+def test_what_was_asked_is_known_by_a_keyed_digest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads the database finds the declared categories by trying; or releases of older lines, whose
+    digest had no key, are paid for again."""
+    ledger = dp.MemoryLedger()
+    curator = opened(ledger=ledger)
+    first = curator.run(HISTOGRAM, loss=ONE)
+    keyed, plain = curator._plan(HISTOGRAM, curator.rule.spends(ONE), None)
+    assert [line.content["plan"] for line in curator.lines() if "plan" in line.content] == [keyed]
+    assert opened()._plan(HISTOGRAM, curator.rule.spends(ONE), None) != (keyed, plain), "another ledger's key"
+    assert plain not in json.dumps([line.content for line in curator.lines()])
+
+    real = dp.Curator._plan
+    with monkeypatch.context() as before:  # as the program wrote lines before
+        before.setattr(dp.Curator, "_plan", lambda *asked: (real(*asked)[1],) * 2)
+        older = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
+    assert curator.run(HISTOGRAM, loss=ONE).request_id == first.request_id
+    assert curator.stored(HISTOGRAM, dp.PureDP(epsilon=2)) == older.request_id
+    again = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
+    assert (again.marginals[("age",)].values == older.marginals[("age",)].values).all()
+    assert curator.balance().spent == 3 * 10**12
 
 
 def test_stored_releases_survive_a_new_curator() -> None:

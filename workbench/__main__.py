@@ -20,7 +20,7 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -31,20 +31,17 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.evaluation import Audit
 from dpcore.io import read_table
-from dpcore.io.folder import write_folder
+from dpcore.io.folder import write_drawn
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_model, load_recipe
-from dpcore.tables.rows import PublicTable
 from workbench.store import roles, start
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.sources import sources_in, sources_of
-
-ROWS_AT_ONCE = 500_000
 
 
 def person_as(address: str | None) -> Person:
@@ -124,12 +121,7 @@ def release(asked: argparse.Namespace) -> str:
 def sample(asked: argparse.Namespace) -> str:
     """Draw rows of a release into a folder of Parquet files, some at a time; free."""
     made = Release.from_json(asked.release.read_text(), load_model=load_model)
-
-    def drawn() -> Iterator[PublicTable]:
-        for start_row in range(0, asked.rows, ROWS_AT_ONCE):
-            yield PublicTable(made.sample(min(ROWS_AT_ONCE, asked.rows - start_row)))
-
-    return json.dumps({"rows": write_folder(drawn(), asked.to)})
+    return json.dumps({"rows": write_drawn(made, asked.rows, asked.to)})
 
 
 def audit(asked: argparse.Namespace) -> str:
@@ -141,10 +133,8 @@ def audit(asked: argparse.Namespace) -> str:
 
 def anonymize(asked: argparse.Namespace) -> str:
     """Carry out a plan; a line of the ledger, and no charge."""
-    curator = _opened(asked)
-    made = curator.anonymize(Plan.from_json(asked.plan.read_text()))
-    promise = {"guarantee": json.dumps(made.guarantee.to_dict())}
-    return json.dumps({"rows": write_folder([made.table], asked.to, promise)})
+    curator, plan = _opened(asked), Plan.from_json(asked.plan.read_text())
+    return json.dumps({"rows": curator.anonymize_to(asked.to, plan)})
 
 
 def _opened(asked: argparse.Namespace) -> Curator:

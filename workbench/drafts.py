@@ -13,6 +13,7 @@ from dpcore.io.read import ReadResult
 from dpcore.release import Release
 from dpcore.schema import Column, Outside, Schema
 from dpcore.schema.source import Source
+from workbench.apart.listening import until
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +88,7 @@ class Run:
         place: in the line of runs; 0 once it has begun.
         charged: whether its charge is on file.
         stopped: set to stop it.
+        rows: how many a pass over a source has read.
     """
 
     title: str
@@ -96,6 +98,7 @@ class Run:
     stopped: threading.Event = field(default_factory=threading.Event)
     stage: str = ""
     share: float = 0.0
+    rows: int = 0
     release: Release | None = None
     error: Exception | None = None
     done: threading.Event = field(default_factory=threading.Event)
@@ -103,6 +106,11 @@ class Run:
     def progress(self, stage: str, share: float) -> None:
         """Take note of how far the run is."""
         self.stage, self.share = stage, share
+
+    def listen(self, rows: int) -> None:
+        """Take note of the rows that were read. Raises: StoppedError."""
+        self.rows = rows
+        until(self.stopped.is_set)(rows)
 
     def wait(self, place: int) -> None:
         """Take note of the place in line."""

@@ -18,12 +18,14 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
 from workbench.apart import asking, line
+from workbench.apart.listening import heard_by, until
 from workbench.drafts import Draft, Run
 from workbench.notes import Note
 from workbench.notes import Offered as Offered
@@ -80,6 +82,8 @@ class Session:
         bytes: how large each open table is, by fingerprint.
         used: when somebody last did something here, on the monotonic clock.
         dropped: names of the tables that went from memory because nobody did.
+        written: the name of each folder that was written here, and its rows, by the field that asked for it.
+        on_first_rows: whether what needs rows that do not fit is asked about the first ones.
         is_another: whether the browser asked for an earlier session, which is no more.
     """
 
@@ -113,6 +117,8 @@ class Session:
     bytes: dict[str, int] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
     dropped: tuple[str, ...] = ()
+    written: dict[str, tuple[str, int]] = field(default_factory=dict)
+    on_first_rows: bool = False
     is_another: bool = False
 
     @property
@@ -153,8 +159,10 @@ class Session:
     def choose(self, dataset: str) -> None:
         """Work on another data set of this tab; what was shown of the one before goes."""
         self.current, self.shown, self.running = dataset, None, None
+        self.on_first_rows = False
         self.anonymization, self.offered = None, None
         self.reports.clear()
+        self.written.clear()
 
     def start(self, title: str, run: Callable[[Run], Release]) -> None:
         """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
@@ -173,6 +181,12 @@ class Session:
                 running.done.set()
 
         threading.Thread(target=work, daemon=False).start()
+
+    def take_first_rows(self, first: bool) -> None:
+        """Ask what needs rows that do not fit about the first ones, or no more; what was asked goes."""
+        self.on_first_rows = first
+        self.reports.clear()
+        self.anonymization = None
 
     def sizes(self) -> list[int]:
         """Bytes of each table that this tab holds."""
@@ -223,7 +237,9 @@ def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evalua
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
-        reports[key] = curator.evaluate(asking.Apart(evaluation(), unwanted()))
+        asked: Evaluation[Result] = asking.Apart(evaluation(), unwanted())
+        with heard_by(until(unwanted())):
+            reports[key] = curator.evaluate(OnFirstRows(asked) if session().on_first_rows else asked)
     result: Result = reports[key].content
     return result
 

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from dpcore.accounting.composition import Rule, total
+from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, ApproxDP, loss_fields, units_down
 from dpcore.errors import (
     BudgetExceeded,
     BudgetFixed,
@@ -53,6 +54,18 @@ class Account:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rule", Rule(self.rule))
+
+    @classmethod
+    def of(cls, dataset: str, unit: dict[str, Any], budget: AnyLoss) -> Account:
+        """The account that a budget and a privacy unit ask for."""
+        return cls(
+            dataset=dataset,
+            rule=Rule.of(budget),
+            units=units_down(budget.rho if isinstance(budget, ApproxDP) else budget.amount),
+            threshold_units=int(budget.threshold_delta * DELTA_UNIT) if isinstance(budget, ApproxDP) else 0,
+            promise=loss_fields(budget),
+            unit=unit,
+        )
 
     @property
     def source(self) -> str | None:

@@ -34,17 +34,20 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
     result = recoded(frame, plan)
     rows = result.frame(published_rows(frame, plan))
     hidden = suppressed_classes(result)[result.classes]
-    secrets = [name for name, role in plan.roles.items() if role == "sensitive"]
-    kept = np.ones(len(rows), dtype=bool)
-    if hidden.any() and plan.suppressed != "kept":
-        if plan.suppressed == "blanked":
-            rows = rows.assign(
-                **{name: rows[name].astype(object).mask(hidden, SUPPRESSED) for name in secrets}
-            )
-        elif plan.suppressed == "dropped" or not _hides(frame, plan, hidden):
-            kept = ~hidden
-    dropped = {name for name, role in plan.roles.items() if role == "identifier"}
-    return rows[kept].drop(columns=list(dropped | ({plan.subset, plan.person} & set(rows.columns))))
+    kept = leaving(frame, plan, hidden)
+    if plan.suppressed == "blanked":
+        secrets = plan.columns_of("sensitive")
+        rows = rows.assign(**{name: rows[name].astype(object).mask(hidden, SUPPRESSED) for name in secrets})
+    return rows[kept].drop(columns=[name for name in rows.columns if name in plan.dropped])
+
+
+def leaving(frame: pd.DataFrame, plan: Plan, hidden: BoolArray) -> BoolArray:
+    """(published rows,) which of them leave, by what the plan says of those that `hidden` marks."""
+    if plan.suppressed in ("kept", "blanked") or not hidden.any():
+        return np.ones(len(hidden), dtype=bool)
+    if plan.suppressed == "dropped" or not _hides(frame, plan, hidden):
+        return ~hidden
+    return np.ones(len(hidden), dtype=bool)
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
@@ -65,7 +68,7 @@ def recoded(frame: pd.DataFrame, plan: Plan) -> Recoded:
     Raises: as `apply`.
     """
     result = plan.method.recode(frame, plan)
-    if plan.method.cuts_freely and plan.person is not None:
+    if plan.method.cuts_freely and plan.counted is not None:
         groups = held_by(published_rows(frame, plan), plan).groups(result.classes)
         if (violations(plan.models, groups) & ~suppressed_classes(result)).any():
             raise InfeasibleError(

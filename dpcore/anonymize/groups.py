@@ -159,14 +159,18 @@ class Rows:
 
     @classmethod
     def of(
-        cls, frame: pd.DataFrame, secrets: Mapping[str, Hierarchy | None], person: str | None = None
+        cls,
+        frame: pd.DataFrame,
+        secrets: Mapping[str, Hierarchy | None],
+        person: str | None = None,
+        weights: IntArray | None = None,
     ) -> Rows:
-        """Read the person and the sensitive columns of a table."""
+        """Read the person and the sensitive columns of a table, or of its distinct tuples with weights."""
         codes = person_of(frame, person)
         described, values = {}, {}
         for name, hierarchy in secrets.items():
-            described[name], values[name] = secret_of(frame, name, hierarchy, person=codes)
-        return cls(secrets=described, person=codes, values=values)
+            described[name], values[name] = secret_of(frame, name, hierarchy, person=codes, weights=weights)
+        return cls(secrets=described, person=codes, values=values, weights=weights)
 
     @property
     def codes(self) -> list[IntArray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
@@ -10,7 +12,12 @@ from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.errors import InfeasibleError, SchemaError
+from dpcore.schema.suggest import YES_AND_NO
+from dpcore.schema.values import as_text
 from dpcore.tables.classes import BoolArray
+
+YES = {"1", "true", *(yes for yes, _ in YES_AND_NO)}
+NO = {"0", "false", *(no for _, no in YES_AND_NO)}
 
 
 def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None:
@@ -20,24 +27,58 @@ def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None
 
     Raises: SchemaError, InfeasibleError.
     """
-    named = [name for name in (plan.subset, plan.person) if name is not None]
+    check_roles(frame.columns, plan)
+    if plan.household is not None:
+        _check_households(frame, plan.household, plan.person)
+    rows = published_rows(frame, plan)
+    people = len(rows) if plan.counted is None else rows[plan.counted].nunique(dropna=False)
+    check_people(people, plan, suppresses=suppresses)
+
+
+def check_roles(columns: Collection[str], plan: Choices) -> None:
+    """Refuse a table whose columns are not those of the plan. Raises: SchemaError."""
+    named = [name for name in (plan.subset, plan.person, plan.household) if name is not None]
     for name in (*plan.roles, *named):
-        if name not in frame.columns:
+        if name not in columns:
             raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
-    for name in frame.columns:
+    for name in columns:
         if name not in plan.roles and name not in named:
             raise SchemaError(
                 "the plan gives no role to {column}", remedy="give the column a role", column=name
             )
-    rows = published_rows(frame, plan)
-    people = len(rows) if plan.person is None else rows[plan.person].nunique(dropna=False)
+
+
+def check_people(people: int, plan: Choices, *, suppresses: bool) -> None:
+    """Refuse a table of too few people for the plan's k. Raises: InfeasibleError."""
     everything = suppresses and plan.limit == 1
     if k_of(plan) > people and not everything:
         raise InfeasibleError(
             "k ({k}) is above the number of {whom}",
             remedy="lower k, or bring more {whom}",
             k=k_of(plan),
-            whom="rows" if plan.person is None else "people",
+            whom=plan.counts,
+        )
+
+
+def _check_households(frame: pd.DataFrame, household: str, person: str | None) -> None:
+    """Refuse a person of two households: k households in a group would not be k people.
+
+    Raises: SchemaError.
+    """
+    if household == person:
+        raise SchemaError(
+            "{column} says whose a row is, and cannot be the household too",
+            remedy="choose another column",
+            column=household,
+        )
+    if person is None:
+        return
+    homes = frame.groupby(person, dropna=False)[household].nunique(dropna=False)
+    if (homes > 1).any():
+        raise SchemaError(
+            "somebody has rows in two households of {column}",
+            remedy="choose a column that puts every person in one household",
+            column=household,
         )
 
 
@@ -53,17 +94,21 @@ def secrets_of(plan: Choices) -> dict[str, Hierarchy | None]:
 
 
 def subset_of(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
-    """(rows,) which rows are to be published; None for all. Raises: SchemaError for other values."""
+    """(rows,) which rows are to be published; None for all. True and false may be words, as files have them.
+
+    Raises: SchemaError for other values.
+    """
     if plan.subset is None:
         return None
-    flags = frame[plan.subset]
-    if not set(flags.unique()) <= {0, 1}:
+    words = as_text(frame[plan.subset]).str.lower()
+    published = words.isin(YES)
+    if not (published | words.isin(NO)).all():
         raise SchemaError(
             "the subset column {column} must hold true and false only",
             remedy="mark the rows to be published with true",
             column=plan.subset,
         )
-    return np.asarray(flags, dtype=bool)
+    return np.asarray(published, dtype=bool)
 
 
 def published_rows(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
@@ -74,4 +119,4 @@ def published_rows(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
 
 def held_by(rows: pd.DataFrame, plan: Choices) -> Rows:
     """Whose the published rows are, and the sensitive values that the models look at."""
-    return Rows.of(rows, secrets_of(plan), plan.person)
+    return Rows.of(rows, secrets_of(plan), plan.counted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -15,7 +17,7 @@ from dpcore.anonymize.models import violations
 from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.values import SUPPRESSED, as_text
-from dpcore.tables.classes import BoolArray
+from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows
 
 
@@ -30,7 +32,7 @@ def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
         {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
         sensitive=secrets_of(plan),
         subset=subset_of(frame, plan),
-        person=plan.person,
+        person=plan.counted,
     )
 
 
@@ -67,29 +69,37 @@ def carried_out(frame: pd.DataFrame, plan: Choices) -> Recoded:
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
         the models.
     """
+    table = tuples(frame, plan)
+    suppressed = suppressed_rows(frame, table, shown_classes(table, plan))
+    subset = subset_of(frame, plan)
+    return full_domain(
+        published_rows(frame, plan),
+        {name: plan.hierarchies[name] for name in table.names},
+        plan.node or {},
+        suppressed=suppressed if subset is None else suppressed[subset],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """The classes that a node publishes: their keys without tails, ascending."""
+
+    node: Node
+    keys: IntArray
+
+
+def shown_classes(table: Tuples, plan: Choices) -> Shown:
+    """The classes that are published at the levels of the plan. Raises: as `carried_out`."""
     levels = plan.node or {}
     if set(levels) != set(plan.quasi_identifiers):
         raise ParameterError(
             "the node must name every quasi-identifier", remedy="let the plan choose its node"
         )
-    table = tuples(frame, plan)
     node = tuple(levels[name] for name in table.names)
     if any(not 0 <= level <= top for level, top in zip(node, table.lattice.top, strict=True)):
         raise ParameterError(
             "the node has a level that its hierarchy lacks", remedy="let the plan choose its node"
         )
-    suppressed = _suppressed_rows(frame, table, plan, node)
-    subset = subset_of(frame, plan)
-    return full_domain(
-        published_rows(frame, plan),
-        {name: plan.hierarchies[name] for name in table.names},
-        levels,
-        suppressed=suppressed if subset is None else suppressed[subset],
-    )
-
-
-def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Choices, node: Node) -> BoolArray:
-    """Which rows of the frame a node suppresses, those that were suppressed before among them."""
     classes = Grouper(table).classes(node)
     marked = violations(plan.models, classes)
     if not classes.people[marked].all() or classes.people_in(marked) > plan.limit * table.people:
@@ -98,8 +108,18 @@ def _suppressed_rows(frame: pd.DataFrame, table: Tuples, plan: Choices, node: No
             remedy="let the plan choose its node, or raise the limit",
             limit=plan.limit,
         )
-    known = classes.class_keys >> table.tail
-    keys = table.generalize(table.row_keys(frame), (0,) * len(node), node) >> table.tail
-    place = np.searchsorted(known, keys).clip(max=len(known) - 1)
+    return Shown(node=node, keys=(classes.class_keys >> table.tail)[~marked])
+
+
+def suppressed_rows(frame: pd.DataFrame, table: Tuples, shown: Shown) -> BoolArray:
+    """Which rows are suppressed, those that were so before among them.
+
+    Args: frame: the one that the table was built from, or some of its rows.
+    """
+    bottom = (0,) * len(shown.node)
+    keys = table.generalize(table.row_keys(frame), bottom, shown.node) >> table.tail
     starred = np.all([as_text(frame[name]) == SUPPRESSED for name in table.names], axis=0)
-    return np.asarray((known[place] != keys) | marked[place] | starred)
+    if not len(shown.keys):
+        return np.ones(len(frame), dtype=bool)
+    place = np.searchsorted(shown.keys, keys).clip(max=len(shown.keys) - 1)
+    return np.asarray((shown.keys[place] != keys) | starred)

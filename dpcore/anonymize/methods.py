@@ -113,14 +113,10 @@ class Microaggregation(_Named):
     name: ClassVar[str] = "microaggregation"
 
     def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
-        check_table(frame, plan, suppresses=False)
-        others = [str(model) for model in plan.models if not isinstance(model, KAnonymity)]
-        if others:
-            raise ParameterError(
-                "microaggregation does not check {other}", remedy="take another method", other=others[0]
-            )
-        rows, columns = published_rows(frame, plan), plan.quasi_identifiers
-        found = microaggregate(rows, columns, k=k_of(plan), person=plan.person)
+        rows, admission = _admitted(frame, plan, self)
+        columns = plan.quasi_identifiers
+        gate = admission.gate(rows) if admission.models else None
+        found = microaggregate(rows, columns, k=admission.k, person=plan.counted, gate=gate)
         return published(rows, columns, found.clusters)
 
 
@@ -142,5 +138,5 @@ def _admitted(frame: pd.DataFrame, plan: Choices, method: Method) -> tuple[pd.Da
                 model=model,
             )
     return published_rows(frame, plan), Admission(
-        k=k_of(plan), models=others, secrets=secrets_of(plan), person=plan.person
+        k=k_of(plan), models=others, secrets=secrets_of(plan), person=plan.counted
     )

@@ -80,6 +80,9 @@ class Plan:
     however few they are (as ARX does)."""
     person: str | None = None
     """The column that tells whose row it is: classes count people. None where every row is a person."""
+    household: str | None = None
+    """The column that says who lives together, which is dropped: classes count households in place of people,
+    since whoever finds one person has found all."""
     subset: str | None = None
     """A column of true and false: the rows to be published out of a population table; it is dropped."""
     node: Mapping[str, int] | None = None
@@ -102,6 +105,12 @@ class Plan:
         quasi = self.quasi_identifiers
         if not quasi:
             raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
+        if self.household in quasi:
+            raise SchemaError(
+                "{column} says who lives together, and is a quasi-identifier at once",
+                remedy="give the column another role, or count people",
+                column=self.household,
+            )
         for name in quasi:
             if name not in self.hierarchies and self.method.needs_hierarchies:
                 raise HierarchyError(
@@ -130,9 +139,25 @@ class Plan:
         """The columns that are generalized, in the order of the roles."""
         return self.columns_of("quasi-identifier")
 
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The columns that do not leave."""
+        named = (self.subset, self.person, self.household)
+        return frozenset((*self.columns_of("identifier"), *(name for name in named if name is not None)))
+
     def columns_of(self, role: Role) -> tuple[str, ...]:
         """The columns that have a role."""
         return tuple(name for name, each in self.roles.items() if each == role)
+
+    @property
+    def counted(self) -> str | None:
+        """The column that tells what classes count; None where every row counts."""
+        return self.household or self.person
+
+    @property
+    def counts(self) -> str:
+        """What classes count, in a word."""
+        return "households" if self.household else "people" if self.person else "rows"
 
     def at(self, node: Mapping[str, int]) -> Plan:
         """The same plan with these levels."""
@@ -154,6 +179,7 @@ class Plan:
                 "method": self.method.name,
                 "suppressed": self.suppressed,
                 "person": self.person,
+                "household": self.household,
                 "subset": self.subset,
                 "node": None if self.node is None else dict(self.node),
             },

@@ -11,8 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.work import Assigning, Checking, Counting, Part, Result, Summing, Texts, Work
-from dpcore.errors import DisclosureError, LimitError, SchemaError
+from dpcore.engines.work import (
+    Assigning,
+    Checking,
+    Counting,
+    Part,
+    Publish,
+    Publishing,
+    Result,
+    Summing,
+    Texts,
+    Work,
+)
+from dpcore.errors import DisclosureError, LimitError, RowsError, SchemaError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts, check_cells
@@ -76,7 +87,15 @@ class Engine(Protocol):
         """How many people have so many rows, by the number of rows. Private."""
 
     def rows(self) -> Microdata:
-        """The rows, for work outside differential privacy. Raises: LimitError where they do not fit."""
+        """The rows, for work outside differential privacy. Raises: RowsError where they do not fit."""
+
+    def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
+        """Hand over what is published of all rows, some at a time and in any order, each once.
+
+        Args:
+            publish: must make of a row what it makes of it whatever the other rows are.
+            take: is called by several threads.
+        """
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that the engine comes by, for their owner's eyes; it reads few more."""
@@ -149,6 +168,10 @@ class Scanner(ABC):
         places = self._scan(Assigning(assign=assign, number=cells, reads=reads))
         return Counts(clique=(), values=places)
 
+    def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
+        """Hand over what is published of all rows, some at a time and in any order, each once."""
+        self._scan(Publishing(publish=publish, take=take), counted=False)
+
     def _check_part(self, part: Part | None) -> None:
         if part is not None:
             self._schema.part_code(*part)
@@ -168,7 +191,7 @@ def unheeded(rows: int) -> None:
 
 def too_many(what: str, most: int) -> LimitError:
     """What an engine refuses to bring into memory: "rows" or "distinct tuples"."""
-    return LimitError(
+    return (RowsError if what == "rows" else LimitError)(
         "the table has more than {most:,} {what}, which are not brought into memory",
         remedy="take fewer columns, or a sample that is marked as one",
         most=most,

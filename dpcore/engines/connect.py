@@ -33,22 +33,23 @@ def engine_of(
     if not isinstance(table, Source):
         return table
     if table.kind == "spark":
-        return SparkEngine(_spark_table(table), schema, key=key)
+        return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
     if table.kind == "parquet" and not table.query:
         return parquet.ParquetEngine(Path(table.location), schema, key=key, on_rows=on_rows)
     return duck.DuckDBEngine(_duckdb(table), schema, key=key, on_rows=on_rows)
 
 
-def look(source: Source, rows: int) -> Microdata:
+def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
     """The first rows that are come by, at most so many, for their owner's eyes: a part, and no random one.
 
+    Args: on_rows: told now and then that a query is at work; what it raises ends it.
     Raises: ReadError when the source cannot be read.
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
     if source.kind == "parquet" and not source.query:
         return parquet.look(Path(source.location), rows)
-    return duck.look(_duckdb(source), rows)
+    return duck.look(_duckdb(source), rows, on_rows)
 
 
 def _duckdb(source: Source) -> DuckDBSource:

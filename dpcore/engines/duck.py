@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from dpcore.engines.duck_source import DuckDBSource, quoted
 from dpcore.engines.files import changed, state_of
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import check_known
+from dpcore.engines.waiting import awaited
 from dpcore.engines.work import Result, Work
 from dpcore.errors import ReadError
 from dpcore.schema.interval import Integer, Real
@@ -25,6 +26,7 @@ from dpcore.tables.digests import person_digests
 from dpcore.tables.rows import DistinctRows, Microdata
 
 _ROWS_AT_ONCE = 131_072
+Waited = TypeVar("Waited")
 
 
 class DuckDBEngine(Streamed):
@@ -53,9 +55,10 @@ class DuckDBEngine(Streamed):
         self._on_rows = on_rows
         self._source = source
         self._state = state_of(source.files)
+        self._read = 0
         with _readable():
             self._connection = source.connect()
-            kinds = self._reader(f"SELECT * FROM {source.table} LIMIT 0").schema
+            kinds = self._waited(lambda: self._reader(f"SELECT * FROM {source.table} LIMIT 0").schema)
         check_types(zip(kinds.names, kinds.types, strict=True))
         self._columns = list(kinds.names)
         schema.check_names(pd.DataFrame(columns=self._columns))
@@ -77,12 +80,13 @@ class DuckDBEngine(Streamed):
         groups = ", ".join(f"c{place}" for place in range(len(columns)))
         of_people = "sum(n)" if person is None else "count(*)"
         self._check_same()
+        query = (
+            f"SELECT {groups}, sum(n)::BIGINT, {of_people}::BIGINT FROM "
+            f"(SELECT {', '.join(named)}, count(*) AS n FROM {self._source.table} GROUP BY ALL) "
+            f"GROUP BY {groups} LIMIT {MOST_TUPLES + 1}"
+        )
         with _readable():
-            found = self._connection.sql(
-                f"SELECT {groups}, sum(n)::BIGINT, {of_people}::BIGINT FROM "
-                f"(SELECT {', '.join(named)}, count(*) AS n FROM {self._source.table} GROUP BY ALL) "
-                f"GROUP BY {groups} LIMIT {MOST_TUPLES + 1}"
-            ).to_arrow_table()
+            found = self._waited(lambda: self._connection.sql(query).to_arrow_table())
         self._check_same()
         if len(found) > MOST_TUPLES:
             raise too_many("distinct tuples", MOST_TUPLES)
@@ -97,7 +101,8 @@ class DuckDBEngine(Streamed):
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that DuckDB comes by."""
         with _readable():
-            read = self._reader(f"SELECT * FROM {self._source.table} LIMIT {int(rows)}").read_all()
+            query = f"SELECT * FROM {self._source.table} LIMIT {int(rows)}"
+            read = self._waited(lambda: self._reader(query).read_all())
         frame = self._typed(frame_of(read.combine_chunks()))
         return Microdata(frame)
 
@@ -107,16 +112,16 @@ class DuckDBEngine(Streamed):
         names = self._columns if work.reads is None else work.reads
         query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
         total: list[Result] = []
-        rows = 0
+        self._read = 0
         try:
-            for frame in self._frames(self._connection, query):
+            for frame in self._frames(query):
                 result = work.of(Batch(frame, self._schema))
                 total = [work.add(total[0], result) if total else result]
-                rows += len(frame)
-                self._on_rows(rows)
+                self._read += len(frame)
+                self._on_rows(self._read)
         finally:
             self._check_same()
-        if counted and self._length is not None and rows != self._length:
+        if counted and self._length is not None and self._read != self._length:
             raise changed()
         return total[0] if total else work.of(Batch(self._none(names), self._schema))
 
@@ -125,12 +130,12 @@ class DuckDBEngine(Streamed):
             columns = ", ".join(map(quoted, names)) or "0"
             return frame_of(self._reader(f"SELECT {columns} FROM {self._counted} LIMIT 0").read_all())
 
-    def _frames(self, connection: Any, query: str) -> Iterator[pd.DataFrame]:
+    def _frames(self, query: str) -> Iterator[pd.DataFrame]:
         with _readable():
-            batches = iter(connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE))
+            batches = self._waited(lambda: iter(self._connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE)))
         while True:
             with _readable():
-                batch = next(batches, None)
+                batch = self._waited(lambda: next(batches, None))
             if batch is None:
                 return
             frame = frame_of(batch)
@@ -152,7 +157,7 @@ class DuckDBEngine(Streamed):
         failures: list[BaseException] = []
 
         def marked() -> Iterator[Any]:
-            rows = 0
+            self._read = 0
             try:
                 reader = self._source.cursor(self._connection).sql(f"SELECT * FROM {self._source.table}")
                 for batch in reader.to_arrow_reader(_ROWS_AT_ONCE):
@@ -165,8 +170,7 @@ class DuckDBEngine(Streamed):
                     columns = [batch.column(place) for place in places]
                     marks_of_rows = [pa.array(np.ascontiguousarray(each)) for each in digests.T]
                     yield pa.record_batch([*columns, *marks_of_rows], schema=staged)
-                    rows += len(frame)
-                    self._on_rows(rows)
+                    self._read += len(frame)
             except BaseException as error:  # DuckDB would make a text of it
                 failures.append(error)
                 raise
@@ -175,22 +179,31 @@ class DuckDBEngine(Streamed):
         cells = ", ".join(f"c{i} AS {quoted(name)}" for i, name in enumerate(names)) or "0 AS none"
         try:
             with _readable():
-                self._connection.register("reader", reader)
-                self._connection.execute("CREATE TEMP TABLE staged AS SELECT * FROM reader")
-                self._connection.unregister("reader")
-                people = self._connection.execute(
-                    "SELECT n, count(*) FROM (SELECT count(*) AS n FROM staged GROUP BY p0, p1) GROUP BY n"
-                ).fetchall()
-                self._connection.execute(
-                    f"CREATE TEMP TABLE kept AS SELECT {cells} FROM staged "
-                    "QUALIFY row_number() OVER (PARTITION BY p0, p1 ORDER BY d1, d0) "
-                    f"<= {self._schema.unit.max_rows}"
-                )
-                self._connection.execute("DROP TABLE staged")
+                people = self._waited(lambda: self._stage(reader, cells))
         except ReadError as error:
             raise (failures or [error])[0] from None
         self._people = dict(people)
         self._counted = "temp.kept"
+
+    def _stage(self, reader: Any, cells: str) -> list[tuple[int, int]]:
+        """Make the table of the rows that count; the numbers of rows of a person, and of such people."""
+        self._connection.register("reader", reader)
+        self._connection.execute("CREATE TEMP TABLE staged AS SELECT * FROM reader")
+        self._connection.unregister("reader")
+        people: list[tuple[int, int]] = self._connection.execute(
+            "SELECT n, count(*) FROM (SELECT count(*) AS n FROM staged GROUP BY p0, p1) GROUP BY n"
+        ).fetchall()
+        self._connection.execute(
+            f"CREATE TEMP TABLE kept AS SELECT {cells} FROM staged "
+            "QUALIFY row_number() OVER (PARTITION BY p0, p1 ORDER BY d1, d0) "
+            f"<= {self._schema.unit.max_rows}"
+        )
+        self._connection.execute("DROP TABLE staged")
+        return people
+
+    def _waited(self, work: Callable[[], Waited]) -> Waited:
+        """What a query brings; whoever waits is told meanwhile, and may end it."""
+        return awaited(work, tell=lambda: self._on_rows(self._read), interrupt=self._connection.interrupt)
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame with texts as texts, and with numbers where a file of texts is declared to hold them."""
@@ -210,12 +223,17 @@ class DuckDBEngine(Streamed):
             raise changed()
 
 
-def look(source: DuckDBSource, rows: int) -> Microdata:
+def look(source: DuckDBSource, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
     """The first so many rows of a source, before anything is declared. Raises: as the engine does."""
     with _readable():
-        reader = source.connect().sql(f"SELECT * FROM {source.table} LIMIT {int(rows)}").to_arrow_reader()
-        check_types(zip(reader.schema.names, reader.schema.types, strict=True))
-        frame = uncoded(frame_of(reader.read_all().combine_chunks()))
+        connection = source.connect()
+        found = awaited(
+            lambda: connection.sql(f"SELECT * FROM {source.table} LIMIT {int(rows)}").to_arrow_table(),
+            tell=lambda: on_rows(0),
+            interrupt=connection.interrupt,
+        )
+        check_types(zip(found.schema.names, found.schema.types, strict=True))
+        frame = uncoded(frame_of(found.combine_chunks()))
     for name in frame.columns if source.kind == "csv" else ():
         if all(number_in(text) is not None for text in frame[name].dropna().unique()):
             frame[name] = pd.to_numeric(frame[name])

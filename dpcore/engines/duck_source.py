@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dpcore.engines.files import files_at
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, SchemaError
 
 _ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
 
@@ -79,6 +79,7 @@ class DuckDBSource:
             paths = [_text(os.fspath(path)) for path in self.files]
             how = ", all_varchar = true, header = true" if self.kind == "csv" else ""
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
+            self._check_agree(connection, paths, how)
             connection.execute(
                 f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
             )
@@ -88,6 +89,21 @@ class DuckDBSource:
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         return self._using(connection)
+
+    def _check_agree(self, connection: Any, paths: list[str], how: str) -> None:
+        """Refuse files that differ in columns or types, which DuckDB would fit to the first one."""
+        first = None
+        for path in paths if len(paths) > 1 else ():
+            found = connection.execute(f"DESCRIBE SELECT * FROM read_{self.kind}({path}{how})").fetchall()
+            columns = {name: kind for name, kind, *_ in found}
+            first = first or columns
+            for name in first.keys() | columns.keys():
+                if first.get(name) != columns.get(name):
+                    raise SchemaError(
+                        "the files of the folder disagree about the column {column!r}",
+                        remedy="write all files with the same columns and types",
+                        column=name,
+                    )
 
     def cursor(self, connection: Any) -> Any:
         """A second reader of the same connection."""

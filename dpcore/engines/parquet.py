@@ -17,11 +17,12 @@ import pandas as pd
 
 from dpcore.engines.base import unheeded
 from dpcore.engines.batch import Batch
+from dpcore.engines.coded import MOST_BYTES, Coded, NoRoomError
 from dpcore.engines.files import changed, files_at, state_of
 from dpcore.engines.keeper import Keeper, Keeping, places_kept
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import Tupling, check_known
-from dpcore.engines.work import Result, Work
+from dpcore.engines.work import Coding, Counting, Result, Summing, Work
 from dpcore.errors import ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, is_text, kind_of, uncoded
@@ -83,7 +84,8 @@ class ParquetEngine(Streamed):
             keeper = Keeper(self._length, schema.unit.max_rows)
             self._scan(Keeping(id_column=schema.unit.id_column, key=key, keeper=keeper))
             self._kept, self._people = keeper.kept()
-        self._scan(self._checking())
+        self._coded: Coded | None = None
+        self._code()
 
     def tuples(self, columns: Sequence[str]) -> DistinctRows:
         """The distinct tuples of any columns over all rows, with their rows and people. Private."""
@@ -95,9 +97,22 @@ class ParquetEngine(Streamed):
         """The first so many rows."""
         return _first(self._pieces, self._texts, self._columns, rows)
 
+    def _code(self) -> None:
+        """Look at every row, and keep the cells where they are not too many and the disk takes them."""
+        coded = Coded(self._schema)
+        if coded.width * self._length <= MOST_BYTES:
+            with contextlib.suppress(NoRoomError):
+                self._scan(Coding(reads=self._names, coded=coded))
+                self._coded = coded
+                return
+        self._scan(self._checking())
+
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         self._check_same()
-        pieces, lock, ended = iter(self._pieces), threading.Lock(), threading.Event()
+        asked: object = work
+        coded = self._coded if counted and isinstance(asked, Counting | Summing) else None
+        blocks: Sequence[Any] = self._pieces if coded is None else coded.blocks
+        pieces, lock, ended = iter(blocks), threading.Lock(), threading.Event()
         rows = 0
 
         def share(on_rows: Callable[[int], None]) -> list[Result]:
@@ -110,23 +125,25 @@ class ParquetEngine(Streamed):
                         piece = next(pieces, None)
                     if piece is None:
                         return total
-                    start = piece.start
-                    for frame in _read(
-                        piece, self._texts, self._columns if work.reads is None else work.reads
-                    ):
+                    batches = (
+                        self._batches(piece, work.reads, counted=counted)
+                        if coded is None
+                        else [(piece[1], coded.batch(piece, work.reads or ()))]
+                    )
+                    for number, batch in batches:
                         if ended.is_set():
                             return total
-                        result = work.of(self._batch(frame, start, counted=counted))
+                        result = work.of(batch)
                         total = [work.add(total[0], result) if total else result]
-                        start += len(frame)
                         with lock:
-                            rows += len(frame)
+                            rows += number
                         on_rows(rows)
             except BaseException:
                 ended.set()
                 raise
 
         try:
+            self._on_rows(0)  # the other thread may be through before this one has begun
             with _readable(), ThreadPoolExecutor(_THREADS - 1) as pool:
                 others = [pool.submit(share, unheeded) for _ in range(_THREADS - 1)]
                 results = share(self._on_rows)
@@ -135,9 +152,17 @@ class ParquetEngine(Streamed):
             self._check_same()
         return functools.reduce(work.add, results)
 
-    def _batch(self, frame: pd.DataFrame, start: int, *, counted: bool) -> Batch:
-        kept = places_kept(self._kept, start, len(frame)) if counted and self._kept is not None else None
-        return Batch(frame, self._schema, kept=kept, start=start)
+    def _batches(
+        self, piece: _Piece, reads: Sequence[str] | None, *, counted: bool
+    ) -> Iterator[tuple[int, Batch]]:
+        """The rows of a piece, some at a time, with how many they are before any is left out."""
+        start = piece.start
+        for frame in _read(piece, self._texts, self._columns if reads is None else reads):
+            kept = None
+            if counted and self._kept is not None:
+                kept = places_kept(self._kept, start, len(frame))
+            yield len(frame), Batch(frame, self._schema, kept=kept, start=start)
+            start += len(frame)
 
     def _check_same(self) -> None:
         if self._state != state_of(self._paths):

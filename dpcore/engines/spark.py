@@ -10,22 +10,24 @@ import contextlib
 import os
 import pickle
 import tempfile
+import uuid
 import weakref
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from dpcore.engines.base import MOST_TUPLES, too_many
+from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.files import changed
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import check_known
-from dpcore.engines.work import Result, Work
+from dpcore.engines.waiting import awaited
+from dpcore.engines.work import Publish, Result, Work
 from dpcore.errors import DpcoreError, ReadError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, uncoded
@@ -33,6 +35,7 @@ from dpcore.tables.digests import person_digests, row_digests
 from dpcore.tables.rows import DistinctRows, Microdata
 
 _ROWS_AT_ONCE = 131_072
+Waited = TypeVar("Waited")
 _TASKS = 256
 """Partial results that the driver takes in one pass, at most."""
 
@@ -45,17 +48,22 @@ class SparkEngine(Streamed):
     session ends.
     """
 
-    def __init__(self, frame: Any, schema: Schema, *, key: bytes) -> None:
+    def __init__(
+        self, frame: Any, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+    ) -> None:
         """Look at every row once.
 
         Args:
             frame: a DataFrame of PySpark, classic or Connect; it must give the same rows each time.
             key: of the ledger.
+            on_rows: told now and then that Spark is at work, without rows; what it raises ends the work.
         Raises: ReadError when Spark fails; SchemaError for nested columns or values without a cell.
         """
         super().__init__(schema, key=key)
         from pyspark.sql.pandas.types import to_arrow_schema
 
+        self._on_rows = on_rows
+        self._session = frame.sparkSession
         with _readable():
             _ship(frame.sparkSession)
             self._columns = list(frame.columns)
@@ -94,7 +102,8 @@ class SparkEngine(Streamed):
         pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
         people = F.sum("n") if person is None else F.count(F.lit(1))
         with _readable():
-            found = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MOST_TUPLES + 1).toArrow()
+            few = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MOST_TUPLES + 1)
+            found = self._waited(few.toArrow)
         if len(found) > MOST_TUPLES:
             raise too_many("distinct tuples", MOST_TUPLES)
         *values, of_rows, of_people = found.columns
@@ -105,8 +114,23 @@ class SparkEngine(Streamed):
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that Spark comes by: the only ones that ever leave it."""
         with _readable():
-            found = self._all.limit(rows).toArrow()
+            found = self._waited(self._all.limit(rows).toArrow)
         return Microdata(_frame(found.columns, self._columns))
+
+    def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
+        """Hand over what workers publish of all rows, a partition at a time; no other row leaves them."""
+        task = _Publish(publish=publish, names=tuple(self._columns))
+        with _readable():
+            answers = self._all.mapInArrow(task, "answer binary").toLocalIterator()
+        while True:
+            with _readable():
+                answer = self._waited(lambda: next(answers, None))
+            if answer is None:
+                return
+            found = pickle.loads(answer[0])
+            if isinstance(found, _Refusal):
+                raise found.error(found.problem, remedy=found.remedy)
+            take(found)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         from pyspark.sql import functions as F  # noqa: N812
@@ -116,7 +140,7 @@ class SparkEngine(Streamed):
         chosen = table.select(*self._places(names)) if names else table.select(F.lit(0))
         task = _Task(work=work, names=tuple(names) or ("none",), schema=self._schema)
         with _readable():
-            answers = chosen.coalesce(_TASKS).mapInArrow(task, "answer binary").collect()
+            answers = self._waited(chosen.coalesce(_TASKS).mapInArrow(task, "answer binary").collect)
         rows = 0
         results: list[Result] = []
         for answer in answers:
@@ -135,6 +159,32 @@ class SparkEngine(Streamed):
             total = work.add(total, result)
         return total
 
+    def _waited(self, work: Callable[[], Waited]) -> Waited:
+        """What Spark brings; whoever waits is asked meanwhile, and may end it."""
+        from pyspark.errors import PySparkException
+
+        name = uuid.uuid4().hex
+        session = self._session
+        try:
+            context = session.sparkContext
+        except PySparkException:  # Spark Connect has tags in place of groups
+            context = None
+
+        def named() -> Waited:
+            if context is None:
+                session.addTag(name)
+            else:
+                context.setJobGroup(name, "dpcore", interruptOnCancel=True)
+            return work()
+
+        def interrupt() -> None:
+            if context is None:
+                session.interruptTag(name)
+            else:
+                context.cancelJobGroup(name)
+
+        return awaited(named, tell=lambda: self._on_rows(0), interrupt=interrupt)
+
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
 
@@ -150,15 +200,16 @@ class SparkEngine(Streamed):
         mark = _Mark(names=tuple(self._columns), declared=tuple(declared), person=person, key=self._key)
         with _readable():
             marked = self._all.mapInArrow(mark, kinds).persist()
-            if refusal := marked.filter("p IS NULL").select("d").take(1):
+            if refusal := self._waited(lambda: marked.filter("p IS NULL").select("d").take(1)):
                 refused: _Refusal = pickle.loads(refusal[0][0])
                 raise refused.error(refused.problem, remedy=refused.remedy)
-            sizes = marked.groupBy("p").count().groupBy("count").agg(F.count(F.lit(1))).collect()
+            of_people = marked.groupBy("p").count().groupBy("count").agg(F.count(F.lit(1)))
+            sizes = self._waited(of_people.collect)
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
             kept = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
             self._counted = kept.select(*declared or ["p"]).persist()
-            self._counted.count()
+            self._waited(self._counted.count)
             marked.unpersist()
 
 
@@ -197,6 +248,25 @@ class _Task:
             total = [_Refusal.of(error)]
         if total:
             yield pa.record_batch({"answer": pa.array([pickle.dumps((rows, total[0]))], pa.binary())})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Publish:
+    """What a worker makes of its rows that may be published, as bytes."""
+
+    publish: Publish
+    names: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for frame in _gathered(batches, self.names):
+            made: Any
+            try:
+                made = self.publish(uncoded(frame))
+            except DpcoreError as error:
+                made = _Refusal.of(error)
+            yield pa.record_batch({"answer": pa.array([pickle.dumps(made)], pa.binary())})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.engines.batch import Batch, Cells
+from dpcore.engines.coded import Coded
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
@@ -25,6 +26,8 @@ from dpcore.tables.sums import Entry, Integers, product
 Part = tuple[str, str]
 Groups = Mapping[str, npt.NDArray[np.int64]]
 Result = TypeVar("Result")
+Publish = Callable[[pd.DataFrame], pd.DataFrame]
+"""What is published of some rows."""
 
 
 class Work(Protocol[Result]):
@@ -166,6 +169,21 @@ class Checking:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Coding:
+    """As checking, and keeps the cells."""
+
+    reads: tuple[str, ...]
+    coded: Coded
+
+    def of(self, batch: Batch) -> int:
+        self.coded.take(batch)
+        return len(batch)
+
+    def add(self, one: int, other: int) -> int:
+        return one + other
+
+
+@dataclass(frozen=True, kw_only=True)
 class Digesting:
     """The sum over all rows that the fingerprint is made of."""
 
@@ -174,6 +192,22 @@ class Digesting:
 
     def of(self, batch: Batch) -> int:
         return digests_sum(batch.digests(self.key), self.key)
+
+    def add(self, one: int, other: int) -> int:
+        return one + other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publishing:
+    """Hands over what is published of the rows; how many were read."""
+
+    publish: Publish
+    take: Callable[[pd.DataFrame], None]
+    reads: None = None
+
+    def of(self, batch: Batch) -> int:
+        self.take(self.publish(batch.frame()))
+        return len(batch)
 
     def add(self, one: int, other: int) -> int:
         return one + other

@@ -1,10 +1,13 @@
 """How good a release or a table is, measured against the original: internal reports."""
 
 from dpcore.evaluation.audit import Audit, AuditReport
+from dpcore.evaluation.counted import Distance, DistancesOf
 from dpcore.evaluation.distributions import Distribution, DistributionsOf, distributions
+from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
 from dpcore.evaluation.one_person import Known, OnePerson, PersonReport, Secret
+from dpcore.evaluation.outcome import Outcome, OutcomeReport
 from dpcore.evaluation.outliers import ThinRows, ThinRowsOf
 from dpcore.evaluation.propensity import Propensity
 from dpcore.evaluation.proposals import (
@@ -23,6 +26,7 @@ from dpcore.evaluation.range_errors import (
     WidthError,
 )
 from dpcore.evaluation.range_queries import percent_error, range_query
+from dpcore.evaluation.row_risk import HouseholdRisk, RowRisk, RowRiskReport, SampledRisk
 from dpcore.evaluation.similarity import Similarity, SimilarityReport
 from dpcore.evaluation.together import Together, TogetherOf
 from dpcore.evaluation.trial import Side, Trial, TrialReport
@@ -30,6 +34,8 @@ from dpcore.evaluation.trial import Side, Trial, TrialReport
 __all__ = [
     "Audit",
     "AuditReport",
+    "Distance",
+    "DistancesOf",
     "Distribution",
     "DistributionsOf",
     "Efficacy",
@@ -37,16 +43,23 @@ __all__ = [
     "Evaluation",
     "FrontierOf",
     "HierarchiesOf",
+    "HouseholdRisk",
     "Known",
     "MarginalError",
     "MarginalErrorOf",
     "NamedError",
+    "OnFirstRows",
     "OnePerson",
+    "Outcome",
+    "OutcomeReport",
     "PersonReport",
     "Propensity",
     "RangeErrors",
     "RangeErrorsOf",
     "RolesOf",
+    "RowRisk",
+    "RowRiskReport",
+    "SampledRisk",
     "Secret",
     "Side",
     "Similarity",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import LimitError, ParameterError, SchemaError
+from dpcore.errors import ParameterError, RowsError, SchemaError
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.risk.column_sets import ColumnSet, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -104,7 +104,7 @@ class Audit(Evaluation[AuditReport]):
         """The rows; of a table that does not fit, the distinct tuples, where each row is a person."""
         try:
             return table.rows()
-        except LimitError:
+        except RowsError:
             if schema.unit.id_column is not None or self.attacker is not None:
                 raise
             return table.tuples(list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))))

@@ -8,13 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError
-from dpcore.evaluation.question import Evaluation
+from dpcore.errors import ParameterError, RowsError
+from dpcore.evaluation.counted import CountedTable
+from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
 Shares = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,19 +52,8 @@ def distributions(
         columns = tuple(name for name in schema.domain.names if name in original and name in other)
     if not len(original) or not len(other):
         raise ParameterError("one of the two tables has no rows", remedy="compare tables with rows")
-    found = []
-    for name in columns:
-        column = schema.column(name)
-        found.append(
-            Distribution(
-                column=name,
-                labels=column.labels,
-                original=_shares(column, original),
-                other=_shares(column, other),
-                rows=(len(original), len(other)),
-            )
-        )
-    return tuple(found)
+    described = [schema.column(name) for name in columns]
+    return tuple(_compared(each, _counts(each, original), _counts(each, other)) for each in described)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,18 +69,37 @@ class DistributionsOf(Evaluation[tuple[Distribution, ...]]):
     def about(self) -> tuple[str, ...]:
         return () if self.columns is None else tuple(self.columns)
 
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the counts of each column."""
+        try:
+            return table.rows()
+        except RowsError:
+            names = self.columns or [name for name in schema.domain.names if name in self.other.frame]
+            return CountedTable.of(table, [(name,) for name in names])
+
     def compute(self, original: Microdata, schema: Schema) -> tuple[Distribution, ...]:
         """The answer."""
-        return distributions(original.frame, self.other.frame, schema, self.columns)
+        if not isinstance(original, CountedTable):
+            return distributions(original.frame, self.other.frame, schema, self.columns)
+        described = [(schema.column(name), values) for (name,), values in original.cells.items()]
+        return tuple(_compared(each, values, _counts(each, self.other.frame)) for each, values in described)
 
 
-def _shares(column: Column, frame: pd.DataFrame) -> Shares:
+def _compared(column: Column, original: Integers, other: Integers) -> Distribution:
+    return Distribution(
+        column=column.name,
+        labels=column.labels,
+        original=original / original.sum(),
+        other=other / other.sum(),
+        rows=(int(original.sum()), int(other.sum())),
+    )
+
+
+def _counts(column: Column, frame: pd.DataFrame) -> Integers:
     if column.name not in frame:
         raise ParameterError(
             "one of the two tables has no column {name!r}",
             remedy="choose one that both have",
             name=column.name,
         )
-    counts = np.bincount(column.encode(frame[column.name]), minlength=column.size)
-    shares: Shares = counts / len(frame)
-    return shares
+    return np.bincount(column.encode(frame[column.name]), minlength=column.size)

@@ -22,7 +22,8 @@ from dpcore.anonymize.levels import columns_of, counted, tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import quality
-from dpcore.errors import InfeasibleError, LimitError
+from dpcore.errors import InfeasibleError, LimitError, RowsError
+from dpcore.evaluation.first_rows import FIRST
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
@@ -38,6 +39,13 @@ class RolesOf(Evaluation[tuple[SuggestedRole, ...]]):
     """The evaluation that proposes a role for every column."""
 
     kind = "proposed roles"
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the first ones: a person confirms what is proposed."""
+        try:
+            return table.rows()
+        except RowsError:
+            return table.sample(FIRST)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[SuggestedRole, ...]:
         """The proposals, in the order of the table."""
@@ -60,7 +68,7 @@ class HierarchiesOf(Evaluation[dict[str, Hierarchy]]):
         """The rows; of a table that does not fit, the values of each column by itself, in proportion."""
         try:
             return table.rows()
-        except LimitError:
+        except RowsError:
             return _in_proportion([table.tuples([name]) for name in self.columns])
 
     def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
@@ -129,7 +137,7 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
         """
         plan, frame = self.plan.counting(schema.unit.id_column), original.frame
         others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
-        person = person_of(frame, plan.person)
+        person = person_of(frame, plan.counted)
         people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
         if isinstance(original, DistinctRows):
             people = int(original.rows.sum())
@@ -166,8 +174,8 @@ def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
 def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
     try:
         return table.rows()
-    except LimitError:
-        if schema.unit.id_column is not None or not plan.method.searches:
+    except RowsError:
+        if schema.unit.id_column or plan.household or not plan.method.searches:
             raise
         return table.tuples(columns_of(plan))
 
@@ -179,7 +187,7 @@ def _tuples(original: Microdata, plan: Plan) -> Tuples:
 def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
     try:
         asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
-        found = quality(recoded(frame, asked), person_of(frame, plan.person))
+        found = quality(recoded(frame, asked), person_of(frame, plan.counted))
     except InfeasibleError:
         return None
     return Point(

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Counts
 from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.text import Text
 
@@ -19,10 +21,16 @@ class Readable(Protocol):
     """The original, as far as a question may ask for it."""
 
     def rows(self) -> Microdata:
-        """All rows. Raises: LimitError where they do not fit."""
+        """All rows. Raises: RowsError where they do not fit."""
+
+    def sample(self, rows: int) -> Microdata:
+        """The first so many rows that are come by."""
 
     def tuples(self, columns: Sequence[str]) -> DistinctRows:
         """The distinct tuples of some columns. Raises: LimitError for too many of them."""
+
+    def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
+        """Exact counts over cliques, of the rows that count. Raises: LimitError for too many cells."""
 
 
 class Evaluation(ABC, Generic[Result]):
@@ -37,7 +45,7 @@ class Evaluation(ABC, Generic[Result]):
         return ()
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """What it needs of the original: its rows. Raises: LimitError where they do not fit."""
+        """What it needs of the original: its rows. Raises: RowsError where they do not fit."""
         return table.rows()
 
     @abstractmethod

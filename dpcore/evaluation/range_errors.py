@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.accounting.loss import PureDP
-from dpcore.errors import ParameterError
-from dpcore.evaluation.question import Evaluation
+from dpcore.errors import ParameterError, RowsError
+from dpcore.evaluation.counted import CountedTable
+from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.evaluation.range_queries import (
     Bound,
     cell_range,
@@ -114,6 +115,13 @@ class RangeErrorsOf(Evaluation[RangeErrors]):
     def about(self) -> tuple[str, ...]:
         return (self.column,)
 
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the counts of the column."""
+        try:
+            return table.rows()
+        except RowsError:
+            return CountedTable.of(table, [(self.column,)])
+
     def compute(self, original: Microdata, schema: Schema) -> RangeErrors:
         """The answer. Values outside the column's bounds count in its first and last cell.
 
@@ -160,6 +168,8 @@ def _cells(source: Microdata | Release | PublicTable, schema: Schema, column: st
     declared = interval_column(schema, column)
     if isinstance(source, Release):
         return released_cells(source, column)[: declared.values_size]
+    if isinstance(source, CountedTable):
+        return source.cells[column,][: declared.values_size].astype(np.float64)
     if column not in source.frame:
         raise ParameterError(
             "the table has no column {column!r}", remedy="choose one of its columns", column=column

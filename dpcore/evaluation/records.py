@@ -120,6 +120,15 @@ def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
     An interval that is written as a text counts as its middle.
     """
     missing = values.isna().to_numpy(dtype=bool)
+    if (
+        isinstance(values.dtype, np.dtype)
+        and values.dtype.kind in "iuf"
+        and not column.missing_tokens
+        and not isinstance(column, Date)
+    ):
+        numbers = values.to_numpy(np.float64, copy=True)
+        numbers[~np.isfinite(numbers)] = np.nan
+        return numbers
     texts = as_text(values)
     if column.missing_tokens:
         missing = missing | texts.isin(texts_of(column.missing_tokens)).to_numpy(dtype=bool)

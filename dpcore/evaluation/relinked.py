@@ -30,7 +30,7 @@ def relink(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     """
     plan = Plan.from_json(made.plan)
     names = plan.quasi_identifiers
-    if plan.method.cuts_freely:
+    if not plan.method.needs_hierarchies:
         raise ParameterError(
             "groups of this method are cut freely, so that a list cannot be recoded by levels",
             remedy="make the table by levels (full-domain or local recoding)",
@@ -52,7 +52,7 @@ def relink(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
             limit=MAX_GROUPS,
         )
     sizes = groups.to_numpy()
-    fits = [_fits(plan.hierarchies[name], groups.index.get_level_values(name)) for name in names]
+    fits = [_fits(plan.hierarchies[name], groups.index.get_level_values(name).tolist()) for name in names]
     leaves = [plan.hierarchies[name].encode(people[name]) for name in names]
     met = np.zeros(len(people), dtype=np.int64)
     for first in range(0, len(people), _AT_ONCE):

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.evaluation.question import Evaluation
+from dpcore.errors import RowsError
+from dpcore.evaluation.counted import CountedTable
+from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.evaluation.similarity import cramers_v
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -41,7 +43,8 @@ class Together:
     def unrelated(self) -> npt.NDArray[np.float64]:
         """Rows per cell to expect if the columns of the original had nothing to do with each other."""
         sides = [self.original.sum(axis=1 - axis) for axis in (0, 1)]
-        return np.multiply.outer(sides[0], sides[1]) / max(1, self.original.sum())
+        found: npt.NDArray[np.float64] = np.multiply.outer(sides[0], sides[1]) / max(1, self.original.sum())
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +66,13 @@ class TogetherOf(Evaluation[Together]):
     def about(self) -> tuple[str, ...]:
         return self.columns
 
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the counts of these columns."""
+        try:
+            return table.rows()
+        except RowsError:
+            return CountedTable.of(table, [schema.domain.clique(self.columns)])
+
     def compute(self, original: Microdata, schema: Schema) -> Together:
         """The answer."""
         clique = schema.domain.clique(self.columns)
@@ -70,7 +80,9 @@ class TogetherOf(Evaluation[Together]):
         return Together(
             columns=clique,
             labels=tuple(schema.column(name).labels for name in clique),
-            original=_counts(original.frame, schema, clique),
+            original=original.cells[clique]
+            if isinstance(original, CountedTable)
+            else _counts(original.frame, schema, clique),
             other=None if self.other is None else _counts(self.other.frame, schema, clique),
         )
 

@@ -97,17 +97,19 @@ class Trial(Evaluation[TrialReport]):
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(
             plan=plan,
-            before=_side(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
-            after=_side(rows, plan, result.classes, kept),
-            quality=quality(result, person_of(rows, plan.person)),
+            before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
+            after=side_of(rows, plan, result.classes, kept),
+            quality=quality(result, person_of(rows, plan.counted)),
             seconds=seconds,
         )
 
 
-def _side(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
+def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
+    """The figures of the rows that are kept, in these classes."""
     rows, own = frame[kept], class_index([classes[kept]])
-    person = person_of(rows, plan.person)
-    known = class_index([own, *(leaves_of(rows, name).codes for name in plan.columns_of("insensitive"))])
+    person = person_of(rows, plan.counted)
+    others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
+    known = class_index([own, *(leaves_of(rows, name).codes for name in others)])
     once = once_each(own, person)
     everybody = once_each(np.zeros_like(own), person)
     return Side(
@@ -115,6 +117,7 @@ def _side(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -
         secrets={
             name: secret_risk(own, leaves_of(rows, name).codes, person)
             for name in plan.columns_of("sensitive")
+            if name not in plan.dropped
         },
         class_sizes=np.bincount(own[once]),
         with_others=unique_share(known, person),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,7 @@ def discrete_laplace(counts: Integers, *, noise_scale: float) -> Integers:
     Returns: int64 array of the same shape.
     Source: Canonne, Kamath, Steinke (2020), section 5; sampled by OpenDP.
     """
-    measurements = opendp_measurements()
-    from opendp.metrics import l1_distance
-
-    mechanism = measurements.make_laplace(_integers(), l1_distance(T="i64"), scale=noise_scale)
-    return _apply(mechanism, counts)
+    return _apply(_laplace(noise_scale), counts)
 
 
 def discrete_gaussian(counts: Integers, *, noise_scale: float) -> Integers:
@@ -39,11 +36,7 @@ def discrete_gaussian(counts: Integers, *, noise_scale: float) -> Integers:
     Returns: int64 array of the same shape.
     Source: Canonne, Kamath, Steinke (2020), theorem 4; sampled by OpenDP.
     """
-    measurements = opendp_measurements()
-    from opendp.metrics import l2_distance
-
-    mechanism = measurements.make_gaussian(_integers(), l2_distance(T="f64"), scale=noise_scale)
-    return _apply(mechanism, counts)
+    return _apply(_gaussian(noise_scale), counts)
 
 
 def opendp_measurements() -> Any:
@@ -53,6 +46,21 @@ def opendp_measurements() -> Any:
 
     enable_features("contrib")
     return opendp.measurements
+
+
+@functools.lru_cache(maxsize=256)
+def _laplace(noise_scale: float) -> Any:
+    """The mechanism of a scale; to make it takes longer than to draw a few times."""
+    from opendp.metrics import l1_distance
+
+    return opendp_measurements().make_laplace(_integers(), l1_distance(T="i64"), scale=noise_scale)
+
+
+@functools.lru_cache(maxsize=256)
+def _gaussian(noise_scale: float) -> Any:
+    from opendp.metrics import l2_distance
+
+    return opendp_measurements().make_gaussian(_integers(), l2_distance(T="f64"), scale=noise_scale)
 
 
 def _integers() -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,18 +27,22 @@ def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) 
     """
     if not len(scores):
         raise ParameterError("a choice needs at least one candidate", remedy="give a score")
-    measurements = opendp_measurements()
+    return int(_choice(noise_scale, pure)(scores.astype(np.int64).tolist()))
+
+
+@functools.lru_cache(maxsize=256)
+def _choice(noise_scale: float, pure: bool) -> Any:
+    """The mechanism of a scale; to make it takes longer than to choose."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measures import max_divergence, zero_concentrated_divergence
     from opendp.metrics import linf_distance
 
-    choose = measurements.make_noisy_max(
+    return opendp_measurements().make_noisy_max(
         vector_domain(atom_domain(T="i64")),
         linf_distance(T="i64"),
         max_divergence() if pure else zero_concentrated_divergence(),
         scale=noise_scale,
     )
-    return int(choose(scores.astype(np.int64).tolist()))
 
 
 def thresholded_counts(
@@ -60,6 +66,15 @@ def thresholded_counts(
             "delta (0) must be above 0 to name categories that nobody declared",
             remedy="declare the categories, or set a delta aside for this",
         )
+    # numbers stand for the texts: OpenDP would cut a text at a NUL and take two for one
+    texts = list(counts)
+    named = _naming(rows, epsilon, delta)({str(i): int(counts[text]) for i, text in enumerate(texts)})
+    return dict(sorted((texts[int(i)], count) for i, count in named.items()))
+
+
+@functools.lru_cache(maxsize=256)
+def _naming(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
+    """The mechanism with the lowest threshold that keeps epsilon and delta."""
     measurements = opendp_measurements()
     from opendp.domains import atom_domain, map_domain
     from opendp.metrics import absolute_distance, l01inf_distance
@@ -78,10 +93,6 @@ def thresholded_counts(
             distances
         )
         if Fraction(cost[0]) <= epsilon and Fraction(cost[1]) <= delta:
-            mechanism = measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
-            # numbers stand for the texts: OpenDP would cut a text at a NUL and take two for one
-            texts = list(counts)
-            named = mechanism({str(i): int(counts[text]) for i, text in enumerate(texts)})
-            return dict(sorted((texts[int(i)], count) for i, count in named.items()))
+            return measurements.make_laplace_threshold(*space, scale=scale, threshold=threshold)
         threshold += max(1, round(scale / 4), threshold // 64)  # wider far out, or it would take minutes
     raise InfeasibleError("no threshold keeps this epsilon and delta", remedy="raise epsilon or delta")

@@ -97,7 +97,12 @@ class IntervalColumn(Column):
         self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """A whole number of each cell."""
-        starts, ends = self.edges[codes].astype(np.int64), self.ends[codes].astype(np.int64)
+        first, last = self.edges[:-1].astype(np.int64), self.ends.astype(np.int64)
+        starts: npt.NDArray[np.int64] = first[codes]
+        if (last - first == 1).all():
+            rng.random(len(codes))  # rows of a seed do not change with the width of other columns' cells
+            return starts
+        ends = last[codes]
         drawn = starts + ((ends - starts) * self._places(codes, present, rng)).astype(np.int64)
         return np.minimum(drawn, ends - 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,9 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
+from dpcore.synthesis.consistency import Contrast
 from dpcore.synthesis.constraints import Constraints
+from dpcore.synthesis.contrasts import completed, measure_cliques, signed_columns
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
 from dpcore.synthesis.synthetic import SyntheticModel
@@ -25,6 +28,7 @@ from dpcore.tables.counts import Marginal, Values, check_cells
 TOTAL_SHARE = Fraction(1, 100)
 CANDIDATE_CELLS = 5_000_000
 FLATTEST, STEEPEST, MIDDLE = 0.2, 0.9, 40.0
+FLATTEST_SIGNED, MIDDLE_SIGNED = 0.45, 10.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,15 +52,21 @@ class Columns:
     @property
     def measurements(self) -> list[Marginal]:
         """The number of rows and the one-way counts over groups."""
-        return [self.count, *(self._merged(single) for single in self.singles)]
+        told = [each for each in self.singles if not isinstance(each, Contrast) or self._size(each) > 1]
+        return [self.count, *map(self._merged, told)]
 
     @property
     def start(self) -> dict[str, Values]:
         """Expected rows of each group, above 0, of columns that have nothing to do with each other."""
         return {single.clique[0]: np.maximum(self._merged(single).values, 1.0) for single in self.singles}
 
+    def _size(self, single: Marginal) -> int:
+        return int(self.grouping.groups[single.clique[0]].max()) + 1
+
     def _merged(self, single: Marginal) -> Marginal:
         """One-way counts over groups, with the mean variance of their cells."""
+        if self._size(single) == single.values.size:
+            return single
         values = self.grouping.merge(single.clique[0], single.values)
         variance = single.variance * single.values.size / values.size
         return Marginal(clique=single.clique, values=values, variance=variance, noise=single.noise)
@@ -78,11 +88,11 @@ def measure_columns(
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
     deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
     clarity = max(1.0, count.total) * len(names) / sum(domain.sizes) / deviation
-    share = one_way_share(clarity)
-    singles = measurer.measure([(name,) for name in names], loss.share(share))
+    share = one_way_share(clarity, _signed_part(domain, loss))
+    (count, *singles) = _measure_singles(measurer, names, count, loss.share(share))
     if earlier is not None:
         known = {marginal.clique: marginal for marginal in reversed(earlier.measurements)}
-        singles = tuple(_mean(single, known[single.clique]) for single in singles)
+        singles = [_mean(single, known[single.clique]) for single in singles]
         count = _mean(count, known[()])
     groups, shares = {}, {}
     for single in singles:
@@ -101,21 +111,55 @@ def measure_columns(
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
         count=count,
-        singles=singles,
+        singles=tuple(singles),
         clarity=clarity,
         spent=TOTAL_SHARE + share,
     )
 
 
-def one_way_share(clarity: float) -> Fraction:
+def _measure_singles(measurer: Measurer, names: Sequence[str], count: Marginal, loss: Loss) -> list[Marginal]:
+    """The number of rows and each column. Costs `loss`.
+
+    The difference of two cells does not tell the number of rows, on which the cells then rest: where most
+    columns are measured so, it is measured again. A part that grows with the root of their number
+    makes the error of a cell smallest.
+    """
+    domain = measurer.domain
+    parts: dict[Clique, float] = {(name,): 1.0 for name in names}
+    signed = sum(bool(signed_columns(domain, clique, loss)) for clique in parts)
+    if 2 * signed > len(names):
+        parts[()] = math.sqrt(signed) / 2
+    measured = measure_cliques(measurer, parts, loss)
+    for again in [each for each in measured if not each.clique]:
+        measured.remove(again)
+        count = _mean(count, again)
+    found = {each.clique: each for each in completed(domain, [count], measured)}
+    return [count, *(found[name,] for name in names)]
+
+
+def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
     """What part of the loss the one-way counts get.
 
     Every pair rests on its two columns, so where one-way counts drown in noise pairs are worth little.
     The clarity r is the number of rows of a mean cell over the deviation of its noise, if the whole loss
     went to one-way counts. The share falls from nine tenths at r = 0, by half of the way at r = 40, to a
     fifth where r is large; errors are flat around it (docs/decisions/0010).
+
+    Pairs of columns that are measured by the differences of their cells say nothing about the columns. With
+    d columns and K pairs of one number each, the error of a pair has the variance of two of d numbers and one
+    of K: it is smallest where the columns get sqrt(2 d / K) times what the pairs get, about half where some
+    pairs a column are worth measuring.
+
+    Args:
+        signed: part of the columns that are measured so.
     """
-    return Fraction(round(1000 * (FLATTEST + (STEEPEST - FLATTEST) * MIDDLE / (MIDDLE + clarity))), 1000)
+    flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
+    middle = MIDDLE + (MIDDLE_SIGNED - MIDDLE) * signed
+    return Fraction(round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))), 1000)
+
+
+def _signed_part(domain: Domain, loss: Loss) -> float:
+    return sum(bool(signed_columns(domain, (name,), loss)) for name in domain.names) / len(domain.names)
 
 
 def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
@@ -178,7 +222,9 @@ def likely_columns(
     scale = noise_scale(rows=rows, queries=len(names), loss=loss)
     deviation = max(noise_variance(scale, loss) ** 0.5, 1e-9)
     clarity = max(1.0, table_rows) * len(names) / sum(domain.project(names).sizes) / deviation
-    return _expected(domain, names, loss, one_way_share(clarity), rows)
+    return _expected(
+        domain, names, loss, one_way_share(clarity, _signed_part(domain.project(names), loss)), rows
+    )
 
 
 def _expected(

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +27,31 @@ from dpcore.tables.counts import Marginal, Values, aligned, project
 MAX_SHARED = 5_000
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contrast(Marginal):
+    """A noisy table of which only the differences along some columns were measured.
+
+    Attributes:
+        signed: the columns of two cells whose difference was measured; the rest of the table is made up from
+            other measurements.
+        own: variance of one cell of a table that tells as much about these differences, in rows squared.
+    """
+
+    signed: Clique
+    own: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "signed": list(self.signed), "own": self.own}
+
+
+def stored_marginal(fields: dict[str, Any]) -> Marginal:
+    """Read what `to_dict` of a marginal or a contrast wrote."""
+    plain = Marginal.from_dict(fields)
+    if "signed" not in fields:
+        return plain
+    return Contrast(**vars(plain), signed=tuple(fields["signed"]), own=fields["own"])
+
+
 def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal, ...]:
     """The marginals with the least weighted squared change that agree on all common columns.
 
@@ -32,17 +60,20 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
     Returns: in the same order, with the variance that remains.
     """
     cliques = [marginal.clique for marginal in marginals]
-    own = [marginal.variance for marginal in marginals]
+    own = [marginal.own if isinstance(marginal, Contrast) else marginal.variance for marginal in marginals]
+    signed = [marginal.signed if isinstance(marginal, Contrast) else () for marginal in marginals]
     values = [marginal.values.copy() for marginal in marginals]
     for shared, holders in _shared(cliques).items():
-        weights = np.array([_weight(domain, cliques[i], own[i], shared) for i in holders])
+        weights = np.array([_weight(domain, cliques[i], own[i], shared, signed[i]) for i in holders])
+        if not weights.any():
+            continue
         weights /= weights.sum()
         residuals = [_residual(marginals[i].values, cliques[i], shared) for i in holders]
         mean = sum(weight * residual for weight, residual in zip(weights, residuals, strict=True))
         for i, residual in zip(holders, residuals, strict=True):
             rest = domain.cells(cliques[i]) // domain.cells(shared)
             values[i] += aligned((mean - residual) / rest, shared, cliques[i])
-    variances = consistent_variances(domain, cliques, own)
+    variances = consistent_variances(domain, cliques, own, signed)
     return tuple(
         Marginal(
             clique=marginal.clique,
@@ -56,40 +87,53 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
 
 
 def consistent_variances(
-    domain: Domain, cliques: Sequence[Clique], variances: Sequence[float]
+    domain: Domain, cliques: Sequence[Clique], variances: Sequence[float], signed: Sequence[Clique] = ()
 ) -> tuple[float, ...]:
-    """Variance of one cell of each clique after `consistent`; depends on public facts alone."""
-    remaining = list(variances)
+    """Variance of one cell of each clique after `consistent`; depends on public facts alone.
+
+    Args:
+        variances: of one cell of each; of a contrast its own.
+        signed: of each clique the columns of which only differences were measured.
+    """
+    signed = signed or [()] * len(cliques)
+    remaining = [
+        variance / math.prod(domain.size(name) for name in columns)
+        for variance, columns in zip(variances, signed, strict=True)
+    ]
     for shared, holders in _shared(cliques).items():
         share = math.prod(1 - 1 / size for size in domain.shape(shared))
-        pooled = 1 / sum(_weight(domain, cliques[i], variances[i], shared) for i in holders)
-        for i in holders:
+        known = sum(_weight(domain, cliques[i], variances[i], shared, signed[i]) for i in holders)
+        for i in holders if known else ():
             rest = domain.cells(cliques[i]) // domain.cells(shared)
-            remaining[i] += share * (pooled / rest**2 - variances[i] / rest)
+            drawn = variances[i] if set(signed[i]) <= set(shared) else 0.0
+            remaining[i] += share * (1 / known / rest**2 - drawn / rest)
     return tuple(max(0.0, variance) for variance in remaining)
 
 
-def _weight(domain: Domain, clique: Clique, variance: float, shared: Clique) -> float:
-    """Inverse variance of the clique's noisy marginal over `shared`."""
+def _weight(domain: Domain, clique: Clique, variance: float, shared: Clique, signed: Clique) -> float:
+    """Inverse variance of the clique's noisy marginal over `shared`; 0 where a contrast tells nothing."""
+    if not set(signed) <= set(shared):
+        return 0.0
     return 1 / (max(variance, 1e-12) * (domain.cells(clique) // domain.cells(shared)))
 
 
 def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
     """Every set of columns that two or more cliques contain, with the positions of those cliques."""
-    found: set[frozenset[str]] = set()
-    for a, b in itertools.combinations(cliques, 2):
-        common = sorted(set(a) & set(b))
-        if 2 ** len(common) > MAX_SHARED:
-            raise LimitError(
-                "two marginals share {count} columns, too many to make them agree",
-                remedy="drop one of the two or take fewer columns",
-                count=len(common),
-            )
-        found.update(
-            frozenset(part)
-            for size in range(len(common) + 1)
-            for part in itertools.combinations(common, size)
+    distinct = list(dict.fromkeys(map(frozenset, cliques)))
+    commons = {a & b for a, b in itertools.combinations(distinct, 2)}
+    commons |= {clique for clique, times in Counter(map(frozenset, cliques)).items() if times > 1}
+    if 2 ** max(map(len, commons), default=0) > MAX_SHARED:
+        raise LimitError(
+            "two marginals share {count} columns, too many to make them agree",
+            remedy="drop one of the two or take fewer columns",
+            count=max(map(len, commons)),
         )
+    found = {
+        frozenset(part)
+        for common in commons
+        for size in range(len(common) + 1)
+        for part in itertools.combinations(sorted(common), size)
+    }
     return {
         tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in found
     }

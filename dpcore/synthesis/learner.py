@@ -10,6 +10,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.columns import Columns, affordable, independent
+from dpcore.synthesis.contrasts import completed, difference_off, measure_cliques, signed_columns
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
@@ -17,6 +18,8 @@ from dpcore.synthesis.workload import FEW, believed, choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
+TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
+UNWANTED = 0.25  # weight of a triple of binary columns that nobody asked for: one number, which costs no room
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
 
@@ -53,6 +56,7 @@ class Learner:
         self._factors = factors
         self._weights = weights
         self._limit = limit
+        self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
         self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
         pairs = [clique for clique in weights if len(clique) == 2]
         self._domain = columns.grouping.coarse
@@ -79,29 +83,55 @@ class Learner:
             if model
             else independent(self._columns, self._candidates)
         )
-        asking = loss.share(SELECTION_SHARE)
-        noisy = self._view.gaps(estimates, asking)
-        errors = noisy if self.fitted else believed(noisy, self._view.gap_deviation(len(noisy), asking))
-        spend = loss.share(1 - SELECTION_SHARE)
+        errors, asked = self._ask(estimates, loss)
+        spend = loss.share(1 - asked)
         parts, self._nodes = choose(
             self._domain,
             errors,
-            self._weights,
+            {clique: self._weights.get(clique, UNWANTED) for clique in errors},
             loss=spend,
             rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
         )
         if parts:
-            self.joint += self._view.measure(list(parts), spend, list(parts.values()))
+            self._take(measure_cliques(self._view, parts, spend))
         else:
             self.measure_columns(spend)
-        self._narrow(noisy)
+        self._narrow(errors, loss)
 
     def measure_columns(self, loss: Loss) -> None:
         """Spend `loss` on the columns alone, where nothing else is worth its noise."""
         names = self._columns.grouping.domain.names
-        self.joint += self._view.measure([(name,) for name in names], loss)
+        self._take(measure_cliques(self._view, {(name,): 1.0 for name in names}, loss))
+
+    def _ask(self, estimates: Mapping[Clique, Values], loss: Loss) -> tuple[dict[Clique, float], Fraction]:
+        """How far the estimates are off, noisy, and the part of `loss` that was spent on it.
+
+        A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
+        the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
+        """
+        told = [each for each in estimates if signed_columns(self._domain, each, loss) == each]
+        untold = {pair: table for pair, table in estimates.items() if pair not in set(told)}
+        errors: dict[Clique, float] = {}
+        telling = TELLING_SHARE * Fraction(len(told), len(estimates))
+        asking = SELECTION_SHARE * Fraction(len(untold), len(estimates))
+        if told:
+            for each in measure_cliques(self._view, dict.fromkeys(told, 1.0), loss.share(telling)):
+                self._told.setdefault(each.clique, []).append(each)
+            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
+        if untold:
+            noisy = self._view.gaps(untold, loss.share(asking))
+            deviation = self._view.gap_deviation(len(noisy), loss.share(asking))
+            errors |= noisy if self.fitted else believed(noisy, deviation)
+        return errors, telling + asking
+
+    def _take(self, measured: list[Marginal]) -> None:
+        """Take in new measurements, and what was told before of the pairs that are measured now."""
+        held = {each.clique for each in (*self.joint, *measured)}
+        for pair in [pair for pair in self._told if pair in held]:
+            measured += self._told.pop(pair)
+        self.joint += completed(self._domain, [*self._columns.measurements, *self.joint], measured)
 
     def refit(self, *, quick: bool) -> Fit:
         """Fit the model to all that was measured, from where it is."""
@@ -118,16 +148,22 @@ class Learner:
         )
         return self.fitted
 
-    def _narrow(self, errors: Mapping[Clique, float]) -> None:
+    def _narrow(self, errors: Mapping[Clique, float], loss: Loss) -> None:
         """Keep the cliques that erred most, all where they are few, for the model may have spoiled what was
         right; and wanted triples of such pairs that cost no room."""
         most = ASKED_AGAIN * len(self._domain.names)
         ranked = sorted(errors, key=errors.__getitem__, reverse=True)
-        triples = [
+        triples: list[Clique] = [
             clique
             for clique in self._weights
-            if len(clique) == 3 and any(set(clique) <= set(node) for node in self._nodes)
+            if len(clique) == 3
+            and not signed_columns(self._domain, clique, loss)
+            and any(set(clique) <= set(node) for node in self._nodes)
         ]
+        triples += _triangles(
+            self._domain.names,
+            [m.clique for m in self.joint if signed_columns(self._domain, m.clique, loss) == m.clique],
+        )
 
         def error_of_pairs(clique: Clique) -> float:
             return sum(errors.get(pair, 0.0) for pair in itertools.combinations(clique, 2))
@@ -141,8 +177,21 @@ class Learner:
 
 def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
     """The pairs whose columns have a common neighbor along the edges: they cost a tree least room."""
+    near = _near(edges)
+    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
+
+
+def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
+    """The triples whose three pairs are among these cliques."""
+    pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
+    near = _near(pairs)
+    found = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
+    return [tuple(name for name in names if name in each) for each in found]
+
+
+def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:
     near: dict[str, set[str]] = {}
     for a, b in edges:
         near.setdefault(a, set()).add(b)
         near.setdefault(b, set()).add(a)
-    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
+    return near

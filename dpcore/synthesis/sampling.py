@@ -35,17 +35,22 @@ def sample_cells(parents: Integers, table: Values, rng: np.random.Generator) -> 
     weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1.0)
     reached: Values = np.cumsum(weights, axis=1)
     reached /= reached[:, -1:]
-    group_sizes = np.bincount(parents, minlength=lines)
     shuffled = rng.permutation(len(parents))
-    order = shuffled[np.argsort(parents[shuffled], kind="stable")]
-    sorted_parents = parents[order]
     offsets: Values = rng.random(size=(lines,))
+    drawn = np.empty(len(parents), dtype=np.int64)
+    if lines == 1:
+        goals = np.minimum((np.arange(len(parents)) + offsets) / max(1, len(parents)), 1 - 1e-9)
+        drawn[shuffled] = np.searchsorted(reached[0], goals, side="right").clip(max=cells - 1)
+        return drawn
+    group_sizes = np.bincount(parents, minlength=lines)
+    small = parents.astype(np.min_scalar_type(lines))  # numpy sorts few bytes in linear time
+    order = shuffled[np.argsort(small[shuffled], kind="stable")]
+    sorted_parents = parents[order]
     first = np.cumsum(group_sizes) - group_sizes
     rank = np.arange(len(parents)) - first[sorted_parents]
     place = (rank + offsets[sorted_parents]) / group_sizes[sorted_parents]
     goals = sorted_parents + np.minimum(place, 1 - 1e-9)
     flat = (reached + np.arange(lines)[:, None]).ravel()
     found = np.searchsorted(flat, goals, side="right") - sorted_parents * cells
-    drawn = np.empty(len(parents), dtype=np.int64)
     drawn[order] = np.clip(found, 0, cells - 1)
     return drawn

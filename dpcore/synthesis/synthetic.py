@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.consistency import stored_marginal
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping
@@ -198,7 +199,7 @@ class SyntheticModel:
             grouping=Grouping.from_dict(fields["grouping"]),
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
-            measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
+            measurements=tuple(stored_marginal(each) for each in fields["measurements"]),
             losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
         )
 

@@ -6,8 +6,9 @@ present error e_c, where for Gaussian noise (loss rho) h = 1/2 and u = m / sqrt(
 weights w the sum of w_c * error is smallest when a_c is proportional to z_c = (w_c s_c)^(1 / (1 + h)), and is
 then u * (sum z)^(1 + h) * a^(-h). So cliques are taken in the order of w e / z while the gain rises.
 
-Cliques that were chosen are then joined where one larger table tells them all better: of binary
-columns four together instead of their six pairs, which also says how more than two columns hang together.
+Under Laplace noise cliques that were chosen are then joined where one larger table tells them all better:
+of binary columns four together instead of their six pairs. Under Gaussian noise joining gains only where
+columns are binary, and there differences (`contrasts`) gain more.
 
 Source: the optimal split is the known one of weighted marginals; the greedy choice is that of SWIFT
 (Google dpsynth, 2026). Ours counts room by the junction tree itself.
@@ -24,6 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.contrasts import noisy_cells
 from dpcore.synthesis.graph.junction_tree import Room, clique_of, mask_of
 
 LEFT_NOISE = 0.5
@@ -136,7 +138,7 @@ def choose(
     kept = Room(domain, limit, nodes)
     most = 0.0
     alone = LEFT_NOISE * expected_error(1, loss, rows)
-    worth = [clique for clique, error in errors.items() if error > alone * domain.cells(clique)]
+    worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
     for power in SIZE_POWERS:
         density = {
             clique: weights[clique] * errors[clique] / float(domain.cells(clique)) ** power
@@ -153,8 +155,9 @@ def choose(
             most, best, kept = gain, parts, room
     if not best:
         return best, tuple(nodes)
-    best = join(domain, best, weights, kept, _power(loss))
-    kept.keep([*nodes, *best])
+    if isinstance(loss, PureDP):
+        best = join(domain, best, weights, kept, _power(loss))
+        kept.keep([*nodes, *best])
     return best, kept.cliques
 
 
@@ -211,7 +214,9 @@ def _affordable(
     """The gain of measuring the best of the candidates, and their parts of the loss."""
     power = _power(loss)
     unit = LEFT_NOISE * expected_error(1, loss, rows)
-    z = {clique: (weights[clique] * domain.cells(clique)) ** (1 / power) for clique in candidates}
+    z = {
+        clique: (weights[clique] * noisy_cells(domain, clique, loss)) ** (1 / power) for clique in candidates
+    }
     chosen: list[Clique] = []
     gain = removed = spread = 0.0
     for clique in sorted(z, key=lambda each: weights[each] * errors[each] / z[each], reverse=True):

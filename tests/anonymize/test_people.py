@@ -18,7 +18,7 @@ from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.partition.microaggregation import microaggregate
 from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
-from dpcore.errors import InfeasibleError, LimitError
+from dpcore.errors import InfeasibleError, LimitError, SchemaError
 from dpcore.evaluation.audit import Audit
 from dpcore.evaluation.trial import Trial
 from dpcore.tables.rows import Microdata
@@ -209,3 +209,68 @@ def test_methods_say_what_they_need() -> None:
     assert needs == {"full-domain", "local recoding"}
     assert [name for name, method in METHODS.items() if method.suppresses] == ["full-domain"]
     assert [name for name, method in METHODS.items() if method.cuts_freely] == ["local recoding", "mondrian"]
+
+
+def homes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Every three patients live together; one family shares all that others may know."""
+    codes = pd.factorize(frame[WHOSE], sort=True)[0]
+    frame = frame.assign(home=codes // 3, cost=frame["cost"].fillna(0))
+    family = frame["home"].isin([0, 1])
+    return frame.assign(
+        zip=frame["zip"].mask(family, "99999"), birth_date=frame["birth_date"].mask(family, "1950-01-01")
+    )
+
+
+@pytest.mark.parametrize("method", ["full-domain", "local recoding", "mondrian", "microaggregation"])
+def test_groups_count_households(hospital: pd.DataFrame, method: str) -> None:
+    """A group of five people of one family is found with any of them, and was called 5-anonymous."""
+    frame = homes(hospital)
+    plan = plan_for(frame, household="home", method=method)
+    if method == "microaggregation":
+        roles = dict.fromkeys(frame.columns, "insensitive") | {"cost": "quasi-identifier"}
+        plan = plan_for(frame, household="home", method=method, roles=roles, hierarchies={})
+    assert plan.counts == "households"
+    made = apply(frame, plan)
+    assert "home" not in made.columns
+    assert WHOSE not in made.columns
+    known = list(plan.quasi_identifiers)
+    groups = frame.loc[made.index, "home"].groupby([made[name] for name in known])
+    assert int(groups.nunique().min()) >= 5
+    unit = dp.PrivacyUnit(max_rows=5, id_column=WHOSE)
+    schema = dp.Schema(columns=(dp.Categorical("sex", categories=("F", "M")),), unit=unit)
+    report = Trial(plan=plan).compute(Microdata(frame), schema)
+    assert report.after.risk.people == frame["home"].nunique() or report.quality.suppressed
+    assert report.quality.k >= 5
+    if method == "mondrian":  # the household is dropped: nobody is unique by it
+        without = {name: role for name, role in plan.roles.items() if name != "home"}
+        other = Trial(plan=replace(plan, roles=without)).compute(Microdata(frame), schema)
+        assert report.after.with_others == other.after.with_others
+
+
+def test_the_curator_keeps_the_household_and_says_so(hospital: pd.DataFrame) -> None:
+    """The id column of the schema took the household's place, or the table said that it counts people."""
+    frame = homes(hospital)
+    schema = dp.Schema(
+        columns=(dp.Categorical("department", categories=("none",), other=True),),
+        unit=dp.PrivacyUnit(max_rows=20, id_column=WHOSE),
+    )
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    made = curator.anonymize(plan_for(frame, household="home", person=None))
+    assert made.guarantee.unit == "households"
+    assert Plan.from_json(made.plan).household == "home"
+    assert "home" not in made.table.frame
+
+
+def test_households_that_make_no_sense_are_refused(hospital: pd.DataFrame) -> None:
+    """A person of two households would be two of the k."""
+    frame = homes(hospital)
+    with pytest.raises(SchemaError, match="two households"):
+        apply(frame.assign(home=range(len(frame))), plan_for(frame, household="home"))
+    with pytest.raises(SchemaError, match="cannot be the household"):
+        apply(frame, plan_for(frame, household=WHOSE))
+    with pytest.raises(SchemaError, match="quasi-identifier at once"):
+        plan_for(frame, household="zip")
+    with pytest.raises(SchemaError, match="no column"):
+        apply(frame, plan_for(frame, household="house"))
+    with pytest.raises(InfeasibleError, match="households"):
+        apply(frame.assign(home=1), plan_for(frame, household="home"))

@@ -187,8 +187,8 @@ def test_models_a_method_cannot_check_are_refused() -> None:
     for model in (KMap(k=2), DeltaPresence(lowest=0, highest=1)):
         with pytest.raises(ParameterError, match="full-domain"):
             recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"))
-    with pytest.raises(ParameterError, match="microaggregation does not check"):
-        recoded(frame, plan_for(frame, method="microaggregation"))
+        with pytest.raises(ParameterError, match="microaggregation does not check"):
+            recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="microaggregation"))
 
 
 def test_microaggregation_through_a_plan() -> None:
@@ -237,6 +237,17 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         apply(frame.head(3), plan_for(frame))
     with pytest.raises(SchemaError, match="true and false"):
         apply(frame, plan_for(frame, subset="age", models=(KMap(k=2),)))
+
+
+@pytest.mark.parametrize("words", [(True, False), (1, 0), ("True", "False"), ("ja", "nein"), ("YES", "no")])
+def test_the_rows_to_be_published_are_marked_in_words(words: tuple[object, object]) -> None:
+    """A file has texts: no table that was uploaded could be taken out of its population (k-map)."""
+    frame = people()
+    marks = [words[place % 2] for place in range(len(frame))]
+    made = apply(frame.assign(mine=marks), plan_for(frame, subset="mine", models=(KMap(k=2),)))
+    assert made.index.tolist() == frame.index[::2].tolist()
+    with pytest.raises(SchemaError, match="true and false only"):
+        apply(frame.assign(mine=["maybe", *marks[1:]]), plan_for(frame, subset="mine"))
 
 
 def test_nodes_that_do_not_hold_are_refused() -> None:

@@ -20,6 +20,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
         "anonymize.hierarchies.hierarchy": {"str(series.name)"},
         "anonymize.hierarchies.suggest": {"str(series.name)"},
+        "anonymize.streamed": {"str(values.name)"},
         "io.workbooks": {"str(name)", "repr(sheet)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "io.checks": {"repr(name if len(name) <= 60 else name[:59] + '…')"},
@@ -51,6 +52,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     },
     "arguments, and errors of libraries": {
         "accounting.loss": {"str(value)"},
+        "evaluation.outcome": {"map(str, self.plan.models)"},
         "evaluation.private": {"str(self.way)"},
         "evaluation.marginal_error": {"map(str, self.ways)"},
         "evaluation.range_queries": {"datetime.date.fromisoformat(bound).isoformat()"},
@@ -58,17 +60,18 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
         "mechanisms.measurer": {"str(order)"},
+        "release": {"map(str, models)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
         "accounting.events": {"str(self.delta)"},
         "accounting.ledger": {"datetime.now(UTC).isoformat(timespec='seconds')"},
         "accounting.loss": {"str(getattr(loss, name))"},
-        "anonymize.methods": {"str(model)"},
         "curator": {
             *("str(spend.amount)", "map(str, plan.models)"),
             *("datetime.now(UTC).isoformat(timespec='seconds')",),
         },
         "evaluation.attacks.singling_out": {"str(rng.choice(hows))"},
+        "evaluation.outcome": {"map(str, self.plan.models)"},
         "evaluation.trial": {"map(str, self.plan.models)"},
         "io.lines": {"str(place)"},
         "local.question": {"str(self.epsilon)"},

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,15 +15,33 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
+from dpcore.anonymize import KAnonymity, Plan
+from dpcore.anonymize.hierarchies.suggest import suggest_together
+from dpcore.anonymize.methods import METHODS
+from dpcore.engines import parquet as parquet_module
 from dpcore.engines import streamed as streamed_module
 from dpcore.engines.batch import Batch
-from dpcore.engines.duck import DuckDBEngine
+from dpcore.engines.coded import Coded, NoRoomError
+from dpcore.engines.duck import DuckDBEngine, look
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Counting, Digesting, Summing
-from dpcore.evaluation import Audit
+from dpcore.evaluation import (
+    Audit,
+    DistancesOf,
+    DistributionsOf,
+    OnFirstRows,
+    RangeErrorsOf,
+    Similarity,
+    first_rows,
+)
 from dpcore.evaluation.proposals import RolesOf
+from dpcore.io.folder import write_mixed
+from dpcore.schema.domain import Clique
+from dpcore.tables.counts import Counts
+from dpcore.tables.rows import PublicTable
 from dpcore.tables.sums import GRID
 
 KEY = b"k" * 32
@@ -282,5 +302,178 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
             assert dataclasses.asdict(found.risk) == pytest.approx(dataclasses.asdict(expected.risk))
         else:
             assert getattr(found, name) == getattr(expected, name)
-    with pytest.raises(dp.LimitError, match="more than 399 rows"):
-        curator.evaluate(RolesOf())
+    asked = DistributionsOf(other=PublicTable(FRAME))
+    expected_shares, shares = whole.evaluate(asked).content, curator.evaluate(asked).content  # from counts
+    for one, other in zip(expected_shares, shares, strict=True):
+        assert (one.original == other.original).all()
+        assert one.rows == other.rows
+    ranges = RangeErrorsOf(source=PublicTable(FRAME), column="age", named=((0, 3),))
+    assert curator.evaluate(ranges).content == whole.evaluate(ranges).content
+    (farthest, *_), pairs = (
+        [
+            each
+            for each in curator.evaluate(DistancesOf(other=PublicTable(FRAME))).content
+            if len(each.columns) == n
+        ]
+        for n in (1, 2)
+    )
+    assert farthest.share == pytest.approx(max(each.distance for each in shares))
+    assert [each.columns for each in pairs] == [("age", "sex")]
+    assert pairs[0].share >= farthest.share
+    with pytest.raises(dp.RowsError, match="more than 399 rows"):
+        curator.evaluate(Similarity(release=PublicTable(FRAME)))
+    monkeypatch.setattr(first_rows, "FIRST", 100)
+    about_some = OnFirstRows(Similarity(release=PublicTable(FRAME)))
+    assert curator.evaluate(about_some).content.columns
+    assert {each.column for each in curator.evaluate(RolesOf()).content} == {"age", "sex"}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_of_a_folder_must_agree_in_duckdb(tmp_path: Path, kind: str) -> None:
+    """DuckDB leaves out columns that the first file lacks, and casts the others to its types."""
+    for number, other in enumerate((FRAME.assign(more=1), FRAME[["age"]], FRAME.assign(age=0.5))):
+        place = tmp_path / str(number)
+        place.mkdir()
+        for name, frame in (("a", FRAME), ("b", other)):
+            write = frame.to_parquet if kind == "parquet" else frame.to_csv
+            write(place / f"{name}.{kind}", index=False)
+        if kind == "csv" and number == 2:  # texts are texts
+            continue
+        with pytest.raises(dp.SchemaError, match="disagree about the column"):
+            duckdb(kind=kind, location=str(place))
+
+
+def test_files_that_may_not_be_read_for_anybody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may read everything, so that the test above is left out there; the place is in no message."""
+
+    def refused(*words: object, **named: object) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(pq, "ParquetFile", refused)
+    with pytest.raises(dp.ReadError, match=r"\(PermissionError\)") as error:
+        ParquetEngine(folder, SCHEMA, key=KEY)
+    assert str(folder) not in str(error.value)
+
+
+def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
+    """A query that takes hours would keep a page, and the server's memory, until somebody restarts it."""
+    place = tmp_path / "a.csv"
+    place.write_text("age,sex\n1,F\n")
+    told: list[int] = []
+
+    class Gone(Exception):
+        pass
+
+    def leave(rows: int) -> None:
+        told.append(rows)
+        raise Gone
+
+    slow = "SELECT sum(range)::INT % 10 AS age, 'F' AS sex FROM range(1000000000000)"
+    pytest.importorskip("duckdb")
+    source = DuckDBSource(kind="csv", location=str(place), query=slow)
+    for ask in (lambda: DuckDBEngine(source, SCHEMA, key=KEY, on_rows=leave), lambda: look(source, 5, leave)):
+        with pytest.raises(Gone):
+            ask()
+    assert told == [0, 0]
+
+
+def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk would keep a table from being opened that needs none; or half of the cells would count."""
+    expected = ParquetEngine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
+
+    def full(self: Coded, data: bytes) -> None:
+        if self.blocks:
+            raise NoRoomError
+
+    monkeypatch.setattr(Coded, "_write", full)
+    engine = ParquetEngine(folder, SCHEMA, key=KEY)
+    assert (engine.counts([("age", "sex")])[0].values == expected).all()
+    monkeypatch.undo()
+    monkeypatch.setattr(parquet_module, "MOST_BYTES", 799)
+    assert (ParquetEngine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values == expected).all()
+
+
+def test_what_a_run_has_counted_is_not_counted_again() -> None:
+    """A recipe that asks round by round reads a large table each time; or is told of other cells."""
+    asked: list[int] = []
+    engine = FrameEngine(FRAME, SCHEMA, key=KEY)
+
+    def counts(cliques: Sequence[Clique], *, groups: Any = None) -> list[Counts]:
+        asked.append(len(cliques))
+        return engine.counts(cliques, groups=groups)
+
+    remembered = Remembered(counts)
+    halves = {"age": np.arange(10) // 2}
+    for groups in ({}, halves, {"age": np.arange(10) // 5}, {"age": np.arange(10)[::-1].copy()}):
+        for cliques in ([("age",), ("sex",)], [("sex", "age"), ("age",)], [("sex",)]):
+            pairs = zip(
+                remembered(cliques, groups=groups), engine.counts(cliques, groups=groups), strict=True
+            )
+            assert all(a.clique == b.clique and (a.values == b.values).all() for a, b in pairs)
+    assert asked == [2, 1] + [1, 1] * 3
+
+
+def mixed(place: Path, frames: Sequence[pd.DataFrame]) -> int:
+    return write_mixed(
+        lambda take: [take(each) for each in frames] and None, place, rows=sum(map(len, frames))
+    )
+
+
+def test_a_written_table_does_not_follow_the_source(tmp_path: Path) -> None:
+    """Whoever knows where somebody was in the source would find them at the same place again."""
+    frame = pd.DataFrame({"place": np.arange(4000)})
+    assert mixed(tmp_path / "out", [frame[:1500], frame[1500:]]) == 4000
+    places = pd.read_parquet(tmp_path / "out")["place"].to_numpy()
+    assert sorted(places) == list(range(4000))
+    assert abs(np.corrcoef(places, np.arange(4000))[0, 1]) < 5 / np.sqrt(4000)
+
+
+def test_a_disk_that_is_full_leaves_no_half_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a table under its final name would be taken for the table; a hidden half fills the disk."""
+
+    def full(*words: object, **named: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for broken in ("pyarrow.ipc.RecordBatchStreamWriter.write_table", "pyarrow.parquet.write_table"):
+        with monkeypatch.context() as patched:
+            patched.setattr(broken, full)
+            with pytest.raises(dp.ParameterError, match="could not be written"):
+                mixed(tmp_path / "out", [FRAME])
+        assert not list(tmp_path.iterdir())
+
+
+def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """A plan on a large source would end the server, or publish other rows than the same plan in memory."""
+    plan = Plan(
+        roles={"age": "quasi-identifier", "sex": "sensitive"},
+        hierarchies=suggest_together(FRAME, ["age"]),
+        models=(KAnonymity(k=41),),
+    )
+    tables = []
+    for most in (400, 399):
+        monkeypatch.setattr(streamed_module, "MOST_ROWS", most)
+        ledger = dp.MemoryLedger()
+        curator = dp.Curator.open(
+            opened("parquet", folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger, identity="visits"
+        )
+        assert curator.anonymize_to(tmp_path / str(most), plan) == 400
+        tables.append(pq.read_table(tmp_path / str(most)))
+        assert [line.state for line in curator.lines()][-1] == "outside"
+    counts = [table.to_pandas().value_counts().to_dict() for table in tables]
+    assert counts[0] == counts[1]
+    assert tables[0].schema.metadata == tables[1].schema.metadata
+    with pytest.raises(dp.RowsError, match="mondrian needs all rows"):
+        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, method=METHODS["mondrian"]))
+    with pytest.raises(dp.InfeasibleError, match="above the number of rows"):
+        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, models=(KAnonymity(k=401),)))
+
+    def gone(rows: int) -> None:
+        if rows:
+            raise dp.ReadError("the source is gone", remedy="look for it")
+
+    engine = curator._engine
+    assert isinstance(engine, ParquetEngine)
+    engine._on_rows = gone
+    with pytest.raises(dp.ReadError, match="is gone"):
+        curator.anonymize_to(tmp_path / "other", plan)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["399", "400", "table"]

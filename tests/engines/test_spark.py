@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,33 @@ def test_a_source_that_fails_ends_the_run_and_keeps_the_charge(tmp_path: Path) -
     assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
 
 
+def test_work_that_nobody_wants_any_more_ends() -> None:
+    """A query of hours on a cluster would go on after the page was closed; the next one must be whole."""
+
+    def slow(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            time.sleep(60)
+            yield batch
+
+    class Gone(Exception):
+        pass
+
+    def leave(rows: int) -> None:
+        if time.monotonic() > began + 1:
+            raise Gone
+
+    rows = spark_session().range(0, 4, 1, 2).mapInArrow(slow, "id bigint").selectExpr("id AS age")
+    began = time.monotonic()
+    with pytest.raises(Gone):
+        SparkEngine(rows, SCHEMA, key=KEY, on_rows=leave)
+    assert time.monotonic() < began + 50
+    assert SparkEngine(spark_session().sql("SELECT 3 AS age"), SCHEMA, key=KEY).counts([()])[0].values == 1
+
+
 def test_a_struct_is_refused() -> None:
-    """A nested value has no canonical text."""
+    """A nested value has no canonical text; a table without rows has no account worth opening."""
+    with pytest.raises(dp.SchemaError, match="has no rows"):
+        SparkEngine(spark_session().sql("SELECT 1 AS age WHERE false"), SCHEMA, key=KEY)
     nested = spark_session().sql("SELECT 1 AS age, struct(1 AS a) AS s")
     with pytest.raises(dp.SchemaError, match="'s' holds values"):
         SparkEngine(nested, SCHEMA, key=KEY)

@@ -180,3 +180,20 @@ def test_an_audit_of_a_source_on_file_leaves_a_line(app: Tab, tmp_path, monkeypa
     assert dataset == "source Visits"
     lines = app.curator.lines()[before:]
     assert any(line.content.get("evaluation") == "re-identification risk" for line in lines)
+
+
+def test_the_risk_of_each_row(app: Tab) -> None:
+    """Nobody could say which rows are easy to find, by which columns, and what a sample changes."""
+    app.open(people(home=[f"h{i // 2}" for i in range(300)], weight=[20, 30, 40] * 100)).go("audit")
+    app.set("multiselect", KNOWN, ["age", "sex", "zip"]).set("toggle", "Work it out", True)
+    assert app.errors == ""
+    assert "Unique by one or two columns alone" in app.text
+    assert "age is in the sets" in app.text
+    assert any(each.label == "Risk of each row (CSV, private)" for each in app.at.get("download_button"))
+    app.set("selectbox", "Sampling weights", "weight").set("selectbox", "Who lives together", "home")
+    assert app.errors == ""
+    assert "stands for 9,000 people" in app.text
+    assert "no guarantee of k\\-anonymity" in app.text or "no guarantee of k-anonymity" in app.text
+    assert "among 150 households" in app.text
+    app.set("selectbox", "Sampling weights", "diagnosis")
+    assert "sampling weight is a number above 0" in app.errors

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import CSV, Tab
+from workbench import reading
 from workbench.store.settings import read_settings
 from workbench.ui import file_view
 from workbench.upload import source_view
@@ -64,13 +65,16 @@ def test_step_leads_to_its_kind_of_release(opened):
 
 def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
     """The file would stay in memory beside the table, or be read in silence for half a minute (D17)."""
-    said = []
-    spinner = file_view.st.spinner
+    titles, shares, bar, percent = [], [], file_view.st.progress, file_view.percent
     monkeypatch.setattr(
-        file_view.st, "spinner", lambda words, **options: said.append(words) or spinner(words, **options)
+        file_view.st, "progress", lambda share, text: titles.append(text) or bar(share, text=text)
     )
+    monkeypatch.setattr(file_view, "percent", lambda share: shares.append(share) or percent(share))
     app.upload(CSV)
-    assert any(words.replace("\\", "").startswith("Reading people.csv") for words in said)
+    assert titles[0].replace("\\", "").startswith("Reading people.csv")
+    assert len(shares) >= len(reading.STAGES)
+    assert shares == sorted(shares)
+    assert [each.label for each in app.at.button].count("Stop") == 0, "it would stay after the reading"
     assert "200 rows and 3 columns" in app.text
     assert app.session.uploads == 1
     assert "upload-0" not in app.at.session_state

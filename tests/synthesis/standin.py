@@ -13,6 +13,7 @@ from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.tables.counts import Counts, Marginal, aligned, project
+from dpcore.tables.sums import Entry, product
 
 NAMES = tuple("abcdefgh")
 
@@ -42,7 +43,20 @@ class Table:
         return np.bincount(flat, minlength=cells).astype(np.int64).reshape(shape)
 
     def measurer(self, loss: Loss, rows: int = 1) -> Measurer:
-        return Measurer(self, domain=self.domain, loss=loss, rows=rows)
+        return Measurer(self, domain=self.domain, loss=loss, rows=rows, sums=self.sums)
+
+    def sums(self, by: Clique, entries: Sequence[Entry]) -> np.ndarray:
+        self.read.append(tuple(tuple(dict.fromkeys((*by, *entry))) for entry in entries))
+        rows = len(next(iter(self.codes.values())))
+        line = np.zeros(rows, dtype=np.int64)
+        for name in by:
+            line = line * self.domain.size(name) + self.codes[name]
+        found = np.zeros((self.domain.cells(by), len(entries)), dtype=np.int64)
+        for i, entry in enumerate(entries):
+            np.add.at(
+                found[:, i], line, product([each[self.codes[name]] for name, each in entry.items()], rows)
+            )
+        return found
 
 
 def random_domain(rng: np.random.Generator, columns: int, most: int = 5) -> Domain:

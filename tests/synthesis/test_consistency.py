@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Clique, Domain
-from dpcore.synthesis.consistency import consistent, consistent_variances
+from dpcore.synthesis.consistency import Contrast, consistent, consistent_variances
 from dpcore.tables.counts import Marginal
 from tests.statistical import laws
 
@@ -124,3 +124,58 @@ def test_too_many_shared_columns_are_refused() -> None:
     ]
     with pytest.raises(dp.LimitError, match="share 13 columns"):
         consistent(domain, marginals)
+
+
+def contrast(domain: Domain, clique: Clique, signed: Clique, sums: np.ndarray, variance: float) -> Contrast:
+    """Differences along `signed`, as a table of which only these count."""
+    values = sums / 2 ** len(signed)
+    for _ in signed:
+        values = np.multiply.outer(values, np.array([1.0, -1.0]))
+    return Contrast(
+        clique=clique,
+        values=values,
+        variance=variance / 4 ** len(signed),
+        noise="gaussian",
+        signed=signed,
+        own=variance / 2 ** len(signed),
+    )
+
+
+def test_differences_agree_with_tables_as_least_squares_say() -> None:
+    """A difference taken for a whole table would add noise to what it never measured, or hide its own."""
+    domain = Domain(names=("a", "b", "c"), sizes=(2, 2, 3))
+    rng = np.random.default_rng(8)
+    sign = np.array([[1.0, -1.0]])
+    whole = [(), ("b",), ("c",), ("a", "c")]
+    tables = [
+        Marginal(clique=c, values=rng.normal(9, 3, domain.shape(c)), variance=1.0 + i, noise="gaussian")
+        for i, c in enumerate(whole)
+    ]
+    differences = [(("a",), ("a",), 3.0), (("a", "b"), ("a", "b"), 2.0), (("c", "a"), ("a",), 5.0)]
+    rows, seen, variances = [], [], []
+    for each in tables:
+        rows.append(summing(domain, each.clique))
+        seen.append(each.values.ravel())
+        variances += [each.variance] * each.values.size
+    for clique, signed, variance in differences:
+        by = tuple(name for name in clique if name not in signed)
+        drawn = rng.normal(2, 3, domain.shape(by))
+        tables.append(contrast(domain, clique, signed, drawn, variance))
+        summed = np.eye(1)
+        for name in clique:
+            summed = np.kron(summed, sign if name in signed else np.eye(domain.size(name)))
+        rows.append(summed @ summing(domain, clique))
+        seen.append(drawn.ravel())
+        variances += [variance] * drawn.size
+    stacked, weights = np.vstack(rows), 1 / np.array(variances)
+    best = np.linalg.lstsq(stacked * np.sqrt(weights)[:, None], np.concatenate(seen) * np.sqrt(weights))[0]
+    inverse = np.linalg.pinv(stacked.T @ (stacked * weights[:, None]), rcond=1e-12)
+    for each, agreed in zip(tables, consistent(domain, tables), strict=True):
+        matrix = summing(domain, each.clique)
+        np.testing.assert_allclose(agreed.values.ravel(), matrix @ best, atol=1e-8)
+        np.testing.assert_allclose(agreed.variance, np.diag(matrix @ inverse @ matrix.T), atol=1e-8)
+    # the twin: differences taken for tables
+    plain = [Marginal(clique=t.clique, values=t.values, variance=t.variance, noise=t.noise) for t in tables]
+    assert not np.allclose(
+        consistent(domain, plain)[4].values.ravel(), summing(domain, ("a",)) @ best, atol=1e-2
+    )

@@ -10,6 +10,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.contrasts import noisy_cells
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.workload import LEFT_NOISE, believed, choose, expected_error, join
 
@@ -77,7 +78,7 @@ def test_everything_worth_its_noise_is_tried_for_room() -> None:
 
     tables = chosen({pair: 1000.0 + i for i, pair in enumerate(pairs)})
     assert all(any(set(pair) <= set(table) for table in tables) for pair in pairs)
-    noise = LEFT_NOISE * expected_error(4, loss, 1)
+    noise = LEFT_NOISE * expected_error(1, loss, 1) * noisy_cells(domain, pairs[0], loss)
     assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [pairs[0]]
 
 

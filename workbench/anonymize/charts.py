@@ -20,17 +20,18 @@ def ringed(drawn: Chart, here: pd.DataFrame) -> Chart:
 
 
 def frontier(frame: pd.DataFrame) -> Chart:
-    """Information loss against k, one line per suppression limit; a click on a point selects it.
+    """Information loss against k, one line per suppression limit; a click on a point selects its k and, as
+    `share`, its limit.
 
     Where several limits bring the same loss, the smallest of them has the point: nothing is gained by the
     others, and a point below another could not be clicked (D29).
     """
     altair, chart = drawing(frame)
+    shown = frame.drop(columns="share")
     limits = list(frame["limit"].unique())
-    places = frame["limit"].map(limits.index)
-    seen = frame.assign(place=places, near=frame["loss"].round(3)).sort_values("place")
+    seen = frame.assign(near=frame["loss"].round(3)).sort_values("share")
     seen = seen.drop_duplicates(["k", "near"])
-    chosen = altair.selection_point(name="chosen", fields=["k", "limit"], on="click")
+    chosen = altair.selection_point(name="chosen", fields=["k", "share"], on="click")
     title = _("suppressed, at most")
     base = chart.encode(
         x=altair.X(
@@ -40,17 +41,17 @@ def frontier(frame: pd.DataFrame) -> Chart:
         color=altair.Color(
             "limit:N", title=title, scale=altair.Scale(domain=limits, range=SERIES[: len(limits)])
         ),
-        tooltip=tips_of(frame),
+        tooltip=tips_of(shown),
     )
     line = base.mark_line(opacity=0.6)
     points = (
-        base.properties(data=seen.drop(columns=["place", "near"]))
+        base.properties(data=seen.drop(columns="near"))
         .mark_point(filled=True, size=120)
         .encode(shape=altair.Shape("limit:N", title=title, scale=altair.Scale(domain=limits)))
         .add_params(chosen)
     )
     alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
-    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(frame))
+    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(shown))
 
 
 def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:

@@ -102,11 +102,37 @@ def ask(curator: Curator, current: Work) -> Demands:
             key="anonymize-suppressed",
             persist_state="session",
         )
+        household = _household(curator, current)
         metric = _metric(current)
         subset, presence = _population(current)
     return Demands(
-        k=k, limit=limit, models=(*models, *presence), metric=metric, suppressed=suppressed, subset=subset
+        k=k,
+        limit=limit,
+        models=(*models, *presence),
+        metric=metric,
+        suppressed=suppressed,
+        subset=subset,
+        household=household,
     )
+
+
+def _household(curator: Curator, current: Work) -> str | None:
+    """The column that says who lives together, where groups are to count households."""
+    known = work.quasi_identifiers(current)
+    names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
+    column = st.selectbox(
+        _("Count households in place of people, by"),
+        names,
+        index=None,
+        key="anonymize-household",
+        help=_(
+            "Whoever finds one person of a household has found all of them, so five people of one family are "
+            "one of the k. The column is left out of the result. Sampling weights are no ground for a "
+            "smaller k: what they say of the population is an estimate."
+        ),
+        persist_state="session",
+    )
+    return column if column in names else None
 
 
 def _secrets(current: Work) -> tuple[PrivacyModel, ...]:

@@ -9,7 +9,7 @@ from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema.role import ROLES
-from workbench.anonymize import rules_view, work
+from workbench.anonymize import loaded, rules_view, work
 from workbench.anonymize.work import Work
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
@@ -100,15 +100,15 @@ def load_plan(current: Work) -> None:
         if file is None:
             return
         try:
-            work.load(current, file.getvalue().decode("utf-8-sig", errors="replace"))
+            loaded.load(current, file.getvalue().decode("utf-8-sig", errors="replace"))
         except DpcoreError as error:
             widgets.error_box(error)
             return
         st.rerun()
 
 
-def loaded_plan(current: Work, plan: Plan) -> None:
-    """What a loaded plan asks for, and the way back."""
+def loaded_plan(curator: Curator, current: Work, plan: Plan) -> None:
+    """What a loaded plan asks for, what it does not know of this table, and the way back."""
     st.markdown(_("**A plan made earlier**"))
     st.write(
         _("{models}, by {method}, {limit} suppressed at most.").format(
@@ -117,9 +117,21 @@ def loaded_plan(current: Work, plan: Plan) -> None:
             limit=limit_words(plan.limit),
         )
     )
+    unknown = loaded.new_values(curator, current, plan)
+    if unknown:
+        st.warning(
+            _(
+                "This table has values that the plan does not know, in {columns}. Nothing is published "
+                "before it says how they become coarser."
+            ).format(columns=plain(", ".join(unknown), at_most=200))
+        )
+        lines = [(name, value) for name, values in unknown.items() for value in values]
+        st.dataframe(pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True)
+        label = _("Take the levels suggested for this table in these columns")
+        st.button(label, on_click=loaded.take_suggested, args=(current, list(unknown)))
     if plan.node is not None:
-        st.button(_("Choose the levels anew"), on_click=work.choose_anew, args=(current,))
-    st.button(_("Put the plan aside"), on_click=work.put_aside, args=(current,))
+        st.button(_("Choose the levels anew"), on_click=loaded.choose_anew, args=(current,))
+    st.button(_("Put the plan aside"), on_click=loaded.put_aside, args=(current,))
 
 
 def _use(current: Work, name: str, grid: pd.DataFrame) -> None:

@@ -7,6 +7,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,10 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.outcome import Outcome, OutcomeReport
 from dpcore.evaluation.proposals import FrontierOf
 from dpcore.evaluation.trial import Trial, TrialReport
+from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import charts
 from workbench.anonymize.work import (
@@ -34,6 +37,7 @@ from workbench.anonymize.work import (
 )
 from workbench.apart import asking
 from workbench.apart.line import StoppedError
+from workbench.apart.listening import until
 from workbench.ui import widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
@@ -53,7 +57,8 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
         method, limits = FullDomain(), DRAWN_LIMITS
     elif not method.searches:
         method, limits = Mondrian(), ()
-    key = ("frontier", method.name, limits, current.version, plan.models[1:], str(plan.metric))
+    asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset)
+    key = ("frontier", method.name, limits, current.version, *asked_of)
     asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
         with _told(current, key) as tell:
@@ -121,7 +126,7 @@ def fails(current: Work, plan: Plan) -> bool:
 
 def _key(current: Work, plan: Plan) -> tuple[object, ...]:
     chosen = (plan.models, plan.limit, plan.method.name, str(plan.metric), plan.suppressed)
-    return ("trial", current.version, *chosen)
+    return ("trial", current.version, *chosen, plan.counted, plan.subset)
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -164,6 +169,14 @@ def make(curator: Curator, current: Work, plan: Plan) -> None:
         session.session().notices["anonymize"] = error
 
 
+def write(curator: Curator, plan: Plan, place: Path) -> int:
+    """Write the table as a folder; how many rows. It leaves a line in the ledger."""
+    wanted = until(session.unwanted())
+    with widgets.in_line():
+        chosen = asking.apart(plan, session.unwanted())
+        return curator.anonymize_to(place, chosen, lambda stage, share: wanted(0))
+
+
 def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
     """k against information loss, one line per suppression limit; a click chooses the point with the ring."""
     frame = pd.DataFrame(
@@ -171,6 +184,7 @@ def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
             {
                 "k": point.k,
                 "limit": limit_words(point.limit),
+                "share": point.limit,
                 "loss": point.score,
                 "levels": "-".join(map(str, point.node)),
                 "suppressed rows": point.suppressed,
@@ -180,7 +194,7 @@ def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
         ]
     )
     drawn = charts.frontier(frame)
-    here = frame[(frame["k"] == k) & (frame["limit"] == limit_words(limit))]
+    here = frame[(frame["k"] == k) & (frame["share"] == limit)]
     return drawn if here.empty else charts.ringed(drawn, here)
 
 
@@ -216,7 +230,7 @@ def sizes_chart(report: TrialReport) -> Chart:
     )
 
 
-def columns_table(report: TrialReport) -> pd.DataFrame:
+def columns_table(report: TrialReport | OutcomeReport) -> pd.DataFrame:
     """What each column lost; in full-domain generalization also its level, and a label of it."""
     lines = []
     for name, ncp in report.quality.column_ncp.items():
@@ -235,6 +249,17 @@ def columns_table(report: TrialReport) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def outcome(curator: Curator, made: AnonymizedTable) -> OutcomeReport:
+    """What is left to fear in the table that was made, once."""
+    plan = Plan.from_json(made.plan)
+    return widgets.once_in_line(curator, ("outcome", made.plan), lambda: Outcome(plan=plan))
+
+
+def versions(curator: Curator) -> int:
+    """How many different tables were anonymized from this one, this one among them."""
+    return len({line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content})
 
 
 def made_warnings(curator: Curator, current: Work) -> list[str]:
@@ -283,8 +308,7 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                 "they are."
             ).format(share=percent(report.after.with_others), whom=whom(report.plan))
         )
-    made = {line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content}
-    others = len(made) - (current.made is not None and current.made.plan == report.plan.to_json())
+    others = versions(curator) - (current.made is not None and current.made.plan == report.plan.to_json())
     if others:
         found.append(
             _(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Sequence
 
 import streamlit as st
@@ -16,14 +15,14 @@ from dpcore.evaluation.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands, outcomes, work
+from workbench.anonymize import demands, document, outcomes, work
 from workbench.anonymize.work import Work
 from workbench.report import of_table
-from workbench.ui import examples, widgets
+from workbench.ui import examples, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
-from workbench.ui.wording import limit_words, number, percent, plain
+from workbench.ui.wording import number, percent, plain
 
 
 def frontier(curator: Curator, current: Work, plan: Plan) -> None:
@@ -48,7 +47,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         widgets.show_clickable(chart, clicked, choose)
         st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
         with st.expander(_("The same as a table")):
-            st.dataframe(chart.table, hide_index=True)
+            widgets.show_table(chart.table)
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
             _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
@@ -60,7 +59,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
 def _choose(chart: session.Selection, method: str) -> None:
     for point in chart.points():
         demands.K.put(int(point["k"]))
-        demands.LIMIT.put(next(each for each in work.LIMITS if limit_words(each) == point["limit"]))
+        demands.LIMIT.put(float(point["share"]))
         demands.METHOD.put(method)
 
 
@@ -146,6 +145,31 @@ def _figures(report: TrialReport) -> None:
     )
 
 
+def report(curator: Curator, made: AnonymizedTable, warnings: Sequence[str]) -> None:
+    """What is recommended for the table that was made, and the report to sign."""
+    try:
+        with st.spinner(_("Looking at what is left to fear")):
+            found = outcomes.outcome(curator, made)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    said, reasons = document.recommendation(found, outcomes.versions(curator))
+    with st.container(border=True):
+        st.markdown(f"**{said}** {plain(' '.join(reasons), at_most=800)}")
+        st.download_button(
+            _("Report to sign (HTML, internal)"),
+            lambda: document.to_html(curator, found, warnings),
+            file_name(curator.name, "residual risk internal", "html"),
+            "text/html",
+            on_click="ignore",
+            icon=":material/signature:",
+            help=_(
+                "For a data protection officer: what was done, what is left of singling out, linkability and "
+                "inference with figures of this very table, and a place for names. It holds no row."
+            ),
+        )
+
+
 def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
     """The table that was made, with its plan, and as a page that says what it does not promise.
 
@@ -169,7 +193,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
         )
         st.download_button(
             "Parquet",
-            lambda: to_parquet(made.table, {"guarantee": json.dumps(made.guarantee.to_dict())}),
+            lambda: to_parquet(made.table, made.guarantee.as_metadata()),
             file_name(name, f"anonymized {models}", "parquet"),
             on_click="ignore",
             icon=":material/download:",
@@ -196,9 +220,22 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
             st.switch_page("pages/links.py")
 
 
+def write(curator: Curator, current: Work, plan: Plan) -> None:
+    """The same table of any size, where the settings name a place for it."""
+    folder_view.offer(
+        _("Write it as a folder of Parquet"),
+        file_name(curator.name, f"anonymized {' '.join(map(str, plan.models))}", "parquet").removesuffix(
+            ".parquet"
+        ),
+        lambda place: outcomes.write(curator, plan, place),
+        key="anonymized",
+    )
+
+
 def guided_example() -> None:
     """The small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
+        st.caption(_(examples.BOOK))
         for step in examples.STEPS:
             st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.table))
             left, right = st.columns([2, 3])

@@ -17,7 +17,7 @@ from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method,
 from dpcore.anonymize.models import PrivacyModel
 from dpcore.anonymize.plan import Plan, Suppressed
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, SchemaError
+from dpcore.errors import DpcoreError
 from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.io.encoding import decode
 from dpcore.release import AnonymizedTable
@@ -34,6 +34,7 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
+WHOM = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
 METHOD_NAMES = Words(
     {
         "full-domain": N_("full-domain"),
@@ -59,6 +60,7 @@ class Demands:
     Attributes:
         models: beside k.
         subset: a column of true and false that marks the rows to be published out of a population.
+        household: a column that says who lives together: groups count households.
     """
 
     k: int
@@ -67,6 +69,7 @@ class Demands:
     metric: Metric = field(default_factory=InformationLoss)
     suppressed: Suppressed = "checked"
     subset: str | None = None
+    household: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -107,7 +110,7 @@ def work(curator: Curator) -> Work:
         proposed = session.once(curator, ("roles",), RolesOf)
         held.anonymization = Work(roles={each.column: each.role for each in proposed})
     current: Work = held.anonymization
-    _complete(curator, current, quasi_identifiers(current))
+    complete(curator, current, quasi_identifiers(current))
     return current
 
 
@@ -143,7 +146,7 @@ def take_columns(curator: Curator, columns: Iterable[str], secret: Iterable[str]
     set_roles(current, kept | asked)
 
 
-def _complete(curator: Curator, current: Work, names: Iterable[str]) -> None:
+def complete(curator: Curator, current: Work, names: Iterable[str]) -> None:
     """A hierarchy for each of these columns."""
     missing = tuple(name for name in names if name not in current.hierarchies)
     if missing:
@@ -243,7 +246,7 @@ def plan_of(
         for model in demands.models
         if isinstance(model, TCloseness) and model.distance == "hierarchical"
     ]
-    _complete(curator, current, measured)
+    complete(curator, current, measured)
     used = {name: current.hierarchies[name] for name in (*quasi_identifiers(current), *measured)}
     roles = {name: role for name, role in current.roles.items() if name != demands.subset}
     plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
@@ -253,6 +256,7 @@ def plan_of(
         metric=demands.metric,
         suppressed=demands.suppressed,
         subset=demands.subset,
+        household=demands.household,
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
@@ -261,7 +265,7 @@ def plan_of(
 
 def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
     """How large full-domain search would be."""
-    key = ("size", current.version, plan.models[1:])
+    key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
     return session.once(curator, key, lambda: SizeOf(plan=full))
 
@@ -291,45 +295,14 @@ def method_label(method: str) -> str:
     return _("{method}: {words}").format(method=METHOD_NAMES[method], words=METHOD_WORDS[method])
 
 
-def load(current: Work, text: str) -> None:
-    """Take a plan made earlier, for this table or the next delivery of it.
-
-    Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
-    """
-    plan = Plan.from_json(text)
-    columns = {*plan.roles, *([plan.subset] if plan.subset else [])}
-    missing, new = sorted(columns - set(current.roles)), sorted(set(current.roles) - columns)
-    if missing or new:
-        raise SchemaError(
-            "the plan is for other columns: {columns}",
-            remedy="take the plan of this table, or make a new one",
-            columns=", ".join([*missing, *new]),
-        )
-    current.loaded, current.made, current.made_by = plan, None, None
-    current.version += 1
-
-
-def choose_anew(current: Work) -> None:
-    """Keep the loaded plan, but not its levels: they may not hold for another table."""
-    if current.loaded is not None:
-        current.loaded = dataclasses.replace(current.loaded, node=None)
-        current.version += 1
-
-
-def put_aside(current: Work) -> None:
-    """Go back to the choices on the page."""
-    current.loaded = None
-    current.version += 1
-
-
 def is_made_by(current: Work, plan: Plan) -> bool:
     """Whether the table that was made is what this plan asks for."""
     return current.made_by is not None and current.made_by.to_json() == plan.to_json()
 
 
 def whom(plan: Plan) -> str:
-    """What groups are counted in: people, or rows where each row is a person."""
-    return _("people") if plan.person else _("rows")
+    """What groups are counted in: households, people, or rows where each row is a person."""
+    return WHOM[plan.counts]
 
 
 def method_words(curator: Curator, current: Work, plan: Plan) -> str:

@@ -5,15 +5,18 @@ Drawing is free and gives the same rows each time, so nobody has to hold them; t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from dpcore.io import export
+from dpcore.io.folder import discard, write_drawn
 from dpcore.release import Release
 from dpcore.synthesis import Closeness, Pooled, Step, sample_steps
 from dpcore.tables.rows import PublicTable
 from workbench.apart import process
+from workbench.apart.listening import tell
 from workbench.apart.worker import Server
 
 SHOWN = 200
@@ -50,6 +53,30 @@ def parquet_file(release: Release, rows: int, guarantee: str) -> bytes:
     """The same with the guarantee in its footer. Raises: as `process.compute`."""
     made: bytes = process.compute(_parquet, release, rows, guarantee)
     return made
+
+
+def folder(release: Release, rows: int, place: Path, *, cancelled: Callable[[], bool]) -> int:
+    """So many rows as a folder of Parquet, whole or not at all; who listens is told how many there are.
+
+    Raises: as `write_drawn` and `process.compute`.
+    """
+    try:
+        written: int = process.compute(
+            _folder,
+            release,
+            rows,
+            place,
+            on_progress=lambda stage, share: tell(round(share * rows)),
+            cancelled=cancelled,
+        )
+    except BaseException:
+        discard(place)  # the process was ended, and could not
+        raise
+    return written
+
+
+def _folder(server: Server, release: Release, rows: int, place: Path) -> int:
+    return write_drawn(release, rows, place, on_rows=lambda done: server.tell("drawing", done / rows))
 
 
 def _csv(server: Server, release: Release | Pooled, rows: int) -> bytes:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.audit import AuditReport
 from workbench import session
 from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets, verdict
+from workbench.report.document import fragment
 from workbench.ui.language import _
+from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import percent
-
-TEMPLATE = Path(__file__).with_name("document.html")
 
 
 def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
     """The audit as one self-contained file to print; it holds no row of the table."""
-    import jinja2
-
     sets = pd.DataFrame(
         [
             {
@@ -32,11 +28,13 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
         ]
     )
     expected = [each for each in (linkage_words(found), *attackers(found)) if each]
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+    return fragment(
+        "internal.html",
         language=session.language(),
-        name=curator.name,
-        internal=_("Internal: this report reads the original. Do not publish it."),
+        title=curator.name,
+        internal=" ".join(
+            [_("Internal: this report reads the original. Do not publish it."), first_rows_words()]
+        ),
         verdict=verdict(found, columns),
         parts=[
             (_("Columns that look like identifiers"), identifiers(found), []),
@@ -47,4 +45,5 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
         terms=_(
             "Distinction: groups per row. Separation: share of pairs of rows that the columns tell apart."
         ),
+        signatures=None,
     )

@@ -31,7 +31,7 @@ def changes(found: AuditReport, columns: list[str]) -> None:
         )
     )
     with st.expander(_("The same as a table")):
-        st.dataframe(chart.table, hide_index=True)
+        widgets.show_table(chart.table)
 
 
 def details(found: AuditReport, columns: list[str]) -> None:

@@ -138,7 +138,8 @@ def attacks(frame: pd.DataFrame) -> Chart:
         y=y, yOffset=offset, x="low:Q", x2="high:Q", color=color
     )
     alt = _("Success of each attack: ") + "; ".join(
-        f"{line.attack}, {line.of}: {percent(line.rate)}" for line in frame.itertuples()
+        f"{attack}, {of}: {percent(rate)}"
+        for attack, of, rate in zip(frame["attack"], frame["of"], frame["rate"], strict=True)
     )
     return Chart(spec=(bars + points).properties(height={"step": 16}), alt=alt, table=headed(frame))
 

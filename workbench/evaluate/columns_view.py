@@ -31,7 +31,21 @@ def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> 
     with st.expander(_("All figures as a table"), key="all-figures"):
         st.dataframe(comparing.columns_table(curator, found), hide_index=True, key="columns-table")
         st.caption(_("Pairs of figures: the original → the release."))
-    _one(curator, candidate, found)
+    _one(curator, candidate, [each.column for each in found.columns])
+
+
+def counted(curator: Curator, candidate: Candidate) -> None:
+    """What counts alone can tell, of an original of any size: columns, pairs, and one column drawn."""
+    st.subheader(_("What counts can tell about all rows"))
+    found = comparing.distances(curator, candidate)
+    worst = found[0]
+    st.markdown(
+        _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
+            column=plain(worst.columns[0]), distance=percent(worst.share)
+        )
+    )
+    st.dataframe(comparing.distances_table(found), hide_index=True, key="counted")
+    _one(curator, candidate, [each.columns[0] for each in found if len(each.columns) == 1])
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
@@ -49,11 +63,10 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
     st.html(cards.legend(has_independent=any(card.independent is not None for card in all_)))
 
 
-def _one(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
+def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     """One column in one chart: original, noisy counts, drawn rows, other releases of it."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    names = [each.column for each in found.columns]
     name = left.selectbox(_("Column"), names, key=f"evaluate-column-{candidate.key[:8]}")
     shares = right.segmented_control(
         _("Counted in"),

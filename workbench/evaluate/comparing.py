@@ -10,7 +10,15 @@ import pandas as pd
 
 from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.curator import Curator
-from dpcore.evaluation import Distribution, DistributionsOf, RangeErrors, RangeErrorsOf, measures
+from dpcore.evaluation import (
+    Distance,
+    DistancesOf,
+    Distribution,
+    DistributionsOf,
+    RangeErrors,
+    RangeErrorsOf,
+    measures,
+)
 from dpcore.evaluation.range_queries import released_cells
 from dpcore.evaluation.similarity import ColumnSimilarity, Similarity, SimilarityReport
 from dpcore.release import Release
@@ -20,7 +28,7 @@ from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import several
-from workbench.ui import charts, progress_view, releases
+from workbench.ui import charts, progress_view, releases, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent
@@ -40,6 +48,24 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
             ("similarity", candidate.key),
             lambda: Similarity(release=candidate.table, on_progress=tell),
         )
+
+
+def distances(curator: Curator, candidate: Candidate) -> tuple[Distance, ...]:
+    """How far each column and pair is, from counts alone, computed once per session."""
+    return widgets.once_in_line(
+        curator, ("distances", candidate.key), lambda: DistancesOf(other=candidate.table)
+    )
+
+
+def distances_table(found: Sequence[Distance]) -> pd.DataFrame:
+    """One line per column and pair, the farthest first."""
+    ranked = sorted(found, key=lambda each: -each.share)
+    return pd.DataFrame(
+        {
+            _("columns"): [", ".join(each.columns) for each in ranked],
+            _("rows that would have to change"): [percent(each.share) for each in ranked],
+        }
+    )
 
 
 def distribution(curator: Curator, candidate: Candidate, column: str) -> Distribution:

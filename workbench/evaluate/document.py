@@ -9,6 +9,7 @@ from workbench.evaluate import comparing
 from workbench.evaluate.verdict import verdict
 from workbench.report.document import Document, Picture, Table, page
 from workbench.ui.language import _
+from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
 
 
@@ -45,6 +46,7 @@ def html(curator: Curator, found: SimilarityReport, *, ours: bool) -> bytes:
                         "These figures were computed from the original without noise. Nothing protects the "
                         "people in it: do not publish this page."
                     ),
+                    *filter(None, [first_rows_words()]),
                 ),
             ),
         ),

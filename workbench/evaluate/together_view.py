@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from dpcore.curator import Curator
@@ -81,9 +80,10 @@ def _two(found: Together) -> None:
         help=_("Rows to expect if the two columns of the original had nothing to do with each other."),
     )
     tables = {_("original"): found.original} | ({} if found.other is None else {_("release"): found.other})
-    end = float(max(charts.darkest(np.asarray(table)) for table in tables.values()))
+    end = max(charts.darkest(table) for table in tables.values())
+    (a, b), (rows, columns) = found.columns, found.labels
     for side, (title, table) in zip(st.columns(len(tables)), tables.items(), strict=True):
         with side:
             st.markdown(title)
-            chart = charts.two_way(table, *found.labels, found.columns, title=_("rows"), end=end)
+            chart = charts.two_way(table, rows, columns, (a, b), title=_("rows"), end=end)
             widgets.show_chart(chart, key=f"together-{len(tables)}-{title}")

@@ -136,6 +136,11 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
 
 def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
     """Ranges of one column, against the original and against asking directly."""
+    ranges(curator, candidate)
+
+
+def ranges(curator: Curator, candidate: Candidate) -> None:
+    """The same where nothing else was found out: counts are enough."""
     names = comparing.interval_columns(curator, candidate)
     if not names:
         st.info(_("Range questions need a column of numbers or dates, and this release has none."))
@@ -164,10 +169,8 @@ def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -
         format_func=titles.__getitem__,
         key=f"question-source-{candidate.key[:20]}-{name}",
     )
-    ranges = comparing.ranges(
-        curator, candidate, name, low, high, answered_from=answered_from or answering[0]
-    )
-    answer = ranges.named[0]
+    found = comparing.ranges(curator, candidate, name, low, high, answered_from=answered_from or answering[0])
+    answer = found.named[0]
     exact, left, middle, right = st.columns(4)
     exact.metric(_("In the original"), f"{answer.true:,}")
     left.metric(_("Answer from the release"), number(answer.answer))
@@ -178,7 +181,7 @@ def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -
             hundredths(answer.direct.median),
             help=_("One Laplace draw on this range alone. Every further range would be a further charge."),
         )
-    widgets.show_chart(comparing.range_chart(ranges), key="ranges")
+    widgets.show_chart(comparing.range_chart(found), key="ranges")
 
 
 def _tell_apart(curator: Curator, candidate: Candidate) -> None:

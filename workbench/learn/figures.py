@@ -142,18 +142,21 @@ def by_width(epsilon: float) -> pd.DataFrame:
 
 
 def by_columns(epsilon: float) -> pd.DataFrame:
-    """How far the ages move when they are counted alone and together with one, two, three more "
-    "columns."""
+    """How far ages move when they are counted alone and with one, two, three more columns; and the error of a
+    cell beside the rows of a mean one, in percent."""
     curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
     for ways in range(1, len(GROWING) + 1):
         clique = GROWING[:ways]
-        noisy = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[clique].values
+        marginal = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[clique]
+        noisy, error = marginal.values, 100 * marginal.half_width() * marginal.values.size / true.sum()
         counts = np.maximum(noisy, 0).reshape(column.size, -1).sum(axis=1)
         distance = np.abs(counts / counts.sum() - true / true.sum()).sum() / 2
-        lines.append({"columns": " × ".join(clique), "cells": noisy.size, "distance": float(distance)})
+        lines.append(
+            {"columns": " × ".join(clique), "cells": noisy.size, "distance": float(distance), "error": error}
+        )
     return pd.DataFrame(lines)
 
 

@@ -12,7 +12,7 @@ from workbench.learn.charts import curves, lying_bars
 from workbench.ui import examples, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, _
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.wording import hundredths, number, percent, plain
 
 STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
@@ -184,14 +184,20 @@ def columns() -> None:
         "columns": _("counted together"),
         "distance": _("share of rows whose age moved"),
         "cells": _("cells"),
+        "error": _("error of a cell, % of the rows of a mean one"),
     }
     alt = _("How far ages move when they are counted with more columns: further with each.")
     widgets.show_chart(lying_bars(frame[list(titles)], titles, alt=alt), key="learn-columns-chart")
     st.write(
         _(
             "The same people, the same epsilon: with {cells:,} cells most are empty, and the noise in them "
-            "outweighs the people. Release few columns together, or let Adaptive choose which."
-        ).format(cells=int(frame["cells"].max()))
+            "outweighs the people. The error of a cell is {first} of the rows of a mean one when ages are "
+            "counted alone, and {last} with all. Release few columns together, or let Adaptive choose which."
+        ).format(
+            cells=int(frame["cells"].max()),
+            first=hundredths(frame["error"].iloc[0]),
+            last=hundredths(frame["error"].iloc[-1]),
+        )
     )
 
 
@@ -215,6 +221,7 @@ def holes() -> None:
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))
     right.markdown("  \n".join(f"**{line}**" for line in step.counted()))
+    right.caption(_(examples.BOOK))
 
 
 @lesson(N_("9 · Trust nobody"), "local_dp", N_("Ask without trust"), "local model")

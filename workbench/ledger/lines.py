@@ -30,10 +30,12 @@ _STATES = Words(
 EVALUATIONS = Words(
     {
         "distributions": N_("distributions of {about}"),
+        "distances of counts": N_("how far the columns and pairs of a release are from the original"),
         "counts together": N_("counts of {about}"),
         "range query errors": N_("errors of range queries on {about}"),
         "marginal error": N_("marginal error over {about} columns at a time"),
         "re-identification risk": N_("re-identification risk by {about}"),
+        "risk of each row": N_("risk of each row by {about}"),
         "what one person's group gives away": N_("what a group of people gives away, by {about}"),
         "similarity": N_("similarity of a release and the original"),
         "propensity": N_("telling a release from the original"),
@@ -42,6 +44,7 @@ EVALUATIONS = Words(
         "attacks with half held out": N_("attacks on a release made again from half of the people"),
         "accuracy": N_("accuracy of {about} predicted from a release"),
         "trial": N_("trial of {about}"),
+        "residual risk": N_("residual risk under {about}"),
         "proposed roles": N_("proposed roles of the columns"),
         "proposed hierarchies": N_("proposed hierarchies of {about}"),
         "thin rows": N_("rows in thin regions by {about}"),

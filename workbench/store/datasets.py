@@ -135,7 +135,8 @@ def is_declaration(line: Line) -> bool:
 def without_facts(line: Line) -> Line:
     """A line without what the columns were declared to hold, which may be taken from the rows.
 
-    Without what follows from it too: the digest of a plan, which has no key, and the sketch of the table.
+    Without what follows from it too: the digest of a plan, which has no key in older lines, and the sketch
+    of the table.
     """
     content = {name: each for name, each in line.content.items() if name not in ("plan", "sketch")}
     if is_declaration(line):

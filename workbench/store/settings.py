@@ -38,6 +38,7 @@ class Settings:
         tables: how many tables are open at once in all tabs, and `table_bytes` how large they are together.
         idle_minutes: how long a tab may do nothing before its tables go from memory.
         sources: the list of connected sources; None where there is none.
+        output: folder in which tables of any size are written; None where none are.
     """
 
     data_dir: Path = CHECKOUT / "var"
@@ -54,6 +55,7 @@ class Settings:
     table_bytes: int = 4_000 * 10**6
     idle_minutes: float = 120
     sources: Path | None = None
+    output: Path | None = None
 
     def __post_init__(self) -> None:
         url = self.database_url or f"sqlite:///{self.data_dir / 'workbench.sqlite'}"
@@ -84,7 +86,7 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     of this computer; WORKBENCH_METRICS: "1" opens the metrics; WORKBENCH_LOG: level of the log;
     WORKBENCH_DEMO: "1" for samples only, kept in a temporary folder where nothing else is said.
     WORKBENCH_RUNS, WORKBENCH_TABLES, WORKBENCH_TABLE_MB, WORKBENCH_IDLE_MINUTES: numbers. WORKBENCH_SOURCES:
-    path of the list of connected sources.
+    path of the list of connected sources. WORKBENCH_OUTPUT: folder for tables of any size.
 
     Raises: ParameterError, which repeats neither the URL nor the key.
     """
@@ -110,8 +112,13 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         tables=int(_number(values, "WORKBENCH_TABLES", Settings.tables)),
         table_bytes=int(_number(values, "WORKBENCH_TABLE_MB", Settings.table_bytes / 10**6) * 10**6),
         idle_minutes=_number(values, "WORKBENCH_IDLE_MINUTES", Settings.idle_minutes),
-        sources=Path(values["WORKBENCH_SOURCES"]).absolute() if values.get("WORKBENCH_SOURCES") else None,
+        sources=_path(values.get("WORKBENCH_SOURCES")),
+        output=_path(values.get("WORKBENCH_OUTPUT")),
     )
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text).expanduser().absolute() if text else None
 
 
 def _number(values: Mapping[str, str], name: str, default: float) -> float:

@@ -12,6 +12,7 @@ from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, 
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
+from workbench.apart.listening import heard_by
 from workbench.drafts import Run
 from workbench.store.start import ledger as shared_ledger
 from workbench.ui.language import N_, Words, _, said
@@ -143,9 +144,10 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str],
 
     def run(running: Run) -> Release:
         elsewhere = learning.Apart(recipe, charged=running.charge, cancelled=running.stopped.is_set)
-        return curator.run(
-            elsewhere, loss, part=part or None, request_id=request_id, on_progress=running.progress
-        )
+        with heard_by(running.listen):
+            return curator.run(
+                elsewhere, loss, part=part or None, request_id=request_id, on_progress=running.progress
+            )
 
     held.start(_("Release"), run)
 

@@ -85,7 +85,7 @@ def _cells(data_set: DataSet, release: Release) -> list[Cell]:
     return [
         ("markdown", about),
         ("code", IMPORTS),
-        ("code", _reading(declaration)),
+        ("code", _reading(declaration, data_set.account.source)),
         ("code", f"schema = dp.Schema.from_json({declaration.schema.to_json()!r})"),
         ("code", f"budget = {_loss(data_set.account.promise)}\nloss = {_loss(release.guarantee.loss)}"),
         ("code", f"recipe = load_recipe({release.recipe!r})"),
@@ -103,7 +103,14 @@ def _cells(data_set: DataSet, release: Release) -> list[Cell]:
     ]
 
 
-def _reading(declaration: Declaration) -> str:
+def _reading(declaration: Declaration, source: str | None) -> str:
+    if source is not None:  # its place and its password are in the settings of the server alone
+        return (
+            "import os\n\nfrom workbench.store.settings import read_settings\n"
+            "from workbench.store.sources import sources_in\n\n"
+            "listed = sources_in(read_settings().sources, os.environ)\n"
+            f"frame = next(each.source for each in listed if each.source.name == {source!r})"
+        )
     if declaration.sample:
         return f"from workbench.samples import {declaration.sample}\n\nframe = {declaration.sample}()"
     given = {name: value for name, value in asdict(declaration.reading or ReadOptions()).items() if value}

@@ -118,6 +118,17 @@ def headed(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.rename(columns=lambda name: HEADINGS.get(name, name))
 
 
+def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """The aggregates with the digits that mean something, as `wording.number` has them (D24)."""
+    shown = frame.copy()
+    for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
+        values = frame[name].to_numpy()
+        size = np.log10(np.abs(values), out=np.zeros(len(values)), where=(values != 0) & np.isfinite(values))
+        places = np.clip(2 - np.floor(size), 0, 12)
+        shown[name] = np.round(values * 10**places) / 10**places
+    return shown
+
+
 def tips(*names: str, **formats: str) -> list[Any]:
     """What a chart says of a mark: fields, and fields with the format of their numbers."""
     import altair

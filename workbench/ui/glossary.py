@@ -53,6 +53,17 @@ GLOSSARY = Words(
         "suppression": N_(
             "Replacing what others may know about a row by *, so that it hides in one large group."
         ),
+        "unique set": N_(
+            "Columns by which a row is like nobody else's, while fewer of them would not do. Few columns, "
+            "and many such sets, make a row easy to find."
+        ),
+        "sampling weight": N_(
+            "How many people of the population a row of a sample stands for. What it says of groups is an "
+            "estimate, never a guarantee."
+        ),
+        "household risk": N_(
+            "The chance that at least one person of a household is found, and all of them with that one."
+        ),
         "information loss": N_("How much was generalized or suppressed: 0 is nothing, 1 is everything."),
         "post-processing": N_("Whatever is computed from a release alone. It costs nothing."),
         "report": N_("What leaves a person in place of the true answer: it was changed at random."),

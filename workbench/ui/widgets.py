@@ -15,7 +15,7 @@ import streamlit as st
 from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, RowsError
 from dpcore.evaluation.question import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
@@ -24,7 +24,7 @@ from workbench import person, reading, session
 from workbench.apart import line, process
 from workbench.apart.asking import call
 from workbench.store.datasets import DataSet
-from workbench.ui import charts, data_sets_view, file_view, reopening, unexpected
+from workbench.ui import charts, data_sets_view, file_view, reopening, rows_view, unexpected
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -159,6 +159,8 @@ def need_curator(would_do: str) -> Curator:
 def error_box(error: Exception) -> None:
     """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
     unexpected.box(error)
+    if isinstance(error, RowsError):
+        rows_view.offer_first_rows()
 
 
 @contextmanager
@@ -178,7 +180,7 @@ def once_in_line(
     """`session.once` for what takes long: it waits for its turn."""
     if key in session.session().reports:
         return session.once(curator, key, evaluation)
-    with in_line():
+    with in_line(), rows_view.being_scanned(_("Reading the source"), key=f"stop reading {key}"):
         return session.once(curator, key, evaluation)
 
 
@@ -233,7 +235,18 @@ def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(readable(chart), alt=chart.alt, key=key)
     with st.expander(_("The same as a table"), key=f"{key}-twin"):
-        st.dataframe(chart.table, hide_index=True, key=f"{key}-table")
+        show_table(chart.table, key=f"{key}-table")
+
+
+def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
+    """Aggregates with the digits that mean something, thousands separated."""
+    numbers = frame.select_dtypes("number").columns
+    st.dataframe(
+        charts.rounded(frame),
+        hide_index=True,
+        key=key,
+        column_config={name: st.column_config.NumberColumn(format="localized") for name in numbers},
+    )
 
 
 def private_badge(release: Release | PrivateReport) -> None:
@@ -253,6 +266,7 @@ def internal_badge() -> None:
     st.badge(
         _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
     )
+    rows_view.say_first_rows()
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
@@ -271,11 +285,12 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
             error_box(held.failed[key])
         return None
     held.uploads += 1  # another field, so that the server forgets the bytes
-    held.failed.pop(key, None)
+    held.failed[key] = reading.interrupted()  # until it has been read
     try:
         with file_view.being_read(file.name, file.size) as tell:
             found = reading.read(file.getvalue(), file.name, cancelled=session.unwanted(), on_progress=tell)
         held.tables[key] = (file.name, found.table.frame)
+        del held.failed[key]
     except DpcoreError as error:
         held.failed[key] = error
     session.drop_uploads()

@@ -14,10 +14,11 @@ from dpcore.io.read import ReadResult
 from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import reading, session
+from workbench.apart import listening
 from workbench.drafts import Draft
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
-from workbench.ui import file_view, reopening
+from workbench.ui import file_view, reopening, rows_view
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid, likeness
@@ -81,6 +82,7 @@ def read_again(options: ReadOptions) -> None:
 
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     held = session.session()
+    held.notices["upload"] = reading.interrupted()  # until it has been read
     try:
         with file_view.being_read(name, len(data)) as tell:
             read = reading.read(
@@ -214,7 +216,10 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     try:
         ledger = session.ledger().under(draft.opener)
         table = draft.frame if draft.source is None else draft.source
-        curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=draft.name)
+        with rows_view.being_scanned(_("Looking at every row once"), key="stop-opening"):
+            curator = Curator.open(
+                table, schema, budget=budget, ledger=ledger, name=draft.name, on_rows=listening.tell
+            )
         answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
         if draft.source is None:
             likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)

@@ -9,10 +9,11 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from workbench import person, session
+from workbench.apart import listening
 from workbench.drafts import Draft
 from workbench.store.settings import read_settings
 from workbench.store.sources import Listed, sources_in, sources_of
-from workbench.ui import widgets
+from workbench.ui import rows_view, widgets
 from workbench.ui.language import N_, _
 from workbench.ui.wording import plain
 from workbench.upload import opening
@@ -54,7 +55,8 @@ def take_source(listed: Listed) -> None:
     """Read the first rows of a source, and put it on the way to being opened."""
     held = session.session()
     try:
-        frame = Curator.look(listed.source, ROWS).frame
+        with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
+            frame = Curator.look(listed.source, ROWS, listening.tell).frame
         schema = listed.known()
     except DpcoreError as error:
         held.notices["upload"] = error

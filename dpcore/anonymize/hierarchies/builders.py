@@ -61,7 +61,7 @@ def intervals(
         raise ParameterError("intervals need a column of numbers", remedy="take another kind of hierarchy")
     numbers = dict(zip(found, map(float, parsed), strict=True))
     leaves = sorted(found, key=lambda leaf: (numbers[leaf], leaf))
-    whole = all(number.is_integer() for number in (*numbers.values(), *map(float, widths), start))
+    whole = all(number.is_integer() for number in map(float, (*numbers.values(), *widths, start)))
 
     def label(number: float, step: int) -> str:
         if low is not None and number < low:
@@ -77,7 +77,8 @@ def intervals(
             return _number(first) if end - first <= 1 else f"{_number(first)}-{_number(end - 1)}"
         return f"[{_number(first)}, {_number(end)})"
 
-    return _stacked(leaves, [[label(numbers[leaf], step) for leaf in leaves] for step in steps], reason)
+    levels = [[label(numbers[leaf], step) for leaf in leaves] for step in steps]
+    return _stacked(leaves, levels, reason, named=start != 0)
 
 
 def mask(values: Iterable[object], masked: Sequence[int], *, reason: str = "") -> Hierarchy:
@@ -172,13 +173,16 @@ def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> 
     return _stacked(leaves, levels, reason)
 
 
-def _stacked(leaves: list[str], levels: list[list[str]], reason: str) -> Hierarchy:
-    """Leaves, the levels that differ from the level below them, and `*`."""
+def _stacked(leaves: list[str], levels: list[list[str]], reason: str, *, named: bool = False) -> Hierarchy:
+    """Leaves, the levels that differ from the level below them, and `*`.
+
+    Args: named: whether a level with one label for all is kept, for what that says.
+    """
     if not leaves:
         raise ParameterError("a hierarchy needs at least one value", remedy="take a column that is not empty")
     kept = [leaves]
     for level in levels:
-        if level != kept[-1] and len(set(level)) > 1:
+        if level != kept[-1] and (named or len(set(level)) > 1):
             kept.append(level)
     return Hierarchy(
         values=tuple(leaves),

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.partition.admission import Gate
+from dpcore.anonymize.partition.merging import merged
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
 from dpcore.errors import InfeasibleError, ParameterError, SchemaError
 from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index, leaves_of
@@ -52,11 +54,17 @@ class Microaggregation:
 
 
 def microaggregate(
-    frame: pd.DataFrame, columns: Sequence[str], *, k: int, person: str | None = None
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    *,
+    k: int,
+    person: str | None = None,
+    gate: Gate | None = None,
 ) -> Microaggregation:
     """Cluster the rows by the numbers in these columns.
 
-    Args: person: the column that tells whose row it is; None where every row is a person.
+    Args: person: the column that tells whose row it is; None where every row is a person. gate: what a
+        cluster needs besides; those that lack it are united.
     Raises: ParameterError for k below 1 or no columns; SchemaError for a column that does not hold numbers in
         every row; InfeasibleError for k above the number of people.
     """
@@ -83,6 +91,8 @@ def microaggregate(
     clusters = np.empty(len(order), dtype=np.int64)
     clusters[order] = _in_blocks(centers, blocks, k)
     clusters = clusters if whose is None else clusters[whose]
+    if gate is not None:
+        clusters = merged(points, clusters, gate)
     return Microaggregation(
         clusters=clusters,
         information_loss=information_loss(points, clusters),

@@ -19,6 +19,9 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.tables.counts import Values, aligned
 
+TAIL = 64
+"""Cells of the innermost axes that are summed by a product of matrices."""
+
 
 class State:
     """Tables of the nodes of a tree, in the order of the tree, and of their separators.
@@ -32,14 +35,11 @@ class State:
     def __init__(self, tree: JunctionTree, potentials: Sequence[Values]) -> None:
         """Calibrate the product of `potentials`, one array per node, which are taken over and changed."""
         self.tree = tree
-        self.tables = list(potentials)
+        self.tables = [np.ascontiguousarray(potential) for potential in potentials]
         domain = tree.domain
-        self._own = [
-            (sum_axes(node, part), broadcast_shape(domain, node, part))
-            for node, part in zip(tree.nodes, tree.separators, strict=True)
-        ]
+        self._own = [Part(domain, node, part) for node, part in zip(tree.nodes, tree.separators, strict=True)]
         self._above = [
-            (sum_axes(tree.nodes[parent], part), broadcast_shape(domain, tree.nodes[parent], part))
+            Part(domain, tree.nodes[parent], part)
             for parent, part in zip(tree.parents, tree.separators, strict=True)
         ]
         self.separators = [np.ones(domain.shape(part)) for part in tree.separators]
@@ -56,18 +56,14 @@ class State:
 
     def up(self, i: int) -> None:
         """Tell the parent of node i what node i holds."""
-        axes, _ = self._own[i]
-        _, shape = self._above[i]
-        self._carry(i, np.asarray(self.tables[i].sum(axis=axes)), self.tree.parents[i], shape)
+        self._carry(i, self._own[i].sum(self.tables[i]), self.tree.parents[i], self._above[i])
 
     def down(self, i: int) -> None:
         """Tell node i what its parent holds."""
-        axes, _ = self._above[i]
-        _, shape = self._own[i]
-        self._carry(i, np.asarray(self.tables[self.tree.parents[i]].sum(axis=axes)), i, shape)
+        self._carry(i, self._above[i].sum(self.tables[self.tree.parents[i]]), i, self._own[i])
 
-    def _carry(self, i: int, new: Values, to: int, shape: tuple[int, ...]) -> None:
-        self.tables[to] *= divide(new, self.separators[i]).reshape(shape)
+    def _carry(self, i: int, new: Values, to: int, part: Part) -> None:
+        part.multiply(self.tables[to], divide(new, self.separators[i]))
         self.separators[i] = new
 
 
@@ -90,11 +86,54 @@ def divide(above: Values, below: Values) -> Values:
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
-def sum_axes(node: Clique, part: Clique) -> tuple[int, ...]:
-    """Axes of a table over `node` that a marginal over `part` sums away."""
-    return tuple(i for i, name in enumerate(node) if name not in part)
+class Part:
+    """A part of a node's columns: its marginal, and products with it, on arrays in the node's shape.
 
+    numpy is slow where the innermost axes are short, as those of binary columns are. So axes that are all
+    kept or all summed are taken together; outer ones are summed first, which are long runs of memory; and
+    the last ones, up to TAIL cells, by a product with a table of zeros and ones.
+    """
 
-def broadcast_shape(domain: Domain, node: Clique, part: Clique) -> tuple[int, ...]:
-    """Shape in which a table over `part`, in the node's order, multiplies with a table over `node`."""
-    return tuple(domain.size(name) if name in part else 1 for name in node)
+    def __init__(self, domain: Domain, node: Clique, part: Clique) -> None:
+        sizes, kept = domain.shape(node), [name in part for name in node]
+        self._size = domain.shape(tuple(name for name in node if name in part))
+        first = max(0, len(node) - 1)
+        while first and math.prod(sizes[first - 1 :]) <= TAIL:
+            first -= 1
+        self._outer: list[tuple[int, bool]] = []
+        for size, keep in zip(sizes[:first], kept[:first], strict=True):
+            if self._outer and self._outer[-1][1] == keep:
+                size *= self._outer.pop()[0]
+            self._outer.append((size, keep))
+        self._tail = math.prod(sizes[first:])
+        self._held = math.prod(size for size, keep in self._outer if keep)
+        self._chosen = None
+        if not all(kept[first:]):
+            places = np.indices(sizes[first:]).reshape(len(node) - first, -1)
+            inner = [axis for axis in range(len(node) - first) if kept[first + axis]]
+            shape = tuple(sizes[first + axis] for axis in inner)
+            own = np.ravel_multi_index(tuple(places[axis] for axis in inner), shape) if inner else 0
+            self._chosen = np.zeros((self._tail, math.prod(shape)))
+            self._chosen[np.arange(self._tail), own] = 1.0
+
+    def sum(self, table: Values) -> Values:
+        """The table's marginal over the part."""
+        before, below = 1, table.size
+        for size, keep in self._outer:
+            below //= size
+            if keep:
+                before *= size
+            else:
+                table = table.reshape(before, size, below).sum(axis=1)
+        if self._chosen is not None:
+            table = table.reshape(-1, self._tail) @ self._chosen
+        return table.reshape(self._size)
+
+    def multiply(self, table: Values, factor: Values) -> None:
+        """Multiply the table, in place, by a factor over the part."""
+        if self._chosen is not None:
+            factor = factor.reshape(self._held, -1) @ self._chosen.T
+        whole = tuple(size for size, _ in self._outer)
+        held = tuple(size if keep else 1 for size, keep in self._outer)
+        seen = table.reshape(*whole, self._tail)
+        seen *= factor.reshape(*held, self._tail)

@@ -48,6 +48,16 @@ def test_the_groups_of_a_rule_by_hand() -> None:
     assert rules.by_dates(["2020-01-31", "2021-05-01"], ["year", "month"]).levels[1] == ("2020-01", "2021-05")
 
 
+def test_intervals_begin_where_a_person_says() -> None:
+    """SEEDS B7: the ages of the book become 10-49, which intervals counted from 0 never are."""
+    made = rules.by_intervals(["12", "24", "29", "41", "43"], "10, 40", None, None, start=10)
+    assert made.levels[1] == ("10-19", "20-29", "20-29", "40-49", "40-49")
+    assert set(made.levels[2]) == {"10-49"}
+    assert made.levels[3] == ("*",) * 5
+    halves = rules.by_intervals(["0.5", "1.4", "2.6"], "1", None, None, start=0.5)
+    assert halves.levels[1] == ("[0.5, 1.5)", "[0.5, 1.5)", "[2.5, 3.5)")
+
+
 def test_what_makes_no_rule() -> None:
     """A typing error would end in a traceback."""
     for wrong in (

@@ -20,9 +20,10 @@ from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.anonymize import demands, outcomes, work
+from workbench.anonymize import demands, document, loaded, outcomes, view, work
 from workbench.anonymize.work import SUGGESTED, Demands, Work
-from workbench.ui.wording import number
+from workbench.apart.line import StoppedError
+from workbench.ui.wording import number, percent
 
 SECRET = "Xanthippe Quisling"
 
@@ -357,3 +358,181 @@ def test_bytes_that_are_no_text_are_refused() -> None:
     """A traceback would be shown, or a hierarchy of noise."""
     with pytest.raises(DpcoreError):
         work.read_hierarchy(b"PK\x03\x04" + bytes(range(256)) * 4)
+
+
+class Bar:
+    """A bar that remembers what it was told, and its Stop button."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, float]] = []
+        self.keys: list[str] = []
+        self.gone = 0
+        self.on_stop = None
+
+    def __call__(self, title: str, stages: dict[str, str], *, key: str, on_stop) -> tuple:
+        self.keys.append(key)
+        self.on_stop = on_stop
+        return (lambda stage, share: self.told.append((stages[stage], share))), self.done
+
+    def done(self) -> None:
+        self.gone += 1
+
+
+@pytest.fixture
+def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
+    """A bar in place of the page's; each look at the clock is two seconds later."""
+    made = Bar()
+    seconds = iter(range(0, 10**9, 2))
+    monkeypatch.setattr(outcomes.widgets, "progress", made)
+    monkeypatch.setattr(outcomes.time, "monotonic", lambda: next(seconds))
+    return made
+
+
+def test_a_long_search_tells_how_far_it_is(bar: Bar) -> None:
+    """A search of half a minute showed nothing, or its bar stayed when it was over."""
+    curator, current = started()
+    outcomes.trial(curator, current, plan(curator, current))
+    assert bar.told
+    assert {stage for stage, _share in bar.told} <= {"searching", "finding the nearest limit"}
+    assert all(0 <= share <= 1 for _stage, share in bar.told)
+    assert (len(bar.keys), bar.gone) == (1, 1)
+    current.wants_frontier = True
+    outcomes.frontier(curator, current, plan(curator, current))
+    assert bar.told[-1][0] == "looking at all combinations of levels"
+    assert len(set(bar.keys)) == bar.gone == 2, "two Stop buttons of one key break the page"
+
+
+def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
+    """After a click on Stop the next rerun would start the same search again."""
+    curator, current = started()
+    wanted = plan(curator, current)
+
+    class StopError(Exception):
+        """What Streamlit raises when a click ends a run."""
+
+    def clicked(*_told: object) -> None:
+        bar.on_stop()
+        raise StopError
+
+    bar.told = type("Told", (list,), {"append": clicked})()
+    with pytest.raises(StopError):
+        outcomes.trial(curator, current, wanted)
+    assert bar.gone == 1
+    bar.told = []
+    with pytest.raises(StoppedError, match="stopped"):
+        outcomes.trial(curator, current, wanted)
+    assert bar.told == []
+    assert not outcomes.fails(current, wanted), "a stopped search is no plan that cannot be met"
+    outcomes.trial(curator, current, plan(curator, current, k=6))
+
+
+def test_a_click_on_the_frontier_carries_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit was read back from the words of the legend: 2.5 % ended in a traceback."""
+    curator, current = started()
+    _method, points = outcomes.frontier(curator, current, plan(curator, current))
+    points = tuple(replace(point, limit=0.025) for point in points if point.limit == 0.02)
+    drawn = outcomes.frontier_chart(points, 5, 0.025)
+    (chosen,) = [each for each in drawn.spec.to_dict()["params"] if each["name"] == "chosen"]
+    assert chosen["select"]["fields"] == ["k", "share"]
+    assert "share" not in drawn.table.columns
+    put: list[object] = []
+    for widget in (demands.K, demands.LIMIT, demands.METHOD):
+        monkeypatch.setattr(type(widget), "put", lambda _self, value: put.append(value))
+
+    class Clicked:
+        def points(self) -> list[dict[str, object]]:
+            return [{"k": 10, "share": 0.025}]
+
+    view._choose(Clicked(), "full-domain")
+    assert put == [10, 0.025, "full-domain"]
+
+
+def test_a_loaded_plan_on_the_next_delivery() -> None:
+    """A plan would work on the very table that made it and on no other, or make a table of other levels."""
+    curator, current = started()
+    first = plan(curator, current, household="visit")
+    outcomes.make(curator, current, first)
+    text = current.made.plan
+    following = people().sample(frac=0.9, random_state=1)
+    session.session().anonymization = None
+    session.session().reports.clear()
+    curator = opened(following)
+    current = work.work(curator)
+    loaded.load(current, text)
+    assert current.loaded.household == "visit"
+    outcomes.make(curator, current, current.loaded)
+    assert Plan.from_json(current.made.plan).node == Plan.from_json(text).node
+    assert len(current.made.table.frame) <= len(following)
+
+
+def test_a_loaded_plan_and_a_value_that_is_new() -> None:
+    """A new category of the next delivery would be a traceback, or be published as it is."""
+    curator, current = started()
+    outcomes.make(curator, current, plan(curator, current))
+    text = current.made.plan
+    following = people()
+    following.loc[0, "zip"] = "99999"
+    session.session().anonymization = None
+    session.session().reports.clear()
+    curator = opened(following)
+    current = work.work(curator)
+    loaded.load(current, text)
+    with pytest.raises(HierarchyError, match="zip") as refused:
+        outcomes.trial(curator, current, current.loaded)
+    assert "99999" not in str(refused.value), "a cell of the table in an error"
+    outcomes.make(curator, current, current.loaded)
+    assert current.made is None
+    assert loaded.new_values(curator, current, current.loaded) == {"zip": ["99999"]}
+    loaded.take_suggested(current, ["zip"])
+    outcomes.make(curator, current, current.loaded)
+    assert current.made is not None
+    assert loaded.new_values(curator, current, current.loaded) == {}
+    loaded.put_aside(current)
+    assert current.loaded is None
+
+
+def test_the_report_to_sign_says_what_was_found() -> None:
+    """A data protection officer would sign figures of another table, or a page without a place for a name."""
+    curator, current = started()
+    outcomes.make(curator, current, plan(curator, current, models=(DistinctL(column="disease", l=2),)))
+    found = outcomes.outcome(curator, current.made)
+    html = document.to_html(curator, found, ["**A warning**"])
+    table = current.made.table.frame
+    fewest = table.groupby(["age", "zip"]).size().min()
+    assert f"The smallest group has {fewest} rows" in html
+    for heading in ("Singling out", "Linkability", "Inference", "What stays unprotected", "signature"):
+        assert heading in html
+    assert "distinct 2-diversity of disease" in html
+    assert "Internal" in html
+    assert SECRET not in html
+    assert dp.__version__ in html
+    noted = [line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content]
+    assert noted[0][:16] in html
+    said, reasons = document.recommendation(found, 1)
+    assert said.startswith("To be handed only to named recipients")
+    assert any("like nobody else's" in reason for reason in reasons)
+    assert "versions" in " ".join(document.recommendation(found, 2)[1])
+    assert document.levels(found).iloc[:, 1].tolist()[0] == percent(0)
+
+
+def test_recommendations_follow_the_figures() -> None:
+    """A table whose groups give everything away would be recommended, or one without a weakness refused."""
+    frame = people().assign(
+        disease=lambda rows: rows["zip"].map(lambda code: "flu" if code[0] == "3" else "cold")
+    )
+    curator, current = started(frame)
+    found = outcomes.outcome(curator, made_of(curator, current, plan(curator, current)))
+    assert document.recommendation(found, 1)[0].startswith("Not recommended")
+    plain = people(400).assign(age=30, visit=1)
+    session.session().anonymization = None
+    session.session().reports.clear()
+    curator, current = started(plain[["age", "zip", "disease"]])
+    found = outcomes.outcome(curator, made_of(curator, current, plan(curator, current, k=20)))
+    said, reasons = document.recommendation(found, 1)
+    assert said.startswith("May be handed to a wider circle"), reasons
+    assert "at least" in reasons[0]
+
+
+def made_of(curator: dp.Curator, current: Work, wanted: Plan):
+    outcomes.make(curator, current, wanted)
+    return current.made

@@ -32,7 +32,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
     rates = {"rate": 0.1, "low": 0.05, "high": 0.2, "attempts": 500}
     swept = {"table": "t", "method": "m", "scenario": "s", "mean": 0.5, "low": 0.4, "high": 0.6, "epsilon": 1}
     return {
-        "counts": charts.counts(LABELS, VALUES, 3.0, column=name),
+        "counts": charts.counts(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column=name),
         "several": several(
             pd.DataFrame(
                 {"cell": [*LABELS, *LABELS], "of": ["a"] * 5 + ["b"] * 5, "rows": [*VALUES, *VALUES]}
@@ -92,7 +92,7 @@ def test_rows_of_a_table_are_refused():
     with pytest.raises(DisclosureError, match="at most 2000 marks"):
         charts.lines(frame(charts.MAX_MARKS + 1), x="x", y="y", series="s", x_title="", y_title="", alt="a")
     with pytest.raises(DisclosureError):
-        charts.counts([str(i) for i in range(2001)], np.zeros(2001), 1.0, column="age")
+        charts.counts([str(i) for i in range(2001)], *[np.zeros(2001)] * 3, column="age")
     many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
     with pytest.raises(DisclosureError):
         several(many, column="age", y_title="rows", shares=False)
@@ -153,7 +153,7 @@ def test_two_way_folds_large_tables_without_losing_rows():
 
 def test_error_bars_where_there_is_noise():
     """Noisy counts would look exact."""
-    chart = charts.counts(LABELS, VALUES, 3.0, column="age")
+    chart = charts.counts(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column="age")
     assert {"rule", "bar"} == {layer["mark"]["type"] for layer in chart.spec.to_dict()["layer"]}
     assert (chart.table["high"] - chart.table["low"]).eq(6.0).all()
 
@@ -179,6 +179,16 @@ def test_bars_say_their_value() -> None:
     spec = charts.bars(["a", "b"], [0.0, 0.123], x_title="share", alt="Two bars.").spec.to_dict()
     words = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
     assert words["encoding"]["text"] == {"field": "share", "format": ".1%", "type": "quantitative"}
+
+
+def test_tables_beside_charts_are_rounded() -> None:
+    """The table beside a chart said 301.1528 and 0.000000000000000004 (D24)."""
+    frame = pd.DataFrame({"of": ["a"] * 5, "rows": [301.1528, 4e-18, -32_561.37, 0.0, np.nan], "k": [5] * 5})
+    shown = charts.rounded(frame)
+    assert shown["rows"].tolist()[:4] == [301, 0, -32_561, 0]
+    assert charts.rounded(pd.DataFrame({"x": [0.0394598, 12.345, 1.0]}))["x"].tolist() == [0.0395, 12.3, 1.0]
+    assert shown["k"].tolist() == [5] * 5
+    assert np.isnan(shown["rows"].iloc[4])
 
 
 def test_what_a_mark_says_is_rounded() -> None:

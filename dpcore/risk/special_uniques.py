@@ -1,0 +1,230 @@
+"""Special uniques: how few columns single a row out, and what part each column has in it (SUDA2).
+
+A minimal unique set of a row is a set of columns on which no other person agrees with it, while on every
+smaller part of the set somebody does. The fewer columns it takes, and the more such sets there are, the more
+likely the person is unique in the whole population too. Sources: Elliot, Manning, Ford (2002), Int. J.
+Uncertainty, Fuzziness and Knowledge-Based Systems 10 (the sets); Elliot, Manning, Mayes, Gurd, Bane (2005),
+SUDA: a program for detecting special uniques (the score); Manning, Haglin, Keane (2008), Data Mining and
+Knowledge Discovery 16 (a row that is unique goes no deeper in the search). All figures are those of
+`suda2` in sdcMicro, except that a group is as large as the people in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpcore.errors import ParameterError
+from dpcore.tables.classes import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_columns,
+    class_index,
+    dense,
+    leaves_of,
+)
+from dpcore.tables.people import people_per_class
+
+MOST_SETS = 600
+"""Sets of columns that are looked at where nobody says how large they may be: all sets of nine columns."""
+
+Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpecialUniques:
+    """The score of each row, and what it comes from.
+
+    Attributes:
+        largest: columns of the largest sets that were looked at.
+        score: (rows,) the sum over the minimal unique sets of a row, each of size k, of the product of
+            (columns - i) for i = k .. min(largest, columns - 1); 0 where no set makes the row unique.
+        dis: (rows,) the score as the chance that a match on such a row is right (DIS-SUDA).
+        smallest: (rows,) columns of the smallest minimal unique set; 0 without one.
+        sets: (rows,) how many there are.
+        parts: column -> (rows,) share of the row's score that comes from sets with this column, 0 where the
+            score is 0. A set counts for each of its columns, so the shares add up to more than 1.
+    """
+
+    largest: int
+    score: FloatArray
+    dis: FloatArray
+    smallest: IntArray
+    sets: IntArray
+    parts: dict[str, FloatArray]
+
+    @property
+    def part(self) -> dict[str, float]:
+        """Column -> share of all scores together that comes from sets with this column."""
+        total = float(self.score.sum())
+        return {
+            name: float(shares @ self.score) / total if total else 0.0 for name, shares in self.parts.items()
+        }
+
+
+def special_uniques(
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    *,
+    largest: int | None = None,
+    fraction: float = 0.01,
+    person: IntArray | None = None,
+) -> SpecialUniques:
+    """Score every row.
+
+    Args:
+        largest: columns of the sets that are looked at; by default as many as `MOST_SETS` sets allow.
+        fraction: share of the population that is in the table, in (0, 1), for `dis`.
+        person: (rows,) number of the person whose row it is; None where every row is a person.
+
+    Raises: ParameterError without columns, or for a fraction outside (0, 1) or sets of no column; SchemaError
+        for an unknown column.
+    """
+    check_columns(columns)
+    if not 0 < fraction < 1:
+        raise ParameterError(
+            "the share of the population ({fraction:g}) must be above 0 and below 1",
+            remedy="give a share, such as 0.01",
+            fraction=fraction,
+        )
+    largest = largest_looked_at(len(columns)) if largest is None else min(largest, len(columns))
+    if largest < 1:
+        raise ParameterError("sets need at least one column", remedy="raise the size", largest=largest)
+    codes = [leaves_of(frame, name).codes for name in columns]
+    together = class_index(codes)
+    tuples = class_index([together] if person is None else [together, person])
+    first = np.unique(tuples, return_index=True)[1]
+    search = _Search(
+        codes=[each[first] for each in codes],
+        rows=np.bincount(tuples) if person is None else None,
+        person=None if person is None else person[first],
+        largest=largest,
+    )
+    search.run()
+    score, by_column, smallest, sets = _scored(search, len(first), len(columns))
+    crowd = people_per_class(together, person)
+    dis = dis_scores(
+        score,
+        uniques=int((crowd == 1).sum()),
+        paired=int(2 * (crowd == 2).sum()),
+        columns=len(columns),
+        fraction=fraction,
+    )
+    return SpecialUniques(
+        largest=largest,
+        score=score[tuples],
+        dis=dis[tuples],
+        smallest=smallest[tuples],
+        sets=sets[tuples],
+        parts={
+            name: (part / np.where(score > 0, score, 1))[tuples]
+            for name, part in zip(columns, by_column, strict=True)
+        },
+    )
+
+
+def largest_looked_at(columns: int) -> int:
+    """Columns of the largest sets of which there are, with all smaller ones, at most `MOST_SETS`."""
+    number, size = 0, 0
+    while size < columns and number + math.comb(columns, size + 1) <= MOST_SETS:
+        size += 1
+        number += math.comb(columns, size)
+    return max(1, size)
+
+
+def dis_scores(score: FloatArray, *, uniques: int, paired: int, columns: int, fraction: float) -> FloatArray:
+    """(rows,) the chance that a match on a row is right: one figure for the whole file, spread by the scores.
+
+    Args: uniques: people who are alone in all columns together. paired: people who share them with exactly
+        one other person. fraction: share of the population in the table.
+    Source: Skinner, Elliot (2002), JRSS B 64, section 3: of the matches on unique rows, the share
+        uniques * fraction / (uniques * fraction + paired * (1 - fraction)) is right. Elliot, Manning (2003)
+        for the spread; its exponent 1 + (8 - columns) / 20 as in sdcMicro.
+    """
+    scored = score > 0
+    if not scored.any():
+        return np.zeros(len(score))
+    right = uniques * fraction / (uniques * fraction + paired * (1 - fraction))
+    weight = np.where(scored, score, 1.0) ** (1 + (8 - columns) / 20)
+    spread = weight * (1 / weight[scored]).sum()
+    return np.where(scored, 1 / (1 + (uniques / right - uniques) / spread), 0.0)
+
+
+@dataclass(kw_only=True)
+class _Search:
+    """Which tuples are unique on which sets of columns, depth first; who is unique goes no deeper.
+
+    Attributes:
+        rows: (tuples,) rows of each, all of different people; None where `person` says whose each tuple is.
+        unique: set -> the tuples that are unique on it, packed. A set without an entry has a part on which
+            all are unique.
+    """
+
+    codes: Sequence[IntArray]
+    rows: IntArray | None
+    person: IntArray | None
+    largest: int
+    unique: dict[tuple[int, ...], Bits] = field(default_factory=dict)
+
+    def run(self) -> None:
+        number = len(self.codes[0])
+        everything = np.arange(number)
+        self._grow((), everything, np.zeros(number, dtype=np.int64), np.zeros(number, dtype=bool))
+
+    def _grow(self, chosen: tuple[int, ...], left: IntArray, classes: IntArray, known: BoolArray) -> None:
+        """Each set with one more column.
+
+        Args: left: tuples that are not unique on `chosen`; classes: theirs. known: (tuples,) the others.
+        """
+        number = int(classes.max(initial=0)) + 1
+        for column in range(chosen[-1] + 1 if chosen else 0, len(self.codes)):
+            code = self.codes[column][left]
+            width = int(code.max(initial=0)) + 1
+            finer = dense(classes * width + code, number * width)
+            alone = (self._crowd(finer, left) == 1)[finer]
+            found = known.copy()
+            found[left[alone]] = True
+            deeper = (*chosen, column)
+            self.unique[deeper] = np.packbits(found)
+            if len(deeper) < self.largest and not alone.all():
+                rest = finer[~alone]
+                self._grow(deeper, left[~alone], dense(rest, int(rest.max()) + 1), found)
+
+    def _crowd(self, classes: IntArray, left: IntArray) -> IntArray:
+        if self.person is None:
+            assert self.rows is not None
+            return np.bincount(classes, self.rows[left]).astype(np.int64)
+        return people_per_class(classes, self.person[left])
+
+    def minimal(self, chosen: tuple[int, ...]) -> Bits:
+        """The tuples of which the set is a minimal unique set, packed."""
+        found = self.unique[chosen]
+        for place in range(len(chosen)):
+            part = chosen[:place] + chosen[place + 1 :]
+            if part:
+                smaller = self.unique.get(part)
+                found = np.zeros_like(found) if smaller is None else found & ~smaller
+        return found
+
+
+def _scored(search: _Search, tuples: int, columns: int) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """(tuples,) score, (columns, tuples) the part of it from sets with each column, size of the smallest set,
+    number of sets."""
+    score, by_column = np.zeros(tuples), np.zeros((columns, tuples))
+    smallest, sets = np.zeros(tuples, dtype=np.int64), np.zeros(tuples, dtype=np.int64)
+    last = min(search.largest, columns - 1)
+    for chosen in sorted(search.unique, key=len):
+        where = np.flatnonzero(np.unpackbits(search.minimal(chosen), count=tuples))
+        worth = float(math.prod(columns - i for i in range(len(chosen), last + 1)))
+        score[where] += worth
+        for column in chosen:
+            by_column[column, where] += worth
+        smallest[where] = np.where(smallest[where] == 0, len(chosen), smallest[where])
+        sets[where] += 1
+    return score, by_column, smallest, sets

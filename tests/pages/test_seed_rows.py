@@ -1,0 +1,84 @@
+"""What the seeds do, done on the pages: a test for each row of their table that no other test here walks."""
+
+from __future__ import annotations
+
+from dpcore.accounting.loss import UNIT
+from tests.pages.tab import Tab
+
+
+def metric(tab: Tab, label: str) -> str:
+    return next(each.value for each in tab.at.metric if each.label.startswith(label))
+
+
+def count(tab: Tab, *names: str) -> Tab:
+    """Count columns of the original on the Evaluate page."""
+    tab.at.multiselect(key="together-columns").set_value(list(names)).run()
+    return tab
+
+
+def test_a2_the_original_is_counted_in_rows_before_anything_is_released(opened: Tab) -> None:
+    """SEEDS A2: the histogram of the original could be seen only after paying, and in shares."""
+    count(opened.go("evaluate"), "age")
+    assert opened.errors == ""
+    assert "200 rows in" in opened.text
+    assert "internal: reads the original" in opened.text
+    twin = next(each.value for each in opened.at.dataframe if "cell" in each.value)
+    assert twin["rows"].sum() == 200
+    assert opened.curator.lines()[-1].content["about"] == ["age"]
+    assert opened.curator.balance().spent == 0
+
+
+def test_a19_a_lost_link_is_seen_as_a_figure_and_as_rows(opened: Tab) -> None:
+    """SEEDS A19: Cramér's V, and how many rows have two values together, were nowhere."""
+    opened.go("synthesize").press("A whole table").set("radio", "Relations", "independent").release()
+    count(opened.go("evaluate"), "sex", "city")
+    assert opened.errors == ""
+    assert "Cramér's V of sex and city" in opened.text
+    assert "in the release" in opened.text
+    opened.at.selectbox(key="together-sex").set_value(0).run()
+    rows = [metric(opened, label) for label in ("In the original", "In the release", "If they were")]
+    assert all(float(each.replace(",", "")) > 0 for each in rows)
+    ends = {
+        each.proto.spec.split('"domainMax": ')[1].split(",")[0].rstrip("}")
+        for each in opened.at.get("vega_lite_chart")
+        if '"domainMax": ' in each.proto.spec and "of sex" in each.proto.alt
+    }
+    assert len(ends) == 1, "two maps that are compared have one scale"
+
+
+def test_a7_a_release_alone_is_asked_as_often_as_one_likes(opened: Tab) -> None:
+    """SEEDS A7, A23: questions stood on an internal page only, and each of them left a line."""
+    opened.go("synthesize").release()
+    lines = len(opened.curator.lines())
+    opened.set("multiselect", "Columns", ["age"])
+    ages = next(each for each in opened.at.select_slider if each.label.startswith("age"))
+    ages.set_value((20, 40)).run()
+    assert opened.errors == ""
+    assert "The true number lies between" in opened.text
+    assert len(opened.curator.lines()) == lines
+
+
+def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
+    """SEEDS C6: no control released a part, so that disjoint parts were paid one by one."""
+    opened.go("synthesize").set("selectbox", "Column whose values make the parts", "sex")
+    opened.set("selectbox", "Only rows with sex", "F").press("Release for epsilon 0.5")
+    assert "Only rows with sex = F" in opened.text
+    opened.press("Pay and release").settle()
+    assert "Only rows with sex = F" in opened.text
+    assert opened.curator.balance().spent == UNIT // 2
+    opened.press("Release something else").set("selectbox", "Only rows with sex", "M")
+    assert "By itself it would cost epsilon 0\\.5" in opened.text.replace("0.5", "0\\.5")
+    opened.press("Release for epsilon 0").press("Pay and release").settle()
+    assert opened.errors == ""
+    assert opened.curator.balance().spent == UNIT // 2
+    assert opened.session.shown is not None
+    assert opened.curator.release(opened.session.shown).part == ("sex", "M")
+
+
+def test_b12_the_attacker_recodes_the_list_too(app: Tab) -> None:
+    """SEEDS B12: the list found nobody only because 1930s is no date of it."""
+    app.press("Open this sample: Hospital").press("Open the data set").go("anonymize")
+    app.press("Make the anonymized table").set("toggle", "The attacker holds the sample voter list", True)
+    assert app.errors == ""
+    assert "**0 of" in app.text
+    assert "each of these at least" in app.text

@@ -1,0 +1,128 @@
+"""A connected source that does not fit, on every page: what counts and samples tell, and what is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from dpcore.engines import streamed
+from tests.pages.tab import Tab
+from workbench import drafts, session
+from workbench.apart import listening
+from workbench.apart.line import stopped
+from workbench.store import settings
+from workbench.synthesize.script import notebook
+
+ROWS = 3_000
+
+
+@pytest.fixture
+def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
+    """A tab on the Data page of a server with one source of 3,000 rows, of which 2,999 fit."""
+    (tmp_path / "visits").mkdir()
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, ROWS),
+            "sex": rng.choice(["F", "M"], ROWS),
+            "job": rng.choice(["nurse", "cook", "clerk"], ROWS),
+        }
+    )
+    frame.to_parquet(tmp_path / "visits" / "a.parquet", row_group_size=500)
+    (tmp_path / "sources.toml").write_text(
+        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}/visits"\n'
+    )
+    monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
+    monkeypatch.setenv("WORKBENCH_OUTPUT", str(tmp_path / "out"))
+    settings.read_settings.cache_clear()
+    monkeypatch.setattr(streamed, "MOST_ROWS", ROWS - 1)
+    return app.go("upload")
+
+
+@contextmanager
+def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whoever is told that rows were read wants no more of them."""
+
+    def tell(rows: int) -> None:
+        if rows:
+            raise stopped()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(listening, "tell", tell)
+        yield
+
+
+def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit would end in errors, in figures of a part that pass for all, or in half a table."""
+    app = source.press("Look at it")
+    with cancelled(monkeypatch):
+        app.open_draft()
+    assert "stopped before its end" in app.errors
+    assert app.session.curator is None
+    assert app.session.draft is not None
+    app.press("Open the data set")
+    assert app.errors == ""
+    curator = app.curator
+
+    app.go("synthesize").release()
+    assert app.errors == ""
+    release = curator.release(app.session.shown)
+    assert app.session.data_set is not None
+    cells = json.loads(notebook(app.session.data_set, release))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names: dict[str, object] = {}
+    exec("\n".join(code), names)  # as Jupyter runs it
+    assert names["release"].guarantee == release.guarantee
+    app.set("number_input", "Rows to write", 1234).press("Draw and write")
+    assert app.errors == ""
+    (drawn,) = (tmp_path / "out").iterdir()
+    assert pq.read_table(drawn).num_rows == 1234
+    app.press("Draw and write")
+    assert "something at the place" in app.errors
+    app.set("text_input", "Name of the new folder", "../elsewhere").press("Draw and write")
+    assert "1 to 80 letters" in app.errors
+    assert not (tmp_path / "elsewhere").exists()
+
+    app.go("evaluate")
+    assert "What counts can tell about all rows" in app.text
+    assert "more than 2,999 rows" in app.errors
+    app.press("Look at the first 100,000 rows instead")
+    assert app.errors == ""
+    assert "What needs rows is about the first 100,000 rows" in app.text
+    assert "more than 2,999 rows" not in app.go("anonymize").text
+    assert "What needs rows is about the first 100,000 rows" in app.text
+    app.press("Make the anonymized table")
+    assert "more than 2,999 rows" in app.errors
+    app.press("Ask about all rows again")
+
+    before = len(curator.lines())
+    with monkeypatch.context() as patched:
+        patched.setattr(session, "unwanted", lambda: lambda: True)  # the tab was closed
+        assert "stopped before its end" in app.go("audit").errors
+    app.go("audit")
+    assert app.errors == ""
+    assert len(curator.lines()) > before
+    app.go("anonymize")
+    assert "more than 2,999 rows" in app.errors
+    app.set("text_input", "Name of the new folder", "visits").press("Write it as a folder")
+    assert [path.name for path in (tmp_path / "out").iterdir() if path != drawn] == ["visits"]
+    assert pq.read_table(tmp_path / "out" / "visits").num_rows <= ROWS
+
+    left = curator.balance().left
+    with monkeypatch.context() as patched:
+        patched.setattr(drafts.Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows))
+        app.go("synthesize").press("Release something else").press("Draw again for")
+        app.press("Pay and release").settle()
+    assert "stopped before its end" in app.errors
+    assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
+    assert curator.balance().left < left
+
+
+LISTEN = drafts.Run.listen

@@ -1,0 +1,307 @@
+"""The report to sign: what was done to a table, what risk is left, and what is recommended. Internal.
+
+The three criteria are those of the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques
+(WP216), section 3: singling out, linkability and inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pandas as pd
+
+import dpcore
+from dpcore.curator import Curator
+from dpcore.evaluation.outcome import LEVELS, OutcomeReport
+from workbench import session
+from workbench.anonymize import outcomes
+from workbench.anonymize.demands import SUPPRESSED
+from workbench.anonymize.work import METHOD_NAMES, METHOD_WORDS, WHOM
+from workbench.report.document import fragment
+from workbench.ui.language import _
+from workbench.ui.wording import ROLE_WORDS, limit_words, number, percent, unmarked
+
+LOW_RISK = 0.1
+"""Highest risk up to which a wider circle is thinkable: hidden among ten."""
+FEW = 0.001
+"""Share of people above which a weakness is said to touch more than single people."""
+
+
+def to_html(curator: Curator, found: OutcomeReport, warnings: Sequence[str]) -> str:
+    """The report as one self-contained file to print and sign; it holds no row of the table."""
+    title, reasons = recommendation(found, outcomes.versions(curator))
+    return fragment(
+        "internal.html",
+        language=session.language(),
+        title=_("Residual risk of an anonymized table: {name}").format(name=curator.name),
+        internal=_("Internal: this report reads the original. Do not publish it."),
+        verdict=title,
+        parts=[
+            (_("What this report is about"), _facts(curator, found), []),
+            (_("Why this is recommended"), pd.DataFrame(), reasons),
+            (_("What was done: method and demands"), pd.DataFrame(), done(found)),
+            (_("What was done: columns"), columns(found), []),
+            (_("Singling out: can a person be picked out?"), levels(found), singling_out(found)),
+            (
+                _("Linkability: can records of one person be joined?"),
+                pd.DataFrame(),
+                linkability(curator, found),
+            ),
+            (_("Inference: can a sensitive value be concluded?"), secrets(found), inference(found)),
+            (_("What stays unprotected"), pd.DataFrame(), [unmarked(each) for each in warnings]),
+        ],
+        terms=_(
+            "Singling out, linkability and inference are the three questions of the Article 29 Working "
+            "Party's Opinion 05/2014 (WP216). A prosecutor knows that a person is in the table; a journalist "
+            "knows the population that it came from; a marketer wants as many right guesses as possible. "
+            "All figures were computed from the table that was made. This report supports a decision that "
+            "people take; it does not replace an assessment of who receives the table and what else they "
+            "know."
+        ),
+        signatures=_signatures(),
+    )
+
+
+def recommendation(found: OutcomeReport, versions: int) -> tuple[str, list[str]]:
+    """What is recommended, and why, from the figures alone.
+
+    Args: versions: how many different tables were anonymized from the same original.
+    """
+    whom = WHOM[found.plan.counts]
+    severe, open_ends = [], []
+    if found.side.risk.uniques:
+        severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
+    for name, risk in found.secrets.items():
+        if risk.homogeneous_classes:
+            severe.append(
+                _("Groups give away the value of {column}: {share} of the {whom} are in such groups.").format(
+                    column=name, share=percent(risk.homogeneous_people), whom=whom
+                )
+            )
+    alone = _("Of the {whom}, {share} have a row like nobody else's, once all columns are known.").format(
+        share=percent(found.alike), whom=whom
+    )
+    if found.highest > LOW_RISK:
+        open_ends.append(
+            _("The highest risk that a guess is right is {share}, above {low}.").format(
+                share=percent(found.highest), low=percent(LOW_RISK)
+            )
+        )
+    if found.alike > FEW:
+        open_ends.append(alone)
+    if found.side.groups_per_person > 1:
+        open_ends.append(_("Rows of one person are in several groups, and can be joined by what is known."))
+    if versions > 1:
+        open_ends.append(
+            _("{versions} versions of this table were made; together they can reveal more.").format(
+                versions=versions
+            )
+        )
+    if found.plan.method.cuts_freely:
+        open_ends.append(_("The groups were cut along the data; published attacks aim at that."))
+    if severe:
+        return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
+    if open_ends:
+        return _("To be handed only to named recipients, under contract and control of access."), open_ends
+    return _("May be handed to a wider circle, with the reservations below."), [
+        _("Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.").format(
+            k=found.side.risk.k, whom=whom
+        )
+    ]
+
+
+def done(found: OutcomeReport) -> list[str]:
+    """Method, models, limits and suppression, one sentence each."""
+    plan = found.plan
+    told = [
+        _("Method: {method} ({words}).").format(
+            method=METHOD_NAMES[plan.method.name], words=METHOD_WORDS[plan.method.name]
+        ),
+        _("Demands that hold: {models}.").format(models=", ".join(map(str, plan.models))),
+        _("Groups count {whom}.").format(whom=WHOM[plan.counts]),
+    ]
+    if plan.method.suppresses or found.quality.suppressed:
+        told.append(
+            _("At most {limit} could be suppressed; {share} of the rows were. Such rows are {way}.").format(
+                limit=limit_words(plan.limit),
+                share=percent(found.quality.suppressed),
+                way=SUPPRESSED[plan.suppressed],
+            )
+        )
+    told.append(
+        _("What was given up: {ncp} of the detail of the columns, information loss {loss}.").format(
+            ncp=percent(found.quality.ncp), loss=number(found.quality.loss)
+        )
+    )
+    return told
+
+
+def columns(found: OutcomeReport) -> pd.DataFrame:
+    """One line per column: its role, and how far it was generalized."""
+    plan, lines = found.plan, []
+    for name, role in plan.roles.items():
+        line = {
+            _("column"): name,
+            _("role"): ROLE_WORDS[role],
+            _("level"): "",
+            _("labels"): "",
+            _("generalized"): "",
+        }
+        if role == "quasi-identifier":
+            line[_("generalized")] = percent(found.quality.column_ncp[name])
+            if plan.node is not None:
+                level, tree = plan.node[name], plan.hierarchies[name]
+                line[_("level")] = _("{level} of {height}").format(level=level, height=tree.height)
+                line[_("labels")] = _("{labels} for {values} values").format(
+                    labels=f"{len(tree.labels(level)):,}", values=f"{len(tree.values):,}"
+                )
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def singling_out(found: OutcomeReport) -> list[str]:
+    """How small the groups are, and what attackers can expect."""
+    whom, risk = WHOM[found.plan.counts], found.side.risk
+    told = [
+        _("The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}.").format(
+            k=risk.k, whom=whom, groups=risk.classes, people=risk.people
+        ),
+        _("A prosecutor is right with at most {highest}, on average {average}.").format(
+            highest=percent(risk.highest), average=percent(risk.average)
+        ),
+        _("A journalist is right with at most {highest}.").format(highest=percent(found.highest)),
+        _("A marketer who tries everybody finds {share} of the {whom}.").format(
+            share=percent(found.marketer), whom=whom
+        ),
+    ]
+    if found.plan.subset is None:
+        told.append(
+            _(
+                "No population was given: the journalist's figures are those of the prosecutor, as an "
+                "upper bound."
+            )
+        )
+    if found.hidden:
+        told.append(
+            _("The suppressed rows leave as one group of {people:,} {whom}.").format(
+                people=found.hidden, whom=whom
+            )
+        )
+    return told
+
+
+def levels(found: OutcomeReport) -> pd.DataFrame:
+    """Share of people at each level of risk."""
+    names = [
+        _("certain (1)"),
+        *(
+            _("{low} to below {high}").format(low=f"1/{round(1 / low)}", high=high)
+            for low, high in zip(LEVELS[1:-1], ["1", "1/2", "1/5", "1/10"], strict=True)
+        ),
+        _("below {high}").format(high="1/20"),
+    ]
+    return pd.DataFrame(
+        {
+            _("risk that a guess is right"): names,
+            _("share, prosecutor"): [percent(each) for each in found.prosecutor],
+            _("share, journalist"): [percent(each) for each in found.journalist],
+        }
+    )
+
+
+def linkability(curator: Curator, found: OutcomeReport) -> list[str]:
+    """What joining rows, tables and releases may do."""
+    whom = WHOM[found.plan.counts]
+    others = outcomes.versions(curator) - 1
+    releases = sum(line.state == "committed" for line in curator.lines())
+    told = [
+        _(
+            "Of the {whom}, {share} have a row that is like nobody else's in all columns that leave: it can "
+            "be linked with certainty to another copy that holds the same columns."
+        ).format(share=percent(found.alike), whom=whom),
+        _("Unique by the groups and the columns that were left as they are: {share}.").format(
+            share=percent(found.side.with_others)
+        ),
+    ]
+    if found.side.groups_per_person > 1:
+        told.append(
+            _("The rows of one of the {whom} are in {groups} groups on average.").format(
+                whom=whom, groups=number(found.side.groups_per_person)
+            )
+        )
+    if others:
+        told.append(
+            _(
+                "{others} other versions of this table were made. Whoever has two versions can cut their "
+                "groups with each other, and smaller groups remain than in either."
+            ).format(others=others)
+        )
+    else:
+        told.append(_("No other version of this table was made here."))
+    if releases:
+        told.append(
+            _(
+                "{releases} differentially private results were released from the same rows. What they add "
+                "is limited by their own budget, which does not cover this table."
+            ).format(releases=releases)
+        )
+    return told
+
+
+def inference(found: OutcomeReport) -> list[str]:
+    """How much more a group tells about a sensitive value than the whole table does."""
+    if not found.secrets:
+        return [_("No column was named that should stay unknown, so nothing is promised about any.")]
+    return [
+        _("Knowing the group makes some value of {column} up to {times} times more likely.").format(
+            column=name, times=number(risk.posterior_ratio)
+        )
+        for name, risk in found.secrets.items()
+    ]
+
+
+def secrets(found: OutcomeReport) -> pd.DataFrame:
+    """l and t of every sensitive column."""
+    return pd.DataFrame(
+        [
+            {
+                _("column"): name,
+                _("different values, at least (l)"): risk.distinct_l,
+                _("entropy l"): number(risk.entropy_l),
+                _("(c, 2)-diverse for c above"): number(risk.recursive_c),
+                _("t"): number(risk.t_equal),
+                _("t, ordered"): number(risk.t_ordered),
+                _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
+            }
+            for name, risk in found.secrets.items()
+        ]
+    )
+
+
+def _facts(curator: Curator, found: OutcomeReport) -> pd.DataFrame:
+    noted = [line for line in curator.lines() if "anonymized" in line.content]
+    facts = {
+        _("Data set"): curator.name,
+        _("Date (UTC)"): datetime.now(UTC).isoformat(timespec="minutes"),
+        _("Program"): f"Privacy Workbench {dpcore.__version__}",
+        _("Rows of the original"): f"{found.original:,}",
+        _("Rows that leave"): f"{found.left:,}",
+        _("Line of the ledger"): str(noted[-1].number) if noted else "",
+        _("Fingerprint of the plan"): noted[-1].content["anonymized"][:16] if noted else "",
+    }
+    return pd.DataFrame({_("what"): list(facts), _("is"): list(facts.values())})
+
+
+def _signatures() -> pd.DataFrame:
+    people = [_("Prepared by"), _("Data protection officer"), _("Responsible for the processing")]
+    empty = [""] * len(people)
+    return pd.DataFrame(
+        {
+            _("who"): people,
+            _("name"): empty,
+            _("agrees, with conditions"): empty,
+            _("place and date"): empty,
+            _("signature"): empty,
+        }
+    )

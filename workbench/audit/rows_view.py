@@ -1,0 +1,157 @@
+"""The risk of each row, as a file for whoever holds the table, and what each column adds to it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.row_risk import RowRisk, RowRiskReport
+from dpcore.schema.formulas import disarm
+from workbench.ui import charts, widgets
+from workbench.ui.charts import Chart
+from workbench.ui.files import file_name
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import number, percent, plain
+
+HEADINGS = Words(
+    {
+        "people": N_("people in the group"),
+        "risk": N_("risk (1 / people)"),
+        "score": N_("SUDA score"),
+        "dis": N_("chance that a match is right (DIS)"),
+        "smallest": N_("columns of the smallest unique set"),
+        "sets": N_("minimal unique sets"),
+        "population": N_("estimated people of the population in the group"),
+        "individual": N_("individual risk (from weights)"),
+        "household": N_("household risk"),
+    }
+)
+
+
+def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
+    """What is asked, and the answer when it was asked for.
+
+    Args: others: columns that may hold weights or households.
+    """
+    with st.expander(_("Risk of each row, and each column's part in it"), key="each-row"):
+        asked = _ask(columns, others)
+        if not st.toggle(_("Work it out"), key="audit-each-row"):
+            return
+        try:
+            with st.spinner(_("Looking at every set of columns"), show_time=True):
+                key = ("risk of each row", asked)
+                found = widgets.once_in_line(curator, key, lambda: asked)
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        st.markdown("\n".join(f"- {sentence}" for sentence in sentences(found)))
+        if any(found.part.values()):
+            widgets.show_chart(parts_chart(found), key="audit-parts")
+            st.caption(
+                _(
+                    "A unique set counts for each of its columns, so the parts add up to more than 100 %. "
+                    "Sets of up to {size} columns were looked at."
+                ).format(size=found.largest)
+            )
+        st.download_button(
+            _("Risk of each row (CSV, private)"),
+            lambda: to_csv(found),
+            file_name(curator.name, "risk of each row private", "csv"),
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+            help=_(
+                "One line per row, in the order of the table. It holds no value of the table, and still says "
+                "who is easy to find: keep it beside the table, and do not pass it on."
+            ),
+        )
+
+
+def _ask(columns: list[str], others: list[str]) -> RowRisk:
+    weights, homes, share = st.columns(3)
+    weight = weights.selectbox(
+        _("Sampling weights, if this is a sample"),
+        others,
+        index=None,
+        key="audit-weight",
+        help=GLOSSARY["sampling weight"],
+    )
+    home = homes.selectbox(
+        _("Who lives together"),
+        others,
+        index=None,
+        key="audit-household",
+        help=GLOSSARY["household risk"],
+    )
+    sampled = share.number_input(
+        _("Share of the population in this table, in percent"), 0.01, 99.0, 1.0, key="audit-fraction"
+    )
+    return RowRisk(
+        quasi_identifiers=tuple(columns), weight=weight, household=home, fraction=float(sampled) / 100
+    )
+
+
+def sentences(found: RowRiskReport) -> list[str]:
+    """What the figures say about all people together."""
+    told = [
+        _("Unique by one or two columns alone: {share} of the people. These are found first.").format(
+            share=percent(found.special)
+        )
+    ]
+    heaviest = max(found.part, key=lambda name: found.part[name])
+    if found.part[heaviest]:
+        told.append(
+            _("{column} is in the sets that make up {share} of the risk: coarsen it first.").format(
+                column=plain(heaviest), share=percent(found.part[heaviest])
+            )
+        )
+    if found.sampled is not None:
+        told.append(
+            _(
+                "By the weights the table stands for {population:,} people, and the smallest group for about "
+                "{smallest}. An attacker who tries everybody is right for about {expected} of them; the "
+                "largest individual risk is {highest}. These are estimates: a group that is large in the "
+                "population by its weights is no guarantee of k-anonymity."
+            ).format(
+                population=round(found.sampled.population),
+                smallest=number(found.sampled.smallest),
+                expected=number(found.sampled.expected),
+                highest=percent(found.sampled.highest),
+            )
+        )
+    if found.households is not None:
+        told.append(
+            _(
+                "Whoever finds one person finds their household: among {households:,} households the mean "
+                "risk is {average}, where each person by themselves has {alone}."
+            ).format(
+                households=found.households.households,
+                average=percent(found.households.average),
+                alone=percent(found.households.alone),
+            )
+        )
+    return told
+
+
+def parts_chart(found: RowRiskReport) -> Chart:
+    """Each column's part in all scores, largest first."""
+    ranked = sorted(found.part, key=lambda name: -found.part[name])
+    return charts.bars(
+        ranked,
+        [found.part[name] for name in ranked],
+        x_title=_("share of the risk that involves the column"),
+        alt=_("Share of the risk that involves each column; the most is {column}.").format(column=ranked[0]),
+    )
+
+
+def to_csv(found: RowRiskReport) -> bytes:
+    """One line per row, numbered as in the table; private, and without any of its values."""
+    figures = found.rows.rename(columns=dict(HEADINGS.items()))
+    parts = {_("part of {column}").format(column=name): found.parts[name].round(4) for name in found.parts}
+    lines = pd.concat([figures.round(6), pd.DataFrame(parts)], axis=1)
+    lines.insert(0, _("row"), lines.index + 1)
+    lines.columns = [disarm(str(name)) for name in lines.columns]
+    return lines.to_csv(index=False, lineterminator="\r\n").encode()

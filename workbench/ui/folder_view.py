@@ -1,0 +1,61 @@
+"""Tables of any size written as a folder of Parquet, to the place that the settings allow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from workbench import person, session
+from workbench.store import places
+from workbench.ui import rows_view, widgets
+from workbench.ui.language import _
+from workbench.ui.wording import plain
+
+
+def offer(label: str, name: str, write: Callable[[Path], int], *, key: str, disabled: bool = False) -> None:
+    """A field for the name of a new folder and a button; nothing where the settings name no place.
+
+    Args:
+        name: proposed for the folder.
+        write: writes a folder that is not there yet, all of it or nothing; how many rows.
+    """
+    if not places.has_place() or not person.is_steward():
+        return
+    field = session.Widget[str](f"{key}-folder")
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    left.text_input(_("Name of the new folder"), folder_of(name), key=field.key, max_chars=80)
+    right.button(
+        label,
+        key=f"{key}-write",
+        icon=":material/create_new_folder:",
+        on_click=_write,
+        args=(field, write, key),
+        disabled=disabled,
+    )
+    held = session.session()
+    if error := held.notices.pop(key, None):
+        widgets.error_box(error)
+    if written := held.written.get(key):
+        st.success(
+            _("{rows:,} rows are in the folder {name}.").format(rows=written[1], name=plain(written[0]))
+        )
+
+
+def folder_of(name: str) -> str:
+    """A name that a folder can have, from another one."""
+    return re.sub(r"[^A-Za-z0-9 ._-]+", "-", name).lstrip(" ._-")[:80] or "table"
+
+
+def _write(field: session.Widget[str], write: Callable[[Path], int], key: str) -> None:
+    held, name = session.session(), (field.value() or "").strip()
+    held.written.pop(key, None)
+    try:
+        place = places.place_for(name)
+        with rows_view.being_scanned(_("Writing {name}").format(name=plain(name)), key=f"{key}-stop"):
+            held.written[key] = (name, write(place))
+    except DpcoreError as error:
+        held.notices[key] = error

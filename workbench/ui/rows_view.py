@@ -1,0 +1,86 @@
+"""What reads a source: how many rows it has read, beside a way to stop it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.errors import StreamlitDuplicateElementKey
+
+from dpcore.evaluation.first_rows import FIRST
+from workbench import session
+from workbench.apart.listening import heard_by, until
+from workbench.ui.language import _
+
+PATIENCE = 1.0
+"""Seconds before anything is shown."""
+_EACH = 0.3
+
+
+@contextmanager
+def being_scanned(title: str, *, key: str) -> Iterator[None]:
+    """Show what the block is at when it takes longer than a second. Any click ends it; nothing is lost then.
+
+    Args: key: of the button that stops it.
+    """
+    wanted = until(session.unwanted())
+    place = st.empty()
+    due, words = time.monotonic() + PATIENCE, None
+
+    def listen(rows: int) -> None:
+        nonlocal due, words
+        wanted(rows)
+        if time.monotonic() < due:
+            return
+        due = time.monotonic() + _EACH
+        if words is None:
+            with place.container(horizontal=True, vertical_alignment="center"):
+                words = st.empty()
+                st.button(_("Stop"), key=key, icon=":material/stop_circle:")
+        if rows:
+            words.markdown(_("{title}: {rows:,} rows so far").format(title=title, rows=rows))
+        else:
+            words.markdown(_("{title}: the source is at work").format(title=title))
+
+    try:
+        with heard_by(listen):
+            yield
+    finally:
+        place.empty()
+
+
+def offer_first_rows() -> None:
+    """Where all rows would be needed and do not fit: offer to ask about the first ones."""
+    if not session.session().on_first_rows:
+        _switch(_("Look at the first {rows:,} rows instead").format(rows=FIRST), to_first=True)
+
+
+def first_rows_words() -> str:
+    """Which rows figures are about, where a person asked for the first ones; empty where that is all."""
+    if not session.session().on_first_rows:
+        return ""
+    return _(
+        "What needs rows is about the first {rows:,} rows of the source, which are no random part of it. "
+        "Only what counts can tell is about all rows."
+    ).format(rows=FIRST)
+
+
+def say_first_rows() -> None:
+    """Mark a page of figures about the first rows, with the way back."""
+    if words := first_rows_words():
+        st.warning(words, icon=":material/vertical_align_top:")
+        _switch(_("Ask about all rows again"), to_first=False)
+
+
+def _switch(label: str, *, to_first: bool) -> None:
+    with contextlib.suppress(StreamlitDuplicateElementKey):  # once on a page is enough
+        st.button(
+            label,
+            key="first-rows",
+            icon=":material/vertical_align_top:",
+            on_click=session.session().take_first_rows,
+            args=(to_first,),
+        )
