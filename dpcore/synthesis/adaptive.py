@@ -22,7 +22,14 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, OnProgress, Recipe
-from dpcore.synthesis.columns import check_columns, check_earlier, expect_columns, measure_columns, publish
+from dpcore.synthesis.columns import (
+    MIDDLE,
+    check_columns,
+    check_earlier,
+    expect_columns,
+    measure_columns,
+    publish,
+)
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.learner import Learner
 from dpcore.synthesis.synthetic import SyntheticModel
@@ -43,7 +50,8 @@ class Adaptive(Recipe):
     Attributes:
         degree: 2 when all pairs of columns should come out right, 3 for all triples.
         weights: pair or triple -> how much its error counts, where it is not 1.
-        rounds: how often what to measure is chosen anew, at least 1.
+        rounds: how often what to measure is chosen anew, at least 1; once under pure epsilon where columns
+            do not stand out of their noise.
         ordered: columns whose neighboring cells are alike; rare ones are merged with neighbors only.
         constraints: facts from outside that every row keeps.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
@@ -104,14 +112,16 @@ class Adaptive(Recipe):
             limit=min(self.max_cells, max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity))),
             joint=[m for m in self.earlier.measurements if len(m.clique) > 1] if self.earlier else [],
         )
-        for turn, loss in enumerate(split(measurer.loss.share(1 - columns.spent), self.rounds)):
-            on_progress("choose and measure", (turn + 0.2) / self.rounds)
+        # private choices and Laplace noise leave nothing for a second look where columns are not clear
+        rounds = 1 if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE else self.rounds
+        for turn, loss in enumerate(split(measurer.loss.share(1 - columns.spent), rounds)):
+            on_progress("choose and measure", (turn + 0.2) / rounds)
             if isinstance(loss, PureDP) and learner.fitted is None:
                 learner.measure_tree(loss)
             else:
                 learner.measure_worst(loss)
-            on_progress("fit", (turn + 0.5) / self.rounds)
-            fitted = learner.refit(quick=turn + 1 < self.rounds)
+            on_progress("fit", (turn + 0.5) / rounds)
+            fitted = learner.refit(quick=turn + 1 < rounds)
         losses = (*self.stands_on, measurer.loss)
         return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses)
 

@@ -125,7 +125,7 @@ def _measure_singles(measurer: Measurer, names: Sequence[str], count: Marginal, 
     makes the error of a cell smallest.
     """
     domain = measurer.domain
-    parts = dict.fromkeys([(name,) for name in names], 1.0)
+    parts: dict[Clique, float] = {(name,): 1.0 for name in names}
     signed = sum(bool(signed_columns(domain, clique, loss)) for clique in parts)
     if 2 * signed > len(names):
         parts[()] = math.sqrt(signed) / 2

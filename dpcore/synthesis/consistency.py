@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -118,20 +119,21 @@ def _weight(domain: Domain, clique: Clique, variance: float, shared: Clique, sig
 
 def _shared(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
     """Every set of columns that two or more cliques contain, with the positions of those cliques."""
-    found: set[frozenset[str]] = set()
-    for a, b in itertools.combinations(cliques, 2):
-        common = sorted(set(a) & set(b))
-        if 2 ** len(common) > MAX_SHARED:
-            raise LimitError(
-                "two marginals share {count} columns, too many to make them agree",
-                remedy="drop one of the two or take fewer columns",
-                count=len(common),
-            )
-        found.update(
-            frozenset(part)
-            for size in range(len(common) + 1)
-            for part in itertools.combinations(common, size)
+    distinct = list(dict.fromkeys(map(frozenset, cliques)))
+    commons = {a & b for a, b in itertools.combinations(distinct, 2)}
+    commons |= {clique for clique, times in Counter(map(frozenset, cliques)).items() if times > 1}
+    if 2 ** max(map(len, commons), default=0) > MAX_SHARED:
+        raise LimitError(
+            "two marginals share {count} columns, too many to make them agree",
+            remedy="drop one of the two or take fewer columns",
+            count=max(map(len, commons)),
         )
+    found = {
+        frozenset(part)
+        for common in commons
+        for size in range(len(common) + 1)
+        for part in itertools.combinations(sorted(common), size)
+    }
     return {
         tuple(sorted(part)): [i for i, clique in enumerate(cliques) if part <= set(clique)] for part in found
     }

@@ -11,6 +11,7 @@ noisy marginals", section 4, in the one case in which a residual is a sum of plu
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpcore.accounting.loss import Loss, PureDP
+from dpcore.mechanisms.max_norm import MAX_ENTRIES
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import Contrast, consistent
@@ -31,10 +33,11 @@ SIGNS = np.array([1.0, -1.0])
 
 
 def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
-    """The columns of a pair, or the single column, that are measured by the difference of their two cells."""
-    if len(clique) > 2 or isinstance(loss, PureDP):
+    """The columns of a clique that are measured by the difference of their cells; of a triple all or none."""
+    if isinstance(loss, PureDP):
         return ()
-    return tuple(name for name in clique if domain.size(name) == 2)
+    signed = tuple(name for name in clique if domain.size(name) == 2)
+    return signed if len(clique) < 3 or len(signed) == len(clique) == 3 else ()
 
 
 def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
@@ -61,12 +64,14 @@ def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -
             by = tuple(name for name in clique if name not in signed[clique])
             alike.setdefault((by, weights[clique]), []).append(clique)
     for (by, _), cliques in alike.items():
-        entries: list[Entry] = [dict.fromkeys(signed[clique], levels(SIGNS)) for clique in cliques]
-        sums = view.sums(by, entries, share(cliques))
-        found += [
-            _contrast(view.domain, clique, signed[clique], sums.values[:, i], sums.deviation**2)
-            for i, clique in enumerate(cliques)
-        ]
+        for first in range(0, len(cliques), MAX_ENTRIES):
+            some = cliques[first : first + MAX_ENTRIES]
+            entries: list[Entry] = [dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some]
+            sums = view.sums(by, entries, share(some))
+            found += [
+                _contrast(view.domain, clique, signed[clique], sums.values[:, i], sums.deviation**2)
+                for i, clique in enumerate(some)
+            ]
     return found
 
 
@@ -74,7 +79,7 @@ def completed(domain: Domain, known: Sequence[Marginal], measured: Sequence[Marg
     """The measured tables, contrasts with what is known of the columns and of the number of rows put in.
 
     Args:
-        known: number of rows and columns, noisy, with the same domain.
+        known: number of rows and columns, and the pairs of triples, noisy.
     """
     agreed = consistent(domain, [*known, *measured])[len(known) :]
     return [
@@ -84,15 +89,12 @@ def completed(domain: Domain, known: Sequence[Marginal], measured: Sequence[Marg
 
 
 def difference_off(told: Sequence[Marginal], estimate: Values) -> float:
-    """How far the estimate of a pair of binary columns is off, in rows, beyond what noise explains."""
-    signs = np.multiply.outer(SIGNS, SIGNS)
+    """How far the estimate of binary columns is off, in rows, beyond what noise explains."""
+    signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
     weights = [1 / max(each.variance, 1e-12) for each in told]
-    value = sum(
-        float((each.values * signs).sum()) * weight for each, weight in zip(told, weights, strict=True)
-    )
-    variance = signs.size**2 / sum(weights)
-    off = value / sum(weights) - float((estimate * signs).sum())
-    return math.sqrt(max(0.0, off**2 - EXPLAINED * variance))
+    sums = [float((each.values * signs).sum()) for each in told]
+    off = float(np.dot(sums, weights)) / sum(weights) - float((estimate * signs).sum())
+    return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
 
 
 def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float) -> Contrast:

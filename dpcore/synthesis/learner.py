@@ -19,6 +19,7 @@ from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
 TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
+UNWANTED = 0.25  # weight of a triple of binary columns that nobody asked for: one number, which costs no room
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
 
@@ -87,7 +88,7 @@ class Learner:
         parts, self._nodes = choose(
             self._domain,
             errors,
-            self._weights,
+            {clique: self._weights.get(clique, UNWANTED) for clique in errors},
             loss=spend,
             rows=self._view.rows,
             limit=self._limit,
@@ -97,7 +98,7 @@ class Learner:
             self._take(measure_cliques(self._view, parts, spend))
         else:
             self.measure_columns(spend)
-        self._narrow(errors)
+        self._narrow(errors, loss)
 
     def measure_columns(self, loss: Loss) -> None:
         """Spend `loss` on the columns alone, where nothing else is worth its noise."""
@@ -110,7 +111,7 @@ class Learner:
         A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
         the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
         """
-        told = [pair for pair in estimates if len(signed_columns(self._domain, pair, loss)) == 2]
+        told = [each for each in estimates if signed_columns(self._domain, each, loss) == each]
         untold = {pair: table for pair, table in estimates.items() if pair not in set(told)}
         errors: dict[Clique, float] = {}
         telling = TELLING_SHARE * Fraction(len(told), len(estimates))
@@ -130,7 +131,7 @@ class Learner:
         held = {each.clique for each in (*self.joint, *measured)}
         for pair in [pair for pair in self._told if pair in held]:
             measured += self._told.pop(pair)
-        self.joint += completed(self._domain, self._columns.measurements, measured)
+        self.joint += completed(self._domain, [*self._columns.measurements, *self.joint], measured)
 
     def refit(self, *, quick: bool) -> Fit:
         """Fit the model to all that was measured, from where it is."""
@@ -147,16 +148,22 @@ class Learner:
         )
         return self.fitted
 
-    def _narrow(self, errors: Mapping[Clique, float]) -> None:
+    def _narrow(self, errors: Mapping[Clique, float], loss: Loss) -> None:
         """Keep the cliques that erred most, all where they are few, for the model may have spoiled what was
         right; and wanted triples of such pairs that cost no room."""
         most = ASKED_AGAIN * len(self._domain.names)
         ranked = sorted(errors, key=errors.__getitem__, reverse=True)
-        triples = [
+        triples: list[Clique] = [
             clique
             for clique in self._weights
-            if len(clique) == 3 and any(set(clique) <= set(node) for node in self._nodes)
+            if len(clique) == 3
+            and not signed_columns(self._domain, clique, loss)
+            and any(set(clique) <= set(node) for node in self._nodes)
         ]
+        triples += _triangles(
+            self._domain.names,
+            [m.clique for m in self.joint if signed_columns(self._domain, m.clique, loss) == m.clique],
+        )
 
         def error_of_pairs(clique: Clique) -> float:
             return sum(errors.get(pair, 0.0) for pair in itertools.combinations(clique, 2))
@@ -170,8 +177,21 @@ class Learner:
 
 def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
     """The pairs whose columns have a common neighbor along the edges: they cost a tree least room."""
+    near = _near(edges)
+    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
+
+
+def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
+    """The triples whose three pairs are among these cliques."""
+    pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
+    near = _near(pairs)
+    found = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
+    return [tuple(name for name in names if name in each) for each in found]
+
+
+def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:
     near: dict[str, set[str]] = {}
     for a, b in edges:
         near.setdefault(a, set()).add(b)
         near.setdefault(b, set()).add(a)
-    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
+    return near

@@ -6,8 +6,9 @@ present error e_c, where for Gaussian noise (loss rho) h = 1/2 and u = m / sqrt(
 weights w the sum of w_c * error is smallest when a_c is proportional to z_c = (w_c s_c)^(1 / (1 + h)), and is
 then u * (sum z)^(1 + h) * a^(-h). So cliques are taken in the order of w e / z while the gain rises.
 
-Cliques that were chosen are then joined where one larger table tells them all better: of binary
-columns four together instead of their six pairs, which also says how more than two columns hang together.
+Under Laplace noise cliques that were chosen are then joined where one larger table tells them all better:
+of binary columns four together instead of their six pairs. Under Gaussian noise joining gains only where
+columns are binary, and there differences (`contrasts`) gain more.
 
 Source: the optimal split is the known one of weighted marginals; the greedy choice is that of SWIFT
 (Google dpsynth, 2026). Ours counts room by the junction tree itself.
@@ -154,13 +155,14 @@ def choose(
             most, best, kept = gain, parts, room
     if not best:
         return best, tuple(nodes)
-    best = join(domain, best, weights, kept, loss)
-    kept.keep([*nodes, *best])
+    if isinstance(loss, PureDP):
+        best = join(domain, best, weights, kept, _power(loss))
+        kept.keep([*nodes, *best])
     return best, kept.cliques
 
 
 def join(
-    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: Room, loss: Loss
+    domain: Domain, chosen: Iterable[Clique], weights: Mapping[Clique, float], room: Room, power: float
 ) -> dict[Clique, float]:
     """The chosen cliques put together into larger tables wherever one of them tells all it holds better than
     several do for the same loss; with their parts of the loss, which add up to 1.
@@ -174,9 +176,8 @@ def join(
     waiting: list[tuple[float, int, int, int]] = []
 
     def cost(table: int, held: float) -> float:
-        clique = clique_of(domain, table)
-        alone = noisy_cells(domain, clique, loss) / math.sqrt(domain.cells(clique))
-        return float((alone * held) ** (1 / _power(loss)))
+        cells = math.prod(size for i, size in enumerate(domain.sizes) if table >> i & 1)
+        return float((math.sqrt(cells) * held) ** (1 / power))
 
     def inside(union: int) -> list[int]:
         return [table for table in tables if table & union == table]

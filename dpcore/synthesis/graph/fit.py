@@ -40,7 +40,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import consistent
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.synthesis.graph.propagation import Part, State, product_potentials
+from dpcore.synthesis.graph.propagation import Part, State, divide, product_potentials
 from dpcore.tables.counts import Marginal, Values, project
 
 SMOOTHNESS = 1.0
@@ -49,6 +49,7 @@ MIN_SWEEPS = 15
 WORK = 3_000_000_000  # cells read or written by one fit, unless it takes MIN_SWEEPS to get anywhere
 TOLERANCE = 0.05  # of a noise deviation, root mean square over the cells of the worst clique
 SMALLEST = 1e-250
+CLUSTER = 4096  # cells of a part of a node whose cliques are updated together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,21 +98,24 @@ def fit(
     tables = [marginal for marginal in agreed.values() if marginal.clique]
     tree = JunctionTree.over(domain, nodes or [m.clique for m in tables] + [clique for clique, _ in factors])
     given = [*(((name,), start[name] / start[name].sum()) for name in domain.names), *factors]
-    blocks = _blocks(tree, tables, warm or {})
-    begun = [(block.clique, np.exp(block.theta)) for held in blocks for block in held if block.theta.any()]
+    clusters = _clusters(tree, tables, warm or {})
+    blocks = [block for held in clusters for cluster in held for block in cluster.blocks]
+    begun = [(block.clique, np.exp(block.theta)) for block in blocks if block.theta.any()]
     state = State(tree, product_potentials(tree, [*given, *begun]))
     _scale(state, total)
     joint = [m for m in tables if len(m.clique) > 1] or tables
     deviation = sum(math.sqrt(m.variance) for m in joint) / max(1, len(joint))
     strength = SMOOTHNESS / max(deviation, 1e-9)
-    touched = sum(table.size * (4 + 2 * len(held)) for table, held in zip(state.tables, blocks, strict=True))
+    touched = sum(
+        table.size * (4 + 2 * len(held)) for table, held in zip(state.tables, clusters, strict=True)
+    )
     max_sweeps = min(max_sweeps, max(MIN_SWEEPS, WORK // touched))
     sweeps = 0
     moved = math.inf
     while sweeps < max_sweeps and moved > TOLERANCE:
-        moved = _sweep(state, blocks, strength)
+        moved = _sweep(state, clusters, strength)
         sweeps += 1
-    thetas = {block.clique: block.theta for held in blocks for block in held}
+    thetas = {block.clique: block.theta for block in blocks}
     learned = tuple((clique, np.exp(theta)) for clique, theta in thetas.items())
     return Fit(
         model=GraphicalModel(tree=tree, factors=(*given, *learned), total=total),
@@ -120,18 +124,38 @@ def fit(
     )
 
 
-class _Block:
-    """One measured clique inside its node: the unit of the dual ascent."""
+class _Cluster:
+    """Some measured cliques of a node, updated on the marginal of their columns: the node is read and written
+    once for all of them. Exact, since what they multiply into the node depends on these columns alone."""
 
-    def __init__(self, tree: JunctionTree, node: Clique, marginal: Marginal, warm: Values | None) -> None:
+    def __init__(self, domain: Domain, node: Clique, columns: Clique) -> None:
+        self.columns = columns
+        self.blocks: list[_Block] = []
+        self.part = None if columns == node else Part(domain, node, columns)
+
+    def update(self, table: Values, strength: float) -> float:
+        """Update every clique on the node's table; the largest move, in noise deviations."""
+        if self.part is None:
+            return max(block.update(table, strength) for block in self.blocks)
+        own = self.part.sum(table)
+        before = own.copy()
+        moved = max(block.update(own, strength) for block in self.blocks)
+        self.part.multiply(table, divide(own, before))
+        return moved
+
+
+class _Block:
+    """One measured clique inside its cluster: the unit of the dual ascent."""
+
+    def __init__(self, domain: Domain, node: Clique, marginal: Marginal, warm: Values | None) -> None:
         self.clique = tuple(name for name in node if name in marginal.clique)
         self.goal = project(marginal.values, marginal.clique, self.clique)
         self.variance = max(marginal.variance, 1e-12)
         self.theta = np.zeros(self.goal.shape) if warm is None else warm
-        self.part = Part(tree.domain, node, self.clique)
+        self.part = Part(domain, node, self.clique)
 
     def update(self, table: Values, strength: float) -> float:
-        """Solve this clique's equations and multiply the change into the node's table.
+        """Solve this clique's equations and multiply the change into the table.
 
         Returns: how far the cells moved, root mean square, in noise deviations.
         """
@@ -152,24 +176,50 @@ class _Block:
         return float(np.sqrt(np.mean((counts * (factor - 1)) ** 2) / self.variance))
 
 
-def _blocks(
+def _clusters(
     tree: JunctionTree, measurements: Sequence[Marginal], warm: Mapping[Clique, Values]
-) -> list[list[_Block]]:
+) -> list[list[_Cluster]]:
     """The measured cliques of each node, small ones first; each is in the smallest node that holds it."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
-    blocks: list[list[_Block]] = [[] for _ in tree.nodes]
+    inside: list[list[Marginal]] = [[] for _ in tree.nodes]
     for marginal in sorted(measurements, key=lambda each: len(each.clique)):
         i = tree.node_of(marginal.clique)
         assert i is not None
-        node = tree.nodes[i]
-        clique, theta = by_columns.get(frozenset(marginal.clique), ((), None))
-        if theta is not None:
-            theta = project(theta, clique, tuple(name for name in node if name in clique))
-        blocks[i].append(_Block(tree, node, marginal, theta))
-    return blocks
+        inside[i].append(marginal)
+    clusters: list[list[_Cluster]] = []
+    for node, held in zip(tree.nodes, inside, strict=True):
+        groups = _groups(tree.domain, node, [marginal.clique for marginal in held])
+        own = [_Cluster(tree.domain, node, columns) for columns in groups]
+        for marginal in held:
+            cluster = next(each for each in own if set(marginal.clique) <= set(each.columns))
+            clique, theta = by_columns.get(frozenset(marginal.clique), ((), None))
+            if theta is not None:
+                theta = project(theta, clique, tuple(name for name in node if name in clique))
+            cluster.blocks.append(_Block(tree.domain, cluster.columns, marginal, theta))
+        clusters.append([each for each in own if each.blocks])
+    return clusters
 
 
-def _sweep(state: State, blocks: Sequence[Sequence[_Block]], strength: float) -> float:
+def _groups(domain: Domain, node: Clique, cliques: Sequence[Clique]) -> list[Clique]:
+    """Sets of columns of at most CLUSTER cells, if no clique has more, that hold all cliques between them."""
+    if domain.cells(node) <= CLUSTER:
+        return [node]
+    groups: list[set[str]] = []
+    for clique in sorted(cliques, key=lambda each: (-len(each), sorted(map(node.index, each)))):
+        grown = [(domain.cells(tuple(group | set(clique))), group) for group in groups]
+        fitting = [
+            (cells / domain.cells(tuple(group)), place)
+            for place, (cells, group) in enumerate(grown)
+            if cells <= CLUSTER or cells == domain.cells(tuple(group))
+        ]
+        if fitting:
+            groups[min(fitting)[1]] |= set(clique)
+        else:
+            groups.append(set(clique))
+    return [tuple(name for name in node if name in group) for group in groups]
+
+
+def _sweep(state: State, clusters: Sequence[Sequence[_Cluster]], strength: float) -> float:
     """Update every clique once, walking the tree depth first; the largest move, in noise deviations."""
     tree = state.tree
     moved = 0.0
@@ -180,8 +230,8 @@ def _sweep(state: State, blocks: Sequence[Sequence[_Block]], strength: float) ->
         if i:
             state.down(i)
             path.append(i)
-        for block in blocks[i]:
-            moved = max(moved, block.update(state.tables[i], strength))
+        for cluster in clusters[i]:
+            moved = max(moved, cluster.update(state.tables[i], strength))
     while len(path) > 1:
         state.up(path.pop())
     return moved
