@@ -44,7 +44,6 @@ with left:
         method = ask_method()
         try:
             plan = work.plan_of(curator, current, asked, method=method)
-            st.caption(work.method_words(curator, current, plan))
         except DpcoreError as error:
             widgets.error_box(error)
     elif not form.loaded_plan(curator, current, plan):
@@ -56,6 +55,8 @@ with left:
         on_click=outcomes.make,
         args=(curator, current, plan),
     )
+    if plan is not None and current.loaded is None:
+        st.caption(work.method_words(curator, current, plan))
 with right:
     if plan is not None:
         view.frontier(curator, current, plan)

@@ -21,6 +21,8 @@ def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     warning = app.at.warning[0].value
     assert "Noise will drown this" in warning
     assert "about 400 rows" in warning
+    charts = [each.proto.alt for each in app.at.get("vega_lite_chart")]
+    assert any("c0 and 14 like it" in alt for alt in charts), "there would be fifteen bars of one length"
     app.press("Drop relations (Independent)")
     assert next(each.value for each in app.at.radio if each.label.startswith("Relations")) == "independent"
     app.press("One column")

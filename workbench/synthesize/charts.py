@@ -36,10 +36,13 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
         x=length,
         tooltip=tips("table", half=",.0f"),
     )
+    values = chart.mark_text(align="left", dx=4).encode(
+        y=altair.Y("table:N", sort=None), x=length, text=altair.Text("half:Q", format=",.0f")
+    )
     words = "; ".join(f"{name} ±{half:,.0f}" for name, _cells, half in tables[:8])
     shown = frame if rows else frame.drop(columns="share")
     return Chart(
-        spec=bars.properties(height={"step": 24}),
+        spec=(bars + values).properties(height={"step": 24}),
         alt=_("Expected error of a cell: ") + words,
         table=headed(shown),
     )

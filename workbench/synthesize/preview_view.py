@@ -175,11 +175,7 @@ def _expectation(
     if isinstance(recipe, Histogram):
         _picture(curator, recipe, expected_error[0], rows)
     else:
-        tables = [
-            (" × ".join(each.clique) or _("number of rows"), each.cells, each.half_width())
-            for each in expected_error
-        ]
-        tables.sort(key=lambda table: -table[1] * table[2])
+        tables = sorted(_alike(expected_error), key=lambda table: -table[1] * table[2])
         widgets.show_chart(expected(tables[:TABLES], rows), key="expected")
         if len(tables) > TABLES:
             st.caption(
@@ -194,6 +190,23 @@ def _expectation(
     st.caption(_("{cells} cells in all.").format(cells=f"{cells:,}") + " " + repeats)
     for sentence in recipes.size_words(curator, recipe):
         st.caption(sentence)
+
+
+def _alike(expected_error: Sequence[Expected]) -> list[tuple[str, int, float]]:
+    """(name, cells, half-width) of the tables; those of one size and error share a bar (D10)."""
+    names: dict[tuple[int, float], list[str]] = {}
+    for each in expected_error:
+        name = " × ".join(each.clique) or _("number of rows")
+        names.setdefault((each.cells, each.half_width()), []).append(name)
+    return [
+        (
+            of[0]
+            if len(of) == 1
+            else _("{table} and {others} like it").format(table=of[0], others=len(of) - 1),
+            *key,
+        )
+        for key, of in names.items()
+    ]
 
 
 def _picture(curator: Curator, recipe: Histogram, each: Expected, rows: float) -> None:

@@ -68,6 +68,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
         left, right = st.columns(2)
         said["low"] = left.text_input(_("Lowest value"), line["low"], key=f"{key}-low")
         said["high"] = right.text_input(_("Highest value"), line["high"], key=f"{key}-high")
+        left, right = st.columns(2)  # on a telephone, too, after the highest value
         said["step"] = left.text_input(
             _("Step, or cuts with commas between"), line["step"], key=f"{key}-step"
         )

@@ -11,9 +11,9 @@ def test_no_point_of_the_frontier_is_below_another() -> None:
     """A click on a point picked the 10 % line, which was drawn above the others (D29)."""
     frame = pd.DataFrame(
         [
-            {"k": k, "limit": limit, "loss": loss}
+            {"k": k, "limit": limit, "share": share, "loss": loss}
             for k, losses in ((2, (0.1, 0.1001, 0.05)), (5, (0.3, 0.2, 0.2)))
-            for limit, loss in zip(("0 %", "2 %", "10 %"), losses, strict=True)
+            for limit, share, loss in zip(("0 %", "2 %", "10 %"), (0, 0.02, 0.1), losses, strict=True)
         ]
     )
     drawn = charts.frontier(frame).spec.to_dict()
