@@ -43,8 +43,9 @@ accept: $(VENV)/app
 	$(BIN)/python -m workbench.store accept
 
 # Each core takes the next test; numerical libraries keep to one thread each, or they would fight for the cores.
+# Servers and workers that tests start read compiled modules, also where the environment asks for none.
 test: $(VENV)/dev chromium
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .

@@ -36,6 +36,7 @@ from dpcore.anonymize.plan import Plan
 from dpcore.risk.column_sets import column_sets
 from dpcore.risk.disclosure import attribute_risk
 from dpcore.risk.reidentification import reidentification_risk
+from dpcore.risk.special_uniques import special_uniques
 from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
 from dpcore.tables.classes import equivalence_classes, leaves_of
 
@@ -204,6 +205,9 @@ def risk(data: Data) -> Table:
         names = ("average", "uniques", "above 5 %", f"separation, {len(sets)} sets", "Pitman", "Zayatz")
         for name, value, bar, spent in zip(names, found, expected, seconds, strict=True):
             rows.append([setup, name, value, abs(value - bar), spent])
+        special_s, special = cpu(lambda: special_uniques(data.adult.frame, columns))  # noqa: B023
+        unique = float((special.score > 0).mean())  # who has a unique set is unique on all columns
+        rows.append([setup, "uniques, from unique sets", unique, abs(unique - expected[1]), special_s])
     spent, figures = cpu(lambda: _models(data.adult.frame, list(SETUPS["qi7"])))
     rows.append(["qi7", "t, with k, l and entropy l", figures["t"], "", spent])
     return Table.of("Risk of the file as it is", ["setup", "figure", "value", "off ARX by", "s"], rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import hmac
 import json
 import math
 import uuid
@@ -17,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
+from dpcore.accounting.chain import plan_digests
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
@@ -240,9 +240,9 @@ class Curator:
     def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:
         """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
+        digest, _ = plan_digests(self._ledger.key, plan.to_json())
         about = [plan.method.name, *map(str, plan.models)]
-        noted = {"anonymized": self._keyed(plan.to_json()), "about": about}
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"anonymized": digest, "about": about})
         return plan, Guarantee.syntactic(plan.models, counts=plan.counts)
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
@@ -349,14 +349,9 @@ class Curator:
         return column, category
 
     def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
-        """Keyed fingerprint of what would be asked: equal plans on equal schemas are the same request. After
-        it the one without a key, which older lines carry; it is no longer written."""
+        """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
-        text = json.dumps(content, sort_keys=True)
-        return self._keyed(text), hashlib.sha256(text.encode()).hexdigest()
-
-    def _keyed(self, text: str) -> str:
-        return hmac.new(self._ledger.key, text.encode(), hashlib.sha256).hexdigest()
+        return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
     def _answered(self, request_id: str | None, plan: tuple[str, str]) -> str | None:
         """The request that was committed before: this one or, without an id, the first of this plan.

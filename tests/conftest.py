@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,32 @@ settings.register_profile("untimed", deadline=None)  # a busy machine is no fail
 settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def _together(item: pytest.Item) -> str:
+    """What starts something large that one worker should start for all of it; empty for other tests."""
+    if "spark" in item.nodeid:
+        return "spark"
+    return item.path.name if "e2e" in item.path.parts else ""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, dealt to the workers: xdist gives each worker an even share of the list, in order."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers == 1:
+        return
+    sizes = Counter(map(_together, items))
+    del sizes[""]
+    hands = {name: place % workers for place, (name, _) in enumerate(sorted(sizes.items()))}
+    short = [item for item in items if not _together(item)]
+    share, dealt = len(items) // workers, list[pytest.Item]()
+    for worker in range(workers):
+        long = [item for item in items if hands.get(_together(item)) == worker]
+        rest = len(short) if worker == workers - 1 else max(0, share - len(long))
+        dealt += [*long, *short[:rest]]
+        short = short[rest:]
+    items[:] = dealt
 
 
 @pytest.fixture(autouse=True)

@@ -72,8 +72,13 @@ def read(
         except process.WorkEnded as error:
             raise _refusal(error) from None
         except StoppedError:
-            raise ReadError("reading was stopped", remedy="choose the file again") from None
+            raise interrupted() from None
     return Reading(table=table, schema=schema, dataset=dataset)
+
+
+def interrupted() -> ReadError:
+    """What to say where a person, or a closed tab, ended the reading."""
+    return ReadError("reading was stopped", remedy="choose the file again")
 
 
 def read_release(data: bytes) -> Release:

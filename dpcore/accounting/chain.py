@@ -17,6 +17,12 @@ def digest_of(release: str) -> str:
     return hashlib.sha256(release.encode()).hexdigest()
 
 
+def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
+    """What a line keeps of a plan: its keyed digest, and after it the one without a key that older lines
+    carry, by which their releases are still found. That one is no longer written."""
+    return hmac.new(key, plan.encode(), hashlib.sha256).hexdigest(), hashlib.sha256(plan.encode()).hexdigest()
+
+
 def head_of(key: bytes, last: Line) -> str:
     """Seal over the last line of a data set, kept apart from the lines."""
     return hmac.new(key, f"head {last.digest}".encode(), hashlib.sha256).hexdigest()

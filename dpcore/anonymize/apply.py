@@ -38,10 +38,7 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
     if plan.suppressed == "blanked":
         secrets = plan.columns_of("sensitive")
         rows = rows.assign(**{name: rows[name].astype(object).mask(hidden, SUPPRESSED) for name in secrets})
-    dropped = {name for name, role in plan.roles.items() if role == "identifier"}
-    return rows[kept].drop(
-        columns=list(dropped | ({plan.subset, plan.person, plan.household} & set(rows.columns)))
-    )
+    return rows[kept].drop(columns=[name for name in rows.columns if name in plan.dropped])
 
 
 def leaving(frame: pd.DataFrame, plan: Plan, hidden: BoolArray) -> BoolArray:

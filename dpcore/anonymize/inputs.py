@@ -12,7 +12,12 @@ from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.errors import InfeasibleError, SchemaError
+from dpcore.schema.suggest import YES_AND_NO
+from dpcore.schema.values import as_text
 from dpcore.tables.classes import BoolArray
+
+YES = {"1", "true", *(yes for yes, _ in YES_AND_NO)}
+NO = {"0", "false", *(no for _, no in YES_AND_NO)}
 
 
 def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None:
@@ -23,9 +28,9 @@ def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None
     Raises: SchemaError, InfeasibleError.
     """
     check_roles(frame.columns, plan)
-    rows = published_rows(frame, plan)
     if plan.household is not None:
         _check_households(frame, plan.household, plan.person)
+    rows = published_rows(frame, plan)
     people = len(rows) if plan.counted is None else rows[plan.counted].nunique(dropna=False)
     check_people(people, plan, suppresses=suppresses)
 
@@ -89,17 +94,21 @@ def secrets_of(plan: Choices) -> dict[str, Hierarchy | None]:
 
 
 def subset_of(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
-    """(rows,) which rows are to be published; None for all. Raises: SchemaError for other values."""
+    """(rows,) which rows are to be published; None for all. True and false may be words, as files have them.
+
+    Raises: SchemaError for other values.
+    """
     if plan.subset is None:
         return None
-    flags = frame[plan.subset]
-    if not set(flags.unique()) <= {0, 1}:
+    words = as_text(frame[plan.subset]).str.lower()
+    published = words.isin(YES)
+    if not (published | words.isin(NO)).all():
         raise SchemaError(
             "the subset column {column} must hold true and false only",
             remedy="mark the rows to be published with true",
             column=plan.subset,
         )
-    return np.asarray(flags, dtype=bool)
+    return np.asarray(published, dtype=bool)
 
 
 def published_rows(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:

@@ -139,6 +139,12 @@ class Plan:
         """The columns that are generalized, in the order of the roles."""
         return self.columns_of("quasi-identifier")
 
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The columns that do not leave."""
+        named = (self.subset, self.person, self.household)
+        return frozenset((*self.columns_of("identifier"), *(name for name in named if name is not None)))
+
     def columns_of(self, role: Role) -> tuple[str, ...]:
         """The columns that have a role."""
         return tuple(name for name, each in self.roles.items() if each == role)

@@ -107,5 +107,5 @@ def check_streamed(plan: Plan) -> None:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
             remedy="take the full-domain method, for a table in which each row is a person",
-            what=plan.method.name if plan.counted is None else f"counting {plan.counts} with several rows",
+            what=plan.method.name if plan.counted is None else "counting people or households",
         )

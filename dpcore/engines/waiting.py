@@ -26,5 +26,7 @@ def awaited(
                 tell()
         except BaseException:
             interrupt()
+            while wait([asked], timeout=0.2).not_done:  # it may have been between two queries
+                interrupt()
             raise
         return asked.result()

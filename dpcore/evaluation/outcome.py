@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.apply import leaving, recoded
-from dpcore.anonymize.inputs import published_rows
+from dpcore.anonymize.inputs import published_rows, subset_of
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import leaf_codes
@@ -118,8 +118,7 @@ class Outcome(Evaluation[OutcomeReport]):
         covering, leaf = leaf_codes(frame, trees)
         classes = class_index([covering[name].codes(plan.node[name])[leaf[name]] for name in leaf])
         crowd = people_per_class(classes, person_of(frame, plan.counted))[classes]
-        published = np.asarray(frame[plan.subset], dtype=bool)
-        return np.where(suppressed, 1.0, 1 / crowd[published])
+        return np.where(suppressed, 1.0, 1 / crowd[subset_of(frame, plan)])
 
 
 def _levels(risk: FloatArray) -> tuple[float, ...]:
@@ -139,7 +138,7 @@ def _people_of(rows: pd.DataFrame, plan: Plan, marked: BoolArray) -> int:
 def _alike(shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None) -> float:
     """Share of people with a row like nobody else's in the labels, the sensitive and the other columns."""
     kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
-    kept = [name for name in kept if name not in (plan.subset, plan.person, plan.household)]
+    kept = [name for name in kept if name not in plan.dropped]
     if not kept:
         return unique_share(classes, person)
     others = [leaves_of(shown, name).codes for name in kept]

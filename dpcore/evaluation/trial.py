@@ -108,7 +108,8 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
     """The figures of the rows that are kept, in these classes."""
     rows, own = frame[kept], class_index([classes[kept]])
     person = person_of(rows, plan.counted)
-    known = class_index([own, *(leaves_of(rows, name).codes for name in plan.columns_of("insensitive"))])
+    others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
+    known = class_index([own, *(leaves_of(rows, name).codes for name in others)])
     once = once_each(own, person)
     everybody = once_each(np.zeros_like(own), person)
     return Side(
@@ -116,6 +117,7 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
         secrets={
             name: secret_risk(own, leaves_of(rows, name).codes, person)
             for name in plan.columns_of("sensitive")
+            if name not in plan.dropped
         },
         class_sizes=np.bincount(own[once]),
         with_others=unique_share(known, person),

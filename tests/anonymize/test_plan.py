@@ -239,6 +239,17 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         apply(frame, plan_for(frame, subset="age", models=(KMap(k=2),)))
 
 
+@pytest.mark.parametrize("words", [(True, False), (1, 0), ("True", "False"), ("ja", "nein"), ("YES", "no")])
+def test_the_rows_to_be_published_are_marked_in_words(words: tuple[object, object]) -> None:
+    """A file has texts: no table that was uploaded could be taken out of its population (k-map)."""
+    frame = people()
+    marks = [words[place % 2] for place in range(len(frame))]
+    made = apply(frame.assign(mine=marks), plan_for(frame, subset="mine", models=(KMap(k=2),)))
+    assert made.index.tolist() == frame.index[::2].tolist()
+    with pytest.raises(SchemaError, match="true and false only"):
+        apply(frame.assign(mine=["maybe", *marks[1:]]), plan_for(frame, subset="mine"))
+
+
 def test_nodes_that_do_not_hold_are_refused() -> None:
     """Else an old node is applied to a new table on which it protects nobody."""
     frame = people()

@@ -71,6 +71,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             *("datetime.now(UTC).isoformat(timespec='seconds')",),
         },
         "evaluation.attacks.singling_out": {"str(rng.choice(hows))"},
+        "evaluation.outcome": {"map(str, self.plan.models)"},
         "evaluation.trial": {"map(str, self.plan.models)"},
         "io.lines": {"str(place)"},
         "local.question": {"str(self.epsilon)"},

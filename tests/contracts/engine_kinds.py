@@ -56,6 +56,11 @@ def spark_session() -> Any:
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        # small tables: to compile a query, and to plan it anew between stages, takes longer than to run it
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
         "spark.driver.memory": "1g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
@@ -114,14 +114,25 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-class Person:
-    """One tab, and what a person does in it. Everything that the tab sends or receives is kept."""
+def browser_of_somebody(browser: Browser, **context: object) -> BrowserContext:
+    """A browser of its own: cookies, storage and cache are nobody else's."""
+    usual = {"viewport": {"width": 1280, "height": 800}, "accept_downloads": True}
+    return browser.new_context(**{**usual, **context})
 
-    def __init__(self, browser: Browser, server: Server, **context: object) -> None:
+
+class Person:
+    """One tab, and what a person does in it. Everything that the tab sends or receives is kept.
+
+    Args:
+        context: the browser of somebody, which outlives the tab; without, one of its own with `options`.
+    """
+
+    def __init__(
+        self, browser: Browser, server: Server, context: BrowserContext | None = None, **options: object
+    ) -> None:
         self.server = server
-        self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 800}, "accept_downloads": True, **context}
-        )
+        self._own = context is None
+        self.context = context or browser_of_somebody(browser, **options)
         self.page: Page = self.context.new_page()
         self.requests: list[str] = []
         self.scripts: list[str] = []
@@ -221,5 +232,12 @@ class Person:
         return self.rest()
 
     def close(self) -> None:
-        """Close the tab."""
-        self.context.close()
+        """Close the tab; its browser keeps the program of the pages, and nothing of what was done there."""
+        if self._own:
+            self.context.close()
+            return
+        self.context.clear_cookies()
+        for page in self.context.pages:
+            with suppress(Error):  # a page of no address has no storage
+                page.evaluate("[localStorage.clear(), sessionStorage.clear()]")
+            page.close()

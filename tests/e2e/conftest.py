@@ -44,15 +44,26 @@ def browser() -> Iterator[object]:
         yield browser
 
 
+@pytest.fixture(scope="session")
+def known_browser(browser) -> Iterator[object]:
+    """A browser that keeps the program of the pages from test to test, which takes a second to compile."""
+    from tests.e2e.browser import browser_of_somebody
+
+    context = browser_of_somebody(browser)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def visitor(server, browser) -> Iterator[Callable[..., object]]:
+def visitor(server, browser, known_browser) -> Iterator[Callable[..., object]]:
     """Opens tabs. When the test ends, none of them may have asked for another address or run a script."""
     from tests.e2e.browser import Person
 
     people: list[Person] = []
 
-    def come(path: str = "", **context: object) -> Person:
-        people.append(Person(browser, server, **context))
+    def come(path: str = "", **options: object) -> Person:
+        known = None if people or options else known_browser
+        people.append(Person(browser, server, known, **options))
         return people[-1].visit(path)
 
     yield come

@@ -1,14 +1,13 @@
-"""Nobody is shut out: axe-core finds nothing serious on any page, in light and in dark."""
+"""Nobody is shut out: what every page looks like in light and in dark, each in one walk."""
 
 from __future__ import annotations
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.e2e.test_answer import Server
 from tests.e2e.test_links import share
-from tests.e2e.test_looks import every_page
+from tests.e2e.test_looks import every_page, is_below_the_edge, is_light, too_wide, wordless_charts
 
 FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',)}
 """Findings that no page can change, by rule and part of the markup: Streamlit's navigation has a `div`
@@ -27,18 +26,37 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(visitor, table, scheme):
-    """People with weak eyes, or who listen to a page, could not use it (PEOPLE.md, accessibility)."""
-    person = visitor(color_scheme=scheme)
-    found = {seen: problems for seen in every_page(person, table) if (problems := serious(person.page))}
-    assert found == {}, "\n".join(f"{seen}: {each}" for seen, all_ in found.items() for each in all_)
+FIRST_STEPS = {
+    ("Data, empty", False): "Open this sample",
+    ("Synthesize", False): "Release for",
+    ("Ledger", True): "epsilon: spent",
+}
+"""The main step of a page, before and after something was released."""
 
 
-def test_axe_finds_nothing_serious_on_what_strangers_see(visitor, table, browser, tmp_path):
+def test_every_page_in_light(visitor, table, browser, tmp_path):
+    """In one walk: people with weak eyes, or who listen, could not use a page (PEOPLE.md, accessibility);
+    it would be wider than the screen, its main step below the edge, or a chart without words."""
+    person = visitor()
+    the_focus_goes_to_the_new_heading(person)
+    problems, released = [], False
+    for seen in every_page(person, table):
+        released = released or seen == "Synthesize, result"
+        problems += [(seen, each) for each in serious(person.page)]
+        if too_wide(person):
+            problems.append((seen, "wider than the screen"))
+        step = FIRST_STEPS.get((seen, released))
+        if step and is_below_the_edge(person, step):
+            problems.append((seen, "the main step is below the edge"))
+        if released and seen in ("Synthesize", "Evaluate"):
+            problems += [(seen, f"a chart without words: {each!r}") for each in wordless_charts(person)]
+    assert problems == []
+    what_strangers_see(share(person.go("Synthesize")), browser, tmp_path)
+
+
+def what_strangers_see(address, browser, folder):
     """A stakeholder or a respondent could not read the one page that was made for them."""
-    address = share(visitor().open(table).go("Synthesize").release())
-    with Server(tmp_path, "randomized response") as survey:
+    with Server(folder, "randomized response") as survey:
         page = browser.new_page()
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
@@ -48,13 +66,23 @@ def test_axe_finds_nothing_serious_on_what_strangers_see(visitor, table, browser
         page.close()
 
 
-def test_the_focus_goes_to_the_new_heading(visitor):
+def the_focus_goes_to_the_new_heading(person):
     """Who listens to a page would begin at the navigation again; on a telephone one would land in the middle
     (PEOPLE.md, accessibility and mobile)."""
-    person = visitor()
     for page, heading in (("Audit", "Is this anonymous?"), ("Ledger", None), ("Data", None)):
         person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
         person.go(page)
         person.page.wait_for_function("document.activeElement.tagName === 'H1'", timeout=30_000)
         assert heading is None or heading in person.page.evaluate("document.activeElement.innerText")
         assert person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
+
+
+def test_every_page_in_the_dark(visitor, table):
+    """Whoever reads at night would get a white screen, black letters on black, or words too pale to read."""
+    person = visitor(color_scheme="dark")
+    problems = []
+    for seen in every_page(person, table):
+        problems += [(seen, each) for each in serious(person.page)]
+        if is_light(person):
+            problems.append((seen, "not dark"))
+    assert problems == []

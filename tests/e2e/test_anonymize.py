@@ -48,19 +48,24 @@ def test_a_click_on_the_frontier_chooses_a_point(visitor):
         assert sliders(person) == [str(k), limit]
     person.sees("The smallest group has")
     person.page.get_by_text("birth_date").first.wait_for(state="attached")
+    a_guided_example_can_be_read(person)
+    a_hierarchy_is_exported_and_imported_again(person)
 
 
-def test_the_first_screen_has_the_frontier_and_the_deed(visitor):
-    """What a k costs, or the button, would be below the edge of the screen."""
+def test_the_first_screen_has_the_deed_and_methods_are_beside_each_other(visitor):
+    """What a k costs, or the button, would be below the edge; that another method keeps more, nowhere."""
     person = sample(visitor(), 0).go("Anonymize")
     for text in ("What each k costs", "Make the anonymized table", "Method"):
         place = person.sees(text).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
+    person.sees("The smallest group has", seconds=60)
+    person.page.get_by_text("Other methods beside it").click()
+    person.press("Compare the methods").sees("microaggregation needs numbers", seconds=60)
 
 
-def test_the_real_table_is_made_and_taken_away(visitor, adult):
-    """A steward could not leave with a table that keeps its promise and the plan that makes it."""
-    person = visitor().open(adult, "adult.csv").go("Anonymize").sees("The smallest group has", seconds=60)
+def it_is_made_and_taken_away(person: Person) -> None:
+    """A steward could not leave with a table that keeps its promise and the plan that makes it (Adult)."""
+    person.sees("The smallest group has", seconds=60)
     person.sees("combinations of levels, about")
     choose_method(person, "full-domain:")  # what is suggested depends on how fast the computer is
     person.press("Make the anonymized table").sees("The anonymized table is ready", seconds=60)
@@ -75,16 +80,8 @@ def test_the_real_table_is_made_and_taken_away(visitor, adult):
     assert kept.groupby(known).size().min() >= 5
 
 
-def test_methods_stand_side_by_side(visitor):
-    """Nobody would see that another method keeps more."""
-    person = sample(visitor(), 0).go("Anonymize").sees("The smallest group has", seconds=60)
-    person.page.get_by_text("Other methods beside it").click()
-    person.press("Compare the methods").sees("microaggregation needs numbers", seconds=60)
-
-
-def test_a_hierarchy_is_exported_and_imported_again(visitor):
+def a_hierarchy_is_exported_and_imported_again(person: Person) -> None:
     """A hierarchy that was made with work could not be kept for the next table."""
-    person = sample(visitor(), 1).go("Anonymize").sees("The smallest group has")
     person.page.get_by_text("How values become coarser").click()
     person.sees("Codes of one length")
     file = download(person, "Export").decode()
@@ -100,9 +97,8 @@ def test_a_hierarchy_is_exported_and_imported_again(visitor):
     person.press("Undo").sees("Codes of one length")
 
 
-def test_the_guided_example_can_be_read(visitor):
+def a_guided_example_can_be_read(person: Person) -> None:
     """A learner would find an empty fold."""
-    person = sample(visitor(), 1).go("Anonymize").sees("The smallest group has")
     person.page.get_by_text("A guided example").click()
     for text in ("(table 6.1)", "By zip: k = 4, l = 3, entropy l = 2.83.", "(table 6.6, repaired)"):
         person.sees(text)

@@ -6,7 +6,6 @@ import time
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from tests.e2e.browser import Person
 
@@ -18,15 +17,6 @@ def people(rows: int, seed: int) -> bytes:
     rich = np.where(age + rng.normal(0, 8, rows) > 50, "yes", "no")
     table = {"age": age, "weight": rng.normal(70, 9, rows).round(1), "sex": rng.choice(["F", "M"], rows)}
     return pd.DataFrame({**table, "rich": rich}).to_csv(index=False).encode()
-
-
-def test_the_verdict_and_the_figures_stand_on_one_screen(visitor):
-    """Somebody who asks "how good is it?" would have to scroll for the answer."""
-    person = visitor().open(people(300, 1)).go("Synthesize").release().go("Evaluate")
-    for text in ("Fit for", "Worst column", "Look at"):
-        place = person.sees(text, 60).page.get_by_text(text).first.bounding_box()
-        assert place["y"] + place["height"] < 800
-    person.sees("internal: reads the original, do not publish")
 
 
 def stop_what_runs(person: Person, again: str) -> None:
@@ -54,23 +44,25 @@ def charges(lines):
     return [line for line in lines if line[1] != "outside"]
 
 
-@pytest.mark.parametrize("what", ["learning", "methods compared"])
-def test_stop_ends_what_computes_and_charges_nothing(visitor, what):
-    """A minute of computing would go on for nobody, hold a place in the line, or cost something."""
-    person = visitor().open(people(5_000, 2 + len(what))).go("Synthesize").press("A whole table").release()
+def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
+    """Somebody who asks "how good is it?" would have to scroll for the answer. A minute of computing would go
+    on for nobody, hold a place in the line, or cost something."""
+    person = visitor().open(people(5_000, 1)).go("Synthesize").press("A whole table").release()
     person.go("Evaluate")
+    for text in ("Fit for", "Worst column", "Look at"):
+        place = person.sees(text, 60).page.get_by_text(text).first.bounding_box()
+        assert place["y"] + place["height"] < 800
+    person.sees("internal: reads the original, do not publish")
     before = person.server.lines()
-    if what == "learning":
-        person.page.get_by_test_id("stButtonGroup").get_by_text("Learning").click()
-        box = person.page.get_by_label("Splits")
-        box.fill("10")
-        box.press("Enter")
-        person.rest().page.get_by_role("button", name="Learn", exact=True).click()
-        stop_what_runs(person, "Learn")
-    else:
-        person.page.get_by_text("Compare methods before you spend").click()
-        person.rest()
-        person.page.get_by_role("button", name="Compare", exact=True).click()
-        stop_what_runs(person, "Compare")
+    person.page.get_by_text("Compare methods before you spend").click()
+    person.rest()
+    person.page.get_by_role("button", name="Compare", exact=True).click()
+    stop_what_runs(person, "Compare")
+    person.page.get_by_test_id("stButtonGroup").get_by_text("Learning").click()
+    box = person.page.get_by_label("Splits")
+    box.fill("10")
+    box.press("Enter")
+    person.rest().page.get_by_role("button", name="Learn", exact=True).click()
+    stop_what_runs(person, "Learn")
     assert charges(person.server.lines()) == charges(before)
     assert person.sees("internal: reads the original").button("Download as one HTML file").is_visible()

@@ -7,9 +7,10 @@ import json
 import time
 
 import pandas as pd
-import pytest
 
-from tests.e2e.browser import SECOND, Person, serving
+from tests.e2e.browser import SECOND, Person
+from tests.e2e.test_anonymize import it_is_made_and_taken_away
+from tests.e2e.test_audit import it_is_audited_and_printed
 
 WAIT = 60
 
@@ -30,20 +31,21 @@ def open_for_release(person: Person, table: bytes) -> Person:
     return person.open(table).go("Synthesize").sees("What you would get")
 
 
-def slow_release(person: Person) -> Person:
+def choose_something_slow(person: Person) -> None:
     """Choose a table of 290,000 cells, which takes some seconds to add noise to."""
     person.press("A few columns together")
     person.choose_columns("age", "income", "hours")
     person.page.get_by_text("all together, one table").click()
     person.rest()
-    person.button("Release for").click()
-    person.button("Pay and release").click()
-    return person
 
 
 def test_adult_from_upload_to_releases(visitor, adult):
-    """The whole point: a real table, a histogram, a marginal and a synthetic table, judged and on file."""
-    person = visitor().open(adult, "adult.csv").go("Synthesize")
+    """The whole point: a real table, audited, anonymized, then a histogram, a marginal and a synthetic table,
+    judged and on file."""
+    person = visitor().open(adult, "adult.csv")
+    it_is_audited_and_printed(person.go("Audit"))
+    it_is_made_and_taken_away(person.go("Anonymize"))
+    person.go("Synthesize")
     person.release().sees("in 95 of 100 cases").press("Release something else")
     person.press("A few columns together")
     person.choose_columns("age", "sex")
@@ -55,8 +57,9 @@ def test_adult_from_upload_to_releases(visitor, adult):
     person.go("Ledger").sees("epsilon: spent 1.5 · held 0 · left 1.5")
 
 
-def test_double_click_pays_once(visitor, table, server):
-    """An impatient click would pay twice."""
+def test_one_release_is_paid_once_and_kept(visitor, table, server):
+    """An impatient click would pay twice; F5 would give a fresh budget; what was paid for could not be taken
+    away; the address of a page would push the one before out of reach of the Back button."""
     person = open_for_release(visitor(), table)
     before = count(server, "reserved")
     person.button("Release for").click()
@@ -64,26 +67,8 @@ def test_double_click_pays_once(visitor, table, server):
     person.sees("What is promised", seconds=WAIT).rest()
     assert count(server, "reserved") == before + 1
     person.sees("spent 0.5 · held 0 · left 2.5")
-
-
-def test_two_tabs_cannot_overspend(visitor, table):
-    """Two tabs would spend the same remainder."""
-    first, second = visitor(), visitor()
-    for person in (first, second):
-        open_for_release(person, table).say_epsilon("2")
-        person.button("Release for epsilon 2").click()
-        person.sees("A last look")
-    first.button("Pay and release").click()
-    first.sees("What is promised", seconds=WAIT)
-    second.button("Pay and release").click()
-    second.sees("What to do:")
-    assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
-    second.go("Ledger").sees("spent 2 · held 0 · left 1")
-
-
-def test_reload_keeps_the_ledger(visitor, table):
-    """F5 would give a fresh budget."""
-    person = open_for_release(visitor(), table).release()
+    downloads_have_content(person)
+    the_way_back_is_not_a_trap(person)
     person.page.reload()
     person.sees("What is promised").sees("rows not here").go("Ledger")
     person.sees("spent 0.5 · held 0 · left 2.5")
@@ -96,78 +81,7 @@ def test_reload_keeps_the_ledger(visitor, table):
     person.sees("What is promised").sees("spent 0.5 · held 0 · left 2.5")
 
 
-def test_d2_the_header_names_the_table_that_is_worked_on(visitor, table):
-    """With three or more tables open, people paid under another table's name."""
-    person = visitor()
-    for number in range(4):
-        if number:
-            person.press("Open another table")
-        extra = b"".join(b"\n%d,F,A,%d,7" % (20 + i, i % 60) for i in range(40 * number))
-        person.upload(table.rstrip() + extra, f"table{number}.csv")
-        if person.page.get_by_text("no, other people").count():
-            person.page.get_by_text("no, other people").click()
-            person.rest()
-        if person.button("All of this is known").count():
-            person.press("All of this is known")
-        person.press("Open the data set").sees("The data set is open")
-    for page in ("Audit", "Synthesize", "Ledger"):
-        person.go(page)
-        named = person.page.get_by_role("combobox", name="Data set", exact=True)
-        assert named.input_value() == "table3.csv", page
-        assert "Privacy Workbench" in person.page.title()
-        assert page in person.page.title()
-    person.go("Synthesize").release()
-    person.go("Ledger").sees("spent 0.5 · held 0 · left 2.5")
-    named = person.page.get_by_role("combobox", name="Data set", exact=True)
-    assert named.input_value() == "table3.csv"
-
-
-def test_the_way_back_is_not_a_trap(visitor, table):
-    """The address of a page would push the one before out of reach of the Back button."""
-    person = open_for_release(visitor(), table).release()
-    assert "release=" in person.page.url
-    person.go("Ledger")
-    assert "data=" in person.page.url
-    for _step in range(2):
-        person.page.go_back()
-        person.rest()
-    assert "synthesize" in person.page.url
-    person.sees("What is promised")
-
-
-@pytest.mark.parametrize("step", ["other page", "closed tab", "reload"])
-def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server, step):
-    """A release would be paid for and lost, or stay held for ever."""
-    person = open_for_release(visitor(), table)
-    reserved, committed, releases = count(server, "reserved"), count(server, "committed"), server.releases()
-    slow_release(person)
-    until(lambda: count(server, "reserved") == reserved + 1)
-    if step == "other page":
-        person.go("Ledger")
-    elif step == "closed tab":
-        person.page.close()
-    else:
-        person.page.reload()
-    until(lambda: count(server, "committed") == committed + 1)
-    assert server.releases() == releases + 1
-    assert count(server, "reserved") == reserved + 1
-    if step == "other page":
-        person.go("Synthesize").sees("What is promised", seconds=WAIT)
-
-
-def test_a_slow_run_shows_how_far_it_is_and_ends_by_itself(visitor, table):
-    """People would look at a page that seems to hang."""
-    person = open_for_release(visitor(), table)
-    slow_release(person)
-    person.sees("You may leave this page")
-    person.page.get_by_role("progressbar").wait_for()
-    person.sees("What is promised", seconds=WAIT)
-
-
-def test_downloads_have_content(visitor, table):
-    """What was paid for could not be taken away."""
-    person = open_for_release(visitor(), table).release()
-
+def downloads_have_content(person: Person) -> None:
     def download(name: str) -> bytes:
         with person.page.expect_download(timeout=30 * SECOND) as waiting:
             person.page.get_by_test_id("stDownloadButton").filter(has_text=name).get_by_role("button").click()
@@ -188,16 +102,86 @@ def test_downloads_have_content(visitor, table):
         "reserved",
         "committed",
     ]
+    person.go("Synthesize").sees("What is promised")
 
 
-def test_the_address_of_a_page_works_on_a_new_server(browser):
-    """After a restart, a bookmark of one page would break the navigation for everybody."""
-    with serving() as fresh:
-        person = Person(browser, fresh).visit("ledger")
-        person.sees("Here is every charge")
-        assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
-        person.press("Open a sample: Census").press("Open the data set").sees("epsilon: spent 0")
-        person.close()
+def the_way_back_is_not_a_trap(person: Person) -> None:
+    assert "release=" in person.page.url
+    person.go("Ledger")
+    assert "data=" in person.page.url
+    for _step in range(2):
+        person.page.go_back()
+        person.rest()
+    assert "synthesize" in person.page.url
+    person.sees("What is promised")
+
+
+def test_two_tabs_cannot_overspend(visitor, table):
+    """Two tabs would spend the same remainder."""
+    first, second = visitor(), visitor()
+    for person in (first, second):
+        open_for_release(person, table).say_epsilon("2")
+        person.button("Release for epsilon 2").click()
+        person.sees("A last look")
+    first.button("Pay and release").click()
+    first.sees("What is promised", seconds=WAIT)
+    second.button("Pay and release").click()
+    second.sees("What to do:")
+    assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
+    second.go("Ledger").sees("spent 2 · held 0 · left 1")
+
+
+def test_d2_the_header_names_the_table_that_is_worked_on(visitor, table):
+    """With three or more tables open, people paid under another table's name."""
+    person = visitor()
+    for number in range(3):
+        if number:
+            person.press("Open another table")
+        extra = b"".join(b"\n%d,F,A,%d,7" % (20 + i, i % 60) for i in range(40 * number))
+        person.upload(table.rstrip() + extra, f"table{number}.csv")
+        if person.page.get_by_text("no, other people").count():
+            person.page.get_by_text("no, other people").click()
+            person.rest()
+        if person.button("All of this is known").count():
+            person.press("All of this is known")
+        person.press("Open the data set").sees("The data set is open")
+    for page in ("Audit", "Synthesize", "Ledger"):
+        person.go(page)
+        named = person.page.get_by_role("combobox", name="Data set", exact=True)
+        assert named.input_value() == "table2.csv", page
+        assert "Privacy Workbench" in person.page.title()
+        assert page in person.page.title()
+    person.go("Synthesize").release()
+    person.go("Ledger").sees("spent 0.5 · held 0 · left 2.5")
+    named = person.page.get_by_role("combobox", name="Data set", exact=True)
+    assert named.input_value() == "table2.csv"
+
+
+def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server):
+    """A release would be paid for and lost, or stay held for ever, when somebody goes to another page, loads
+    it again or closes it; and people would look at a page that seems to hang."""
+    person = open_for_release(visitor(), table)
+    choose_something_slow(person)
+    for step, epsilon in (("reload", "0.5"), ("other page", "0.4"), ("closed tab", "0.3")):
+        reserved, committed, stored = count(server, "reserved"), count(server, "committed"), server.releases()
+        person.say_epsilon(epsilon).button("Release for").click()
+        person.button("Pay and release").click()
+        person.sees("You may leave this page")
+        person.page.get_by_role("progressbar").wait_for()
+        until(lambda before=reserved: count(server, "reserved") == before + 1)
+        if step == "reload":
+            person.page.reload()
+        elif step == "other page":
+            person.go("Ledger")
+        else:
+            person.page.close()
+        until(lambda before=committed: count(server, "committed") == before + 1)
+        assert server.releases() == stored + 1
+        assert count(server, "reserved") == reserved + 1
+        if step == "reload":
+            choose_something_slow(person.rest().go("Data").upload(table).go("Synthesize"))
+        elif step == "other page":
+            person.go("Synthesize").sees("What is promised", seconds=WAIT).press("Release something else")
 
 
 def test_the_keyboard_is_enough(visitor, table):

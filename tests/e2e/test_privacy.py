@@ -32,11 +32,13 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
 
 def test_private_values_are_not_sent_to_the_pages_that_show_releases(visitor):
     """The browser would receive rows of the table, hidden in what draws a page."""
-    secret, number = "Xanthippe Quisling", "86753.09"
+    secret, number, shown = "Xanthippe Quisling", "86753.09", "Zebulon Ophiuchus"
     lines = [f"{20 + i % 50},{'FM'[i % 2]},{100 + i % 400}.5,name {i}" for i in range(500)]
     lines[250] = f"33,F,{number},{secret}"
+    lines[3] = f"33,F,100.5,{shown}"
     person = visitor().open(("age,sex,cost,name\n" + "\n".join(lines)).encode())
     assert any(secret.encode() in frame for frame in person.received) is False
+    assert any(shown.encode() in frame for frame in person.received)  # the owner's first rows: the look works
     person.received.clear()
     person.go("Synthesize").release()
     person.press("Release something else").press("A whole table").release()
@@ -44,17 +46,10 @@ def test_private_values_are_not_sent_to_the_pages_that_show_releases(visitor):
     assert sum(map(len, person.received)) > 10_000
     for frame in person.received:
         assert secret.encode() not in frame
+        assert shown.encode() not in frame
         assert number.encode() not in frame
         assert NUMBER not in frame
 
 
 NUMBER = b"\x8f\xc2\xf5\x28\x11\x2e\xf5\x40"
 """86753.09 as the eight bytes of a float64, as Arrow sends it."""
-
-
-def test_the_check_would_see_a_value(visitor):
-    """The test above would look in the wrong place: here the owner's own page shows the value."""
-    lines = [f"{20 + i % 50},name {i}" for i in range(100)]
-    lines[3] = "33,Xanthippe Quisling"
-    person = visitor().upload(("age,name\n" + "\n".join(lines)).encode())
-    assert any(b"Xanthippe Quisling" in frame for frame in person.received)

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import BrowserContext
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from tests.e2e.browser import SECOND, Person, Server, free_port, serving
+from tests.e2e.browser import SECOND, Person, Server, browser_of_somebody, free_port, serving
 
 pytest.importorskip("authlib")
 COOKIE_SECRET = "a secret of the tests, as long as it needs to be"
@@ -85,17 +86,36 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     secrets = tmp_path_factory.mktemp("secrets") / "secrets.toml"
     people = ("ada@example.org", "bob@example.org", "cy@example.org")
     _write(secrets, f"http://127.0.0.1:{port}", provider_port, people, ("ann@example.org",))
-    with serving(port=port, STREAMLIT_SECRETS_FILES=str(secrets)) as server, provider(provider_port):
+    with serving(port=port, STREAMLIT_SECRETS_FILES=str(secrets)) as server:
         yield Workbench(server, secrets, provider_port)
 
 
+@pytest.fixture(scope="module")
+def provider_runs(workbench: Workbench) -> Iterator[None]:
+    """The provider, once somebody found it down."""
+    with provider(workbench.provider):
+        yield
+
+
+@pytest.fixture(scope="module")
+def browsers(browser) -> Iterator[list[BrowserContext]]:
+    """Two browsers that keep the program of the pages from test to test, and nothing else."""
+    browsers = [browser_of_somebody(browser) for _ in range(2)]
+    yield browsers
+    for each in browsers:
+        each.close()
+
+
 @pytest.fixture
-def come(browser, workbench: Workbench) -> Iterator[Callable[[], Person]]:
+def come(
+    browser, browsers: list[BrowserContext], workbench: Workbench, provider_runs
+) -> Iterator[Callable[[], Person]]:
     """Opens a browser of somebody who has not signed in."""
     people: list[Person] = []
 
     def arrive() -> Person:
-        people.append(Person(browser, workbench.server))
+        known = browsers[len(people)] if len(people) < len(browsers) else None
+        people.append(Person(browser, workbench.server, known))
         return people[-1].visit()
 
     yield arrive
@@ -110,6 +130,24 @@ def sign_in(person: Person, address: str) -> Person:
     person.page.get_by_role("button", name="Authorize").click()
     person.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
     return person.rest()
+
+
+def test_a_provider_that_is_down_is_said(
+    workbench: Workbench, browser, browsers, request: pytest.FixtureRequest
+) -> None:
+    """A bare "Authentication error" would be all that a person reads. This is the first test of the file:
+    later the provider runs, and the server knows it."""
+    person = Person(browser, workbench.server, browsers[0]).visit()
+    person.button("Sign in").click()
+    person.sees("The sign-in did not end well")
+    request.getfixturevalue("provider_runs")
+    person.button("Sign in").click()
+    person.page.get_by_role("button", name="Deny").click()
+    person.sees("The sign-in did not end well").rest()
+    sign_in(person, "ada@example.org").sees("steward")
+    query = urllib.parse.urlsplit(person.page.url).query
+    assert query == ""
+    person.close()
 
 
 def test_two_people_at_once_see_their_own_only(workbench: Workbench, come) -> None:
@@ -131,6 +169,24 @@ def test_two_people_at_once_see_their_own_only(workbench: Workbench, come) -> No
     wrote = set(workbench.lines())
     assert {("opened", "ada@example.org"), ("opened", "bob@example.org")} <= wrote
     assert not any(who == "" for _, who in wrote)
+    a_removed_person_spends_nothing_more(workbench, bob)
+
+
+def a_removed_person_spends_nothing_more(workbench: Workbench, bob: Person) -> None:
+    """Whoever left the team would go on with an open page, or with an old cookie."""
+    bob.go("Synthesize")
+    bob.button("Release for").click()
+    pay = bob.button("Pay and release")
+    pay.wait_for()
+    before = workbench.lines()
+    workbench.allow("ada@example.org")
+    try:
+        pay.click()
+        bob.sees("who has no role here")
+        assert workbench.lines() == before
+        bob.visit().sees("who has no role here")
+    finally:
+        workbench.allow("ada@example.org", "bob@example.org", "cy@example.org", analysts=("ann@example.org",))
 
 
 def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> None:
@@ -177,6 +233,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     cy.go("Ledger").press("Stop showing it to ann@example.org")
     assert ann.visit("links").sees("Open a data set first").button("Upload a table").count() == 0
     assert ann.visit().sees("Nothing is shown to you yet").button("Continue with").count() == 0
+    signing_out_ends_every_tab(cy)
 
 
 def test_somebody_without_a_role_is_refused(come) -> None:
@@ -190,10 +247,9 @@ def test_somebody_without_a_role_is_refused(come) -> None:
     eve.rest().sees("Sign in to go on")
 
 
-def test_signing_out_ends_every_tab(come) -> None:
+def signing_out_ends_every_tab(cy: Person) -> None:
     """A second tab would go on for whoever sits at the computer next."""
-    cy = sign_in(come(), "cy@example.org")
-    cy.open(table(3)).go("Audit").sees("unique")
+    cy.go("Audit").sees("unique")
     second = cy.context.new_page()
     second.goto(cy.server.url)
     second.get_by_role("button", name="Sign out").click()
@@ -219,39 +275,3 @@ def test_a_sign_in_ends_by_itself(come) -> None:
     person.visit().sees("did not confirm your address")
     _cookie(person, email="ada@example.org")
     person.visit().sees("steward")
-
-
-def test_a_removed_person_spends_nothing_more(workbench: Workbench, come) -> None:
-    """Whoever left the team would go on with an open page, or with an old cookie."""
-    bob = sign_in(come(), "bob@example.org").open(table(4)).go("Synthesize")
-    bob.button("Release for").click()
-    pay = bob.button("Pay and release")
-    pay.wait_for()
-    before = workbench.lines()
-    workbench.allow("ada@example.org")
-    try:
-        pay.click()
-        bob.sees("who has no role here")
-        assert workbench.lines() == before
-        bob.visit().sees("who has no role here")
-    finally:
-        workbench.allow("ada@example.org", "bob@example.org", "cy@example.org")
-
-
-def test_a_provider_that_is_down_is_said(workbench: Workbench, browser) -> None:
-    """A bare "Authentication error" would be all that a person reads."""
-    secrets = workbench.secrets.with_name("down.toml")
-    port, nobody = free_port(), free_port()
-    _write(secrets, f"http://127.0.0.1:{port}", nobody, ("ada@example.org",), ())
-    with serving(port=port, STREAMLIT_SECRETS_FILES=str(secrets)) as server:
-        person = Person(browser, server).visit()
-        person.button("Sign in").click()
-        person.sees("The sign-in did not end well")
-        with provider(nobody):
-            person.button("Sign in").click()
-            person.page.get_by_role("button", name="Deny").click()
-            person.sees("The sign-in did not end well").rest()
-            sign_in(person, "ada@example.org").sees("steward")
-            query = urllib.parse.urlsplit(person.page.url).query
-            assert query == ""
-        person.close()

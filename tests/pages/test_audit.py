@@ -187,7 +187,7 @@ def test_the_risk_of_each_row(app: Tab) -> None:
     app.open(people(home=[f"h{i // 2}" for i in range(300)], weight=[20, 30, 40] * 100)).go("audit")
     app.set("multiselect", KNOWN, ["age", "sex", "zip"]).set("toggle", "Work it out", True)
     assert app.errors == ""
-    assert "unique by one or two columns alone" in app.text
+    assert "Unique by one or two columns alone" in app.text
     assert "age is in the sets" in app.text
     assert any(each.label == "Risk of each row (CSV, private)" for each in app.at.get("download_button"))
     app.set("selectbox", "Sampling weights", "weight").set("selectbox", "Who lives together", "home")

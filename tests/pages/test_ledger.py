@@ -23,6 +23,7 @@ def test_before_the_first_charge(opened):
     assert opened.errors == ""
     assert [each.value for each in opened.at.metric] == ["epsilon 0", "epsilon 0", "epsilon 3"]
     assert "Nothing was spent yet" in opened.text
+    assert "This account belongs to the content of the table" in opened.text  # and not to a source
 
 
 def test_a_charge_is_shown_with_what_it_read(opened):

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from streamlit.runtime.scriptrunner import RerunException
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+
+from tests.pages.tab import CSV
+from workbench import reading
+
 GERMAN = (
     "Kunde;Umsatz;Geburt\n"
     + "".join(f"{'ABC'[i % 3]};{i + 1}.461,{i % 10}1;{i % 28 + 1:02d}.04.2002\n" for i in range(60))
@@ -64,3 +70,19 @@ def test_the_bytes_go_with_the_draft(app):
     app.upload(GERMAN)
     app.open_draft()
     assert app.session.draft is None
+
+
+def test_a_reading_that_was_stopped_is_said(app, monkeypatch):
+    """Whoever pressed Stop, or went elsewhere, while a file was read would find no word of it (D17)."""
+
+    def stopped(*given, **named):
+        raise RerunException(RerunData())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "read", stopped)
+        app.upload(CSV)
+    assert "Reading was stopped" in app.errors
+    assert app.session.draft is None
+    app.upload(CSV)
+    assert app.errors == ""
+    assert app.session.draft is not None

@@ -46,6 +46,18 @@ def test_a19_a_lost_link_is_seen_as_a_figure_and_as_rows(opened: Tab) -> None:
     assert len(ends) == 1, "two maps that are compared have one scale"
 
 
+def test_a7_a_release_alone_is_asked_as_often_as_one_likes(opened: Tab) -> None:
+    """SEEDS A7, A23: questions stood on an internal page only, and each of them left a line."""
+    opened.go("synthesize").release()
+    lines = len(opened.curator.lines())
+    opened.set("multiselect", "Columns", ["age"])
+    ages = next(each for each in opened.at.select_slider if each.label.startswith("age"))
+    ages.set_value((20, 40)).run()
+    assert opened.errors == ""
+    assert "The true number lies between" in opened.text
+    assert len(opened.curator.lines()) == lines
+
+
 def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     """SEEDS C6: no control released a part, so that disjoint parts were paid one by one."""
     opened.go("synthesize").set("selectbox", "Column whose values make the parts", "sex")

@@ -96,6 +96,10 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     app.press("Look at the first 100,000 rows instead")
     assert app.errors == ""
     assert "What needs rows is about the first 100,000 rows" in app.text
+    assert "more than 2,999 rows" not in app.go("anonymize").text
+    assert "What needs rows is about the first 100,000 rows" in app.text
+    app.press("Make the anonymized table")
+    assert "more than 2,999 rows" in app.errors
     app.press("Ask about all rows again")
 
     before = len(curator.lines())

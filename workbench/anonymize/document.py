@@ -79,7 +79,7 @@ def recommendation(found: OutcomeReport, versions: int) -> tuple[str, list[str]]
                     column=name, share=percent(risk.homogeneous_people), whom=whom
                 )
             )
-    alone = _("{share} of the {whom} have a row like nobody else's, once all columns are known.").format(
+    alone = _("Of the {whom}, {share} have a row like nobody else's, once all columns are known.").format(
         share=percent(found.alike), whom=whom
     )
     if found.highest > LOW_RISK:
@@ -141,12 +141,21 @@ def columns(found: OutcomeReport) -> pd.DataFrame:
     """One line per column: its role, and how far it was generalized."""
     plan, lines = found.plan, []
     for name, role in plan.roles.items():
-        line = {_("column"): name, _("role"): ROLE_WORDS[role], _("level"): "", _("generalized"): ""}
+        line = {
+            _("column"): name,
+            _("role"): ROLE_WORDS[role],
+            _("level"): "",
+            _("labels"): "",
+            _("generalized"): "",
+        }
         if role == "quasi-identifier":
             line[_("generalized")] = percent(found.quality.column_ncp[name])
             if plan.node is not None:
-                height = plan.hierarchies[name].height
-                line[_("level")] = _("{level} of {height}").format(level=plan.node[name], height=height)
+                level, tree = plan.node[name], plan.hierarchies[name]
+                line[_("level")] = _("{level} of {height}").format(level=level, height=tree.height)
+                line[_("labels")] = _("{labels} for {values} values").format(
+                    labels=f"{len(tree.labels(level)):,}", values=f"{len(tree.values):,}"
+                )
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -168,7 +177,10 @@ def singling_out(found: OutcomeReport) -> list[str]:
     ]
     if found.plan.subset is None:
         told.append(
-            _("No population was given, so a journalist is taken to know as much as a prosecutor: at most.")
+            _(
+                "No population was given: the journalist's figures are those of the prosecutor, as an "
+                "upper bound."
+            )
         )
     if found.hidden:
         told.append(
@@ -205,10 +217,10 @@ def linkability(curator: Curator, found: OutcomeReport) -> list[str]:
     releases = sum(line.state == "committed" for line in curator.lines())
     told = [
         _(
-            "{share} of the {whom} have a row that is like nobody else's in all columns that leave: it can "
+            "Of the {whom}, {share} have a row that is like nobody else's in all columns that leave: it can "
             "be linked with certainty to another copy that holds the same columns."
         ).format(share=percent(found.alike), whom=whom),
-        _("{share} are unique by the groups and the columns that were left as they are.").format(
+        _("Unique by the groups and the columns that were left as they are: {share}.").format(
             share=percent(found.side.with_others)
         ),
     ]

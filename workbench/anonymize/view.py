@@ -235,6 +235,7 @@ def write(curator: Curator, current: Work, plan: Plan) -> None:
 def guided_example() -> None:
     """The small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
+        st.caption(_(examples.BOOK))
         for step in examples.STEPS:
             st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.table))
             left, right = st.columns([2, 3])

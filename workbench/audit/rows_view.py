@@ -97,7 +97,7 @@ def _ask(columns: list[str], others: list[str]) -> RowRisk:
 def sentences(found: RowRiskReport) -> list[str]:
     """What the figures say about all people together."""
     told = [
-        _("{share} of the people are unique by one or two columns alone: these are found first.").format(
+        _("Unique by one or two columns alone: {share} of the people. These are found first.").format(
             share=percent(found.special)
         )
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from workbench.ui import widgets
+from workbench.ui import examples, widgets
 from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips
 from workbench.ui.language import N_, Words, _
 
@@ -54,6 +54,7 @@ def show() -> None:
     )
     chart = against_epsilon(found[found["measure"] == measure], measure=MEASURES[measure])
     widgets.show_chart(chart, key="book")
+    st.caption(_(examples.BOOK))
     st.caption(
         _(
             "Three public tables, five random splits. No k is best everywhere: which one is, depends on the "

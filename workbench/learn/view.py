@@ -221,6 +221,7 @@ def holes() -> None:
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))
     right.markdown("  \n".join(f"**{line}**" for line in step.counted()))
+    right.caption(_(examples.BOOK))
 
 
 @lesson(N_("9 · Trust nobody"), "local_dp", N_("Ask without trust"), "local model")

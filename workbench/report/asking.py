@@ -16,7 +16,7 @@ from dpcore.synthesis import RowCount, askable, count_rows
 from dpcore.synthesis.counting import Asked
 from workbench.report.document import fragment
 from workbench.ui.language import _
-from workbench.ui.wording import error_words, join
+from workbench.ui.wording import answer_to, error_words, join
 from workbench.ui.wording import printable as shown
 
 MAX_QUERY = 8_000
@@ -75,7 +75,7 @@ def section(release: Release, query: str) -> str:
     return fragment(
         "questions.html",
         fields=question.fields,
-        answer=None if question.answer is None else answer_words(question.answer),
+        answer=None if question.answer is None else answer_to(question.answer),
         asked=_("Asked: {conditions}").format(conditions=join(question.words) or _("all rows")),
         problem=None if question.error is None else " ".join(error_words(question.error)),
         words={
@@ -108,23 +108,6 @@ def ask(release: Release, query: str) -> Question:
         if not question.fields:
             _read(release, {}, question)
     return question
-
-
-def answer_words(found: RowCount) -> list[str]:
-    """An answer as sentences, the number first."""
-    low, high = (f"{max(0, round(end)):,}" for end in (found.low, found.high))
-    sentences = [
-        _("About {rows} rows.").format(rows=f"{max(0, round(found.value)):,}"),
-        _("The true number lies between {low} and {high} in 95 of 100 cases.").format(low=low, high=high),
-    ]
-    if not found.measured:
-        sentences.append(
-            _(
-                "These columns were not counted together: the number rests on how each goes with others, and "
-                "only the wide interval is sure."
-            )
-        )
-    return sentences
 
 
 def _given(query: str) -> dict[str, list[str]]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
-import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss, loss_from
@@ -12,9 +9,15 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, GaussianModel, Recipe, SyntheticModel, load_recipe
+from dpcore.synthesis import (
+    Figures,
+    GaussianModel,
+    Recipe,
+    SyntheticModel,
+    askable,
+    load_recipe,
+)
 from dpcore.synthesis.quote import Quote
-from dpcore.tables.counts import Marginal
 from workbench import drafts, session
 from workbench.apart import drawing
 from workbench.report import of_release
@@ -22,12 +25,12 @@ from workbench.report.downloads import guarantee_json
 from workbench.store import places
 from workbench.store.datasets import DataSet
 from workbench.store.job import Job
-from workbench.synthesize import learning, model_view, pooling, recipes, record
+from workbench.synthesize import learning, model_view, pooling, recipes, record, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import charts, folder_view, releases, widgets
+from workbench.ui import asking_view, folder_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
-from workbench.ui.wording import amount, guarantee_words, number, percent, plain
+from workbench.ui.wording import amount, guarantee_words, percent, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -163,9 +166,12 @@ def show(data_set: DataSet, request_id: str) -> None:
     elif isinstance(release.model, Figures):
         learning.show_figures(data_set, release, release.model)
     else:
-        _tables(release)
+        tables_view.show(release)
     if isinstance(release.model, GaussianModel):
         learning.show_classes(release, release.model)
+    if askable(release):
+        with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
+            asking_view.questions(release, key="asked")
     if release.model.columns:
         _rows(data_set, release)
         pooling.show(data_set.name, release)
@@ -233,25 +239,6 @@ def _files(data_set: DataSet, release: Release) -> None:
         )
 
 
-def _tables(release: Release) -> None:
-    if isinstance(release.model, FoundCategories):
-        st.dataframe(
-            pd.DataFrame(release.model.counts.items(), columns=[_("category"), _("rows (noisy)")]),
-            hide_index=True,
-        )
-        return
-    cliques = list(release.marginals)
-    chosen = cliques[0]
-    if len(cliques) > 1:
-        chosen = st.selectbox(
-            _("Table"),
-            cliques,
-            format_func=lambda clique: " × ".join(clique) or _("number of rows"),
-            key="shown-clique",
-        )
-    _marginal(release, release.marginals[chosen])
-
-
 def earlier(data_set: DataSet) -> None:
     """Releases of this data set; opening one costs nothing."""
     made = releases.earlier(data_set)
@@ -271,46 +258,6 @@ def earlier(data_set: DataSet) -> None:
             args=(line["request_id"],),
         )
         right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
-
-
-def _marginal(release: Release, marginal: Marginal) -> None:
-    clique = marginal.clique
-    half = marginal.half_width()
-    if not clique:
-        st.metric(_("Number of rows"), f"{number(float(marginal.values))} ± {number(half)}")
-        return
-    if len(clique) == 1:
-        column = release.schema.column(clique[0])
-        labels, values, variance = charts.fold(column.labels, marginal.values, marginal.variance)
-        shown = dataclasses.replace(marginal, values=values, variance=variance)
-        st.markdown(
-            _("**Each count is within {half} rows of the truth in 95 of 100 cases.**").format(
-                half=number(shown.half_width())
-            )
-        )
-        widgets.show_chart(charts.counts(labels, values, *shown.interval(), column=clique[0]), key="marginal")
-        return
-    st.markdown(
-        _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
-            cells=marginal.values.size, half=number(half)
-        )
-    )
-    if len(clique) > 2:
-        pair = st.multiselect(
-            _("Show two of its columns"), list(clique), list(clique[:2]), max_selections=2, key="shown-pair"
-        )
-        if len(pair) != 2:
-            return
-        marginal = marginal.project(tuple(pair))
-    a, b = marginal.clique
-    chart = charts.two_way(
-        marginal.values,
-        release.schema.column(a).labels,
-        release.schema.column(b).labels,
-        (a, b),
-        ends=marginal.interval(),
-    )
-    widgets.show_chart(chart, key="marginal")
 
 
 def _rows(data_set: DataSet, release: Release) -> None:

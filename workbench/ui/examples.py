@@ -24,6 +24,7 @@ from dpcore.tables.classes import IntArray, equivalence_classes, leaves_of
 from workbench.ui.language import N_, _
 from workbench.ui.wording import number
 
+BOOK = N_("The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning (2023), chapter 6.")
 TABLES = {
     "6.1": pd.DataFrame({"zip": ["33617", "33620", "33620", "33617", "33620"], "age": [24, 35, 35, 24, 35]}),
     "6.2": pd.DataFrame({"zip": ["33617", "23620", "23622", "33617"], "age": [24, 41, 43, 29]}),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.errors import StreamlitDuplicateElementKey
 
 from dpcore.evaluation.first_rows import FIRST
 from workbench import session
@@ -52,15 +54,8 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
 
 def offer_first_rows() -> None:
     """Where all rows would be needed and do not fit: offer to ask about the first ones."""
-    held = session.session()
-    if not held.on_first_rows:
-        st.button(
-            _("Look at the first {rows:,} rows instead").format(rows=FIRST),
-            key="first-rows",
-            icon=":material/vertical_align_top:",
-            on_click=held.take_first_rows,
-            args=(True,),
-        )
+    if not session.session().on_first_rows:
+        _switch(_("Look at the first {rows:,} rows instead").format(rows=FIRST), to_first=True)
 
 
 def first_rows_words() -> str:
@@ -75,7 +70,17 @@ def first_rows_words() -> str:
 
 def say_first_rows() -> None:
     """Mark a page of figures about the first rows, with the way back."""
-    held = session.session()
     if words := first_rows_words():
         st.warning(words, icon=":material/vertical_align_top:")
-        st.button(_("Ask about all rows again"), key="all-rows", on_click=held.take_first_rows, args=(False,))
+        _switch(_("Ask about all rows again"), to_first=False)
+
+
+def _switch(label: str, *, to_first: bool) -> None:
+    with contextlib.suppress(StreamlitDuplicateElementKey):  # once on a page is enough
+        st.button(
+            label,
+            key="first-rows",
+            icon=":material/vertical_align_top:",
+            on_click=session.session().take_first_rows,
+            args=(to_first,),
+        )

@@ -285,11 +285,12 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
             error_box(held.failed[key])
         return None
     held.uploads += 1  # another field, so that the server forgets the bytes
-    held.failed.pop(key, None)
+    held.failed[key] = reading.interrupted()  # until it has been read
     try:
         with file_view.being_read(file.name, file.size) as tell:
             found = reading.read(file.getvalue(), file.name, cancelled=session.unwanted(), on_progress=tell)
         held.tables[key] = (file.name, found.table.frame)
+        del held.failed[key]
     except DpcoreError as error:
         held.failed[key] = error
     session.drop_uploads()

@@ -13,6 +13,7 @@ from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
+from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.ui.language import N_, PERCENT, Words, _, problem_and_remedy
 
@@ -171,6 +172,23 @@ def answer_words(epsilon: float) -> str:
     return _("Someone who is 50 % sure of your answer can become at most {sure} % sure.").format(
         sure=number(sure) if sure < 99 else f"{sure:.2f}"
     )
+
+
+def answer_to(found: RowCount) -> list[str]:
+    """An answer as sentences, the number first."""
+    low, high = (f"{max(0, round(end)):,}" for end in (found.low, found.high))
+    sentences = [
+        _("About {rows} rows.").format(rows=f"{max(0, round(found.value)):,}"),
+        _("The true number lies between {low} and {high} in 95 of 100 cases.").format(low=low, high=high),
+    ]
+    if not found.measured:
+        sentences.append(
+            _(
+                "These columns were not counted together: the number rests on how each goes with others, and "
+                "only the wide interval is sure."
+            )
+        )
+    return sentences
 
 
 def epsilon_verdict(epsilon: float) -> str:

@@ -82,6 +82,7 @@ def read_again(options: ReadOptions) -> None:
 
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     held = session.session()
+    held.notices["upload"] = reading.interrupted()  # until it has been read
     try:
         with file_view.being_read(name, len(data)) as tell:
             read = reading.read(

@@ -23,7 +23,7 @@ from workbench import session
 from workbench.anonymize import demands, document, loaded, outcomes, view, work
 from workbench.anonymize.work import SUGGESTED, Demands, Work
 from workbench.apart.line import StoppedError
-from workbench.ui.wording import number
+from workbench.ui.wording import number, percent
 
 SECRET = "Xanthippe Quisling"
 
@@ -171,12 +171,12 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("predicted", "columns", "method"),
     [
-        (Prediction(nodes=100, seconds=1.0, usual=0.1), 3, "full-domain"),
-        (Prediction(nodes=100_000, seconds=1.0, usual=9.0), 10, "full-domain"),
-        (Prediction(nodes=500_000, seconds=1.0, usual=80.0), 12, "local recoding"),
-        (Prediction(nodes=500_000, seconds=1.0, usual=80.0), 13, "mondrian"),
-        (Prediction(nodes=9, seconds=1.0, usual=math.inf), 3, "local recoding"),
-        (Prediction(nodes=70_000_000, seconds=1.0, usual=7_000.0), 15, "mondrian"),
+        (Prediction(nodes=100, seconds=1.0, usual=0.1, memory=1), 3, "full-domain"),
+        (Prediction(nodes=100_000, seconds=1.0, usual=9.0, memory=1), 10, "full-domain"),
+        (Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1), 12, "local recoding"),
+        (Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1), 13, "mondrian"),
+        (Prediction(nodes=9, seconds=1.0, usual=math.inf, memory=1), 3, "local recoding"),
+        (Prediction(nodes=70_000_000, seconds=1.0, usual=7_000.0, memory=1), 15, "mondrian"),
     ],
 )
 def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
@@ -512,7 +512,7 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     assert said.startswith("To be handed only to named recipients")
     assert any("like nobody else's" in reason for reason in reasons)
     assert "versions" in " ".join(document.recommendation(found, 2)[1])
-    assert document.levels(found).iloc[:, 1].tolist()[0] == "0 %"
+    assert document.levels(found).iloc[:, 1].tolist()[0] == percent(0)
 
 
 def test_recommendations_follow_the_figures() -> None:

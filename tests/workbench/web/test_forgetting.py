@@ -41,7 +41,7 @@ def _left(server: Server, values: list[bytes], *, at_most: int, seconds: float =
     """How many values can be read once no more than `at_most` can, or the time is over."""
     end = time.monotonic() + seconds
     while (left := readable(server.process.pid, values)) > at_most and time.monotonic() < end:
-        time.sleep(1)
+        time.sleep(2)
     return left
 
 

@@ -1,0 +1,47 @@
+"""Questions to a release alone, on a page: how many rows fit some conditions."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from dpcore.schema import IntervalColumn
+from dpcore.synthesis import askable, count_rows
+from dpcore.synthesis.counting import MAX_CONDITIONS, Asked
+from workbench.ui import widgets
+from workbench.ui.language import _
+from workbench.ui.wording import answer_to, plain, printable
+
+
+def questions(release: Release, *, key: str) -> None:
+    """Columns, ranges and categories in, the number of rows and its interval out. Free: it leaves no line."""
+    key = f"{key}-{release.request_id}"
+    chosen = st.multiselect(
+        _("Columns"),
+        askable(release),
+        format_func=printable,
+        max_selections=MAX_CONDITIONS,
+        key=f"{key}-columns",
+    )
+    where: dict[str, Asked] = {}
+    for name in chosen:
+        column = release.schema.column(name)
+        of = f"{key}-{name}"
+        if isinstance(column, IntervalColumn):
+            ends = (column.bounds[0], column.bounds[-1])
+            where[name] = st.select_slider(
+                _("{column}, from and to below").format(column=plain(name)),
+                column.bounds,
+                ends,
+                key=of,
+                format_func=str,
+            )
+        elif labels := st.multiselect(plain(name), column.labels, column.labels[:1], key=of):
+            where[name] = labels
+    try:
+        first, *others = answer_to(count_rows(release, where))
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    st.markdown("  \n".join([f"**{plain(first)}**", *(plain(each, at_most=300) for each in others)]))
