@@ -11,7 +11,7 @@ def test_no_point_of_the_frontier_is_below_another() -> None:
     """A click on a point picked the 10 % line, which was drawn above the others (D29)."""
     frame = pd.DataFrame(
         [
-            {"k": k, "limit": limit, "loss": loss}
+            {"k": k, "limit": limit, "share": float(limit.rstrip(" %")) / 100, "loss": loss}
             for k, losses in ((2, (0.1, 0.1001, 0.05)), (5, (0.3, 0.2, 0.2)))
             for limit, loss in zip(("0 %", "2 %", "10 %"), losses, strict=True)
         ]
