@@ -75,18 +75,24 @@ def _told(current: Work, key: tuple[object, ...]) -> Iterator[OnProgress]:
     before something is changed."""
     if key in current.stopped:
         raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
-    began = time.monotonic()
     bar: list[tuple[OnProgress, Callable[[], object]]] = []
     stages = {
         "searching": _("searching"),
         "finding the nearest limit": _("finding the nearest limit"),
         "looking at all combinations": _("looking at all combinations of levels"),
     }
+    words, began, first = dict(stages), time.monotonic(), dict[str, float]()
 
     def tell(stage: str, share: float) -> None:
-        if not bar and time.monotonic() - began > 1:
+        now = time.monotonic()
+        left = (now - first.setdefault(stage, now)) * (1 - share) / max(share, 1e-6)
+        if left >= 1:
+            words[stage] = _("{stage}, about {seconds:,.0f} s left").format(
+                stage=stages.get(stage, stage), seconds=left
+            )
+        if not bar and now - began > 1:
             stop = functools.partial(current.stopped.add, key)
-            bar.append(widgets.progress(_("Searching"), stages, key=f"stop {key}", on_stop=stop))
+            bar.append(widgets.progress(_("Searching"), words, key=f"stop {key}", on_stop=stop))
         for show, _done in bar:
             show(stage, share)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -308,8 +309,13 @@ def method_words(curator: Curator, current: Work, plan: Plan) -> str:
     """How large the search is, and what is suggested instead where that is too large."""
     predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
     if predicted.is_feasible:
-        found = _("Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all.").format(
-            nodes=predicted.nodes, seconds=number(max(0.1, round(predicted.seconds, 1)))
+        found = _(
+            "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all; a search takes "
+            "about {megabytes:,} MB."
+        ).format(
+            nodes=predicted.nodes,
+            seconds=number(max(0.1, round(predicted.seconds, 1))),
+            megabytes=math.ceil(predicted.memory / 1e6),
         )
     else:
         found = _("Full-domain: {nodes:,} combinations of levels are too many to search.").format(

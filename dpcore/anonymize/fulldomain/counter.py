@@ -52,7 +52,7 @@ class Coded:
         found = self._labels.get((column, level))
         if found is None:
             step = self.table.coarser[column][self.classes.node[column]][level]
-            found = step.astype(np.int32).take(self.digits(column))
+            found = np.asarray(step.astype(np.int32).take(self.digits(column)))
             self._labels[column, level] = found
             self.size += len(found)
         return found

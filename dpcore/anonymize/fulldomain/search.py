@@ -74,7 +74,8 @@ def search(
         models: all must hold in every class that is kept.
         limit: share of the published people who may have a suppressed row, 0 to 1, rounded down to people.
         metric: InformationLoss() where none is given.
-        on_progress: gets the stage and the share of nodes decided; what it raises ends the search.
+        on_progress: gets the stage and the share done, from which the time that is left follows; what it
+            raises ends the search.
 
     Raises: ParameterError for a limit outside 0 to 1, LimitError for too large a lattice, InfeasibleError
         when no node meets the limit (the nearest feasible one is in `details["nearest_limit"]`).
@@ -124,6 +125,7 @@ class _Search:
         self.best: Solution | None = None
         self.checks = self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
+        self.left: list[int] = []  # nodes that were open each time that progress was told
         self.waits, self.pause = 0, 1  # until one class is looked at again
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
@@ -245,9 +247,17 @@ class _Search:
             self._raise_floor(node)
         self.checks += 1
         if self.checks % TOLD == 1:
-            left = float(np.log1p(np.count_nonzero(self.open)) / np.log1p(len(self.open)))
-            self.on_progress("searching", 1 - left)
+            self.on_progress("searching", self._share())
         return self.counter.classes(node)
+
+    def _share(self) -> float:
+        """The part of all looks that was taken, as far as can be told: nodes close slower towards the end, so
+        that each look to come closes about the root of what those since the first third did."""
+        self.left.append(int(np.count_nonzero(self.open)))
+        told = len(self.left) - 1
+        since = min(1 + 3 * told // 10, told)
+        closed = (self.left[since] - self.left[-1]) / (TOLD * max(told - since, 1))
+        return self.checks / (self.checks + self.left[-1] / math.sqrt(max(closed, 1)))
 
     def _raise_floor(self, node: Node) -> None:
         """Nothing below the lowest levels of the open nodes and of this one is looked at any more."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpcore.anonymize.fulldomain.counter import REMEMBERED
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
@@ -26,6 +27,11 @@ NODE_SECONDS = 20e-6
 TUPLE_SECONDS = 2.5e-9
 """Measured on one 2.6 GHz core: the seconds of a node are a fixed part and a part for each distinct tuple."""
 
+NODE_BYTES = 50
+TUPLE_BYTES = 96
+LABEL_BYTES = 4
+"""What a search was seen to take: of each node, each distinct tuple, and each label."""
+
 USUAL_SECONDS = 30e-9
 """For each tuple of a node, with its sorting; 15e-9 to 60e-9 were seen, and as much again for each model
 of a sensitive column."""
@@ -41,6 +47,8 @@ class Prediction:
     usual: float
     """From the work alone: the same whenever it is asked for, so that what is suggested never depends on
     what else the machine does."""
+    memory: int
+    """Bytes that a search takes, beside the table."""
 
     @property
     def is_feasible(self) -> bool:
@@ -52,7 +60,8 @@ def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
     """The cost of one pass over so many distinct tuples (at most the number of rows), roughly."""
     nodes = math.prod(hierarchy.height + 1 for hierarchy in hierarchies)
     seconds = nodes * (NODE_SECONDS + tuples * TUPLE_SECONDS)
-    return Prediction(nodes=nodes, seconds=seconds, usual=seconds)
+    memory = nodes * NODE_BYTES + tuples * TUPLE_BYTES + LABEL_BYTES * REMEMBERED
+    return Prediction(nodes=nodes, seconds=seconds, usual=seconds, memory=memory)
 
 
 def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
@@ -84,7 +93,17 @@ def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
         shares.append((time.process_time() - began) / tuples[index])
     histograms = sum(isinstance(model, SensitiveModel) for model in models)
     usual = float(reached[-1]) * USUAL_SECONDS * (1 + histograms)
-    return replace(rough, seconds=float(np.mean(shares[1:]) * reached[-1]), usual=usual)
+    seconds = float(np.mean(shares[1:]) * reached[-1])
+    return replace(rough, seconds=seconds, usual=usual, memory=memory_of(table))
+
+
+def memory_of(table: Tuples) -> int:
+    """Bytes that a search takes: a few figures for each node and each tuple, and the labels that are kept, of
+    each level of a column and of each combination of levels of half of the columns."""
+    shape, classes = table.lattice.shape, table.number
+    kept = classes * (math.prod(shape[: table.half]) + math.prod(shape[table.half :]))
+    labels = classes * sum(shape) + min(kept, REMEMBERED)
+    return table.lattice.size * NODE_BYTES + len(table.keys) * TUPLE_BYTES + labels * LABEL_BYTES
 
 
 def check_nodes(table: Tuples) -> None:

@@ -212,6 +212,11 @@ class Tuples:
             self._labels[column, level] = found
         return found
 
+    @property
+    def number(self) -> int:
+        """Distinct tuples of quasi-identifiers, whatever their sensitive values."""
+        return len(self._distinct)
+
     @cached_property
     def _distinct(self) -> IntArray:
         """One key of each tuple of quasi-identifiers."""

@@ -171,12 +171,12 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("predicted", "columns", "method"),
     [
-        (Prediction(nodes=100, seconds=1.0, usual=0.1), 3, "full-domain"),
-        (Prediction(nodes=100_000, seconds=1.0, usual=9.0), 10, "full-domain"),
-        (Prediction(nodes=500_000, seconds=1.0, usual=80.0), 12, "local recoding"),
-        (Prediction(nodes=500_000, seconds=1.0, usual=80.0), 13, "mondrian"),
-        (Prediction(nodes=9, seconds=1.0, usual=math.inf), 3, "local recoding"),
-        (Prediction(nodes=70_000_000, seconds=1.0, usual=7_000.0), 15, "mondrian"),
+        (Prediction(nodes=100, seconds=1.0, usual=0.1, memory=1), 3, "full-domain"),
+        (Prediction(nodes=100_000, seconds=1.0, usual=9.0, memory=1), 10, "full-domain"),
+        (Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1), 12, "local recoding"),
+        (Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1), 13, "mondrian"),
+        (Prediction(nodes=9, seconds=1.0, usual=math.inf, memory=1), 3, "local recoding"),
+        (Prediction(nodes=70_000_000, seconds=1.0, usual=7_000.0, memory=1), 15, "mondrian"),
     ],
 )
 def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
