@@ -47,8 +47,8 @@ with left:
             st.caption(work.method_words(curator, current, plan))
         except DpcoreError as error:
             widgets.error_box(error)
-    else:
-        form.loaded_plan(curator, current, plan)
+    elif not form.loaded_plan(curator, current, plan):
+        plan = None
     st.button(
         _("Make the anonymized table"),
         type="primary",

@@ -40,6 +40,15 @@ def test_two_servers_keep_each_browser(server: Server, tmp_path: Path) -> None:
         assert [visitor.upload(b"age\n1\n2\n") for visitor in visitors] == [204] * 8
         for each in (server, other):
             assert "PUT /_stcore/upload_file/-/- 204" in each.said()
+        _a_server_that_is_stopped_ends_in_order(other)
+
+
+def _a_server_that_is_stopped_ends_in_order(server: Server) -> None:
+    """Every restart would wait until the system kills the server, and with it a run that has paid."""
+    server.process.send_signal(signal.SIGTERM)
+    server.process.wait(30)
+    assert "the server stops" in server.said()
+    assert "Traceback" not in server.said()
 
 
 def test_closed_addresses(server: Server, tmp_path: Path) -> None:
@@ -121,13 +130,3 @@ def test_over_an_encrypted_connection(server: Server, tmp_path: Path) -> None:
             proxy=None,
         ) as stream:
             assert stream.subprotocol == "streamlit"
-
-
-def test_a_server_that_is_stopped_ends_in_order() -> None:
-    """Every restart would wait until the system kills the server, and with it a run that has paid."""
-    with serving() as server:
-        Visitor(server.host).run()
-        server.process.send_signal(signal.SIGTERM)
-        server.process.wait(30)
-        assert "the server stops" in server.said()
-        assert "Traceback" not in server.said()

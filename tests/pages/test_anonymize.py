@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -440,6 +442,18 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     assert "A plan made earlier" in app.text
     app.press(MAKE)
     pd.testing.assert_frame_equal(made(app), before)
+    older = json.loads(text)  # as one of a delivery before, without this zip code
+    older["hierarchies"]["zip"] = [
+        [each.replace("23622", "23629") for each in level] for level in older["hierarchies"]["zip"]
+    ]
+    older = json.dumps(older).encode()
+    app.at.file_uploader[-1].upload("older.json", older, "application/json").run()
+    assert app.errors == ""
+    assert "values that the plan does not know, in zip" in app.text
+    assert app.button(MAKE).disabled
+    app.press("Take the suggested levels there").press(MAKE)
+    assert app.errors == ""
+    assert len(made(app)) >= 0.98 * 300
     app.press("Put the plan aside")
     assert app.session.anonymization.loaded is None
     app.at.file_uploader[-1].upload("plan.json", b"[]", "application/json").run()

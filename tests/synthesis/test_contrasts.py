@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import stats
 
@@ -36,7 +38,7 @@ def test_the_noise_is_what_a_difference_states() -> None:
         for each in completed(table.domain, known, measured):
             off = each.values - exact[each.clique]
             if isinstance(each, Contrast) and len(each.clique) == 2:
-                free = np.prod([table.domain.size(n) - 1 for n in each.clique])
+                free = math.prod(table.domain.size(n) - 1 for n in each.clique)
                 squares += float((off**2).sum()) / (each.variance * off.size) * free
                 number += free
                 assert abs(off.sum()) < 0.1  # the number of rows was known

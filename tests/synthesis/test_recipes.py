@@ -135,6 +135,31 @@ def test_every_pair_is_asked_about_again() -> None:
     assert set(asked) == set(again) == pairs
 
 
+def test_binary_pairs_are_told_and_their_triangles_asked_about() -> None:
+    """Loss would go to distances that cost as much as the numbers, and triples would be left to chance."""
+    table = random_table(np.random.default_rng(16), 5000, (2,) * 6)
+    model = fitted(Adaptive(), table, dp.ZCDP(rho=1))
+    pairs = set(itertools.combinations(table.domain.names, 2))
+    _rows, _columns, _again, told, _measured, asked, *_ = (set(each) for each in table.read)
+    assert told == pairs
+    assert asked > pairs
+    held = set(map(frozenset, model.cliques))
+    for triple in asked - pairs:
+        assert all(frozenset(pair) in held for pair in itertools.combinations(triple, 2))
+
+
+@pytest.mark.parametrize(("epsilon", "looks_again"), [("0.01", False), (100, True)])
+def test_pure_epsilon_looks_again_where_columns_are_clear(epsilon: str | int, looks_again: bool) -> None:
+    """Two rounds would be worse than one where Laplace noise drowns the columns."""
+    table = random_table(np.random.default_rng(17), 2000, SIZES)
+    reads = []
+    for rounds in (1, 2):
+        table.read.clear()
+        fitted(Adaptive(rounds=rounds), table, dp.PureDP(epsilon=epsilon))
+        reads.append(len(table.read))
+    assert (reads[1] > reads[0]) == looks_again
+
+
 def test_cell_limit_holds() -> None:
     """The limit a person sets bounds memory only if the tree that is built keeps to it."""
     table = random_table(np.random.default_rng(11), 5000, (20,) * 8)

@@ -107,12 +107,13 @@ def load_plan(current: Work) -> None:
         st.rerun()
 
 
-def loaded_plan(curator: Curator, current: Work, plan: Plan) -> None:
-    """What a loaded plan asks for, what it does not know of this table, and the way back."""
+def loaded_plan(curator: Curator, current: Work, plan: Plan) -> bool:
+    """What a loaded plan asks for, what it does not know of this table, and the way back; whether it fits."""
     st.markdown(_("**A plan made earlier**"))
     st.write(
-        _("{models}, by {method}, {limit} suppressed at most.").format(
+        _("{models}, counting {whom}, by {method}, {limit} suppressed at most.").format(
             models=plain(", ".join(map(str, plan.models)), at_most=300),
+            whom=work.whom(plan),
             method=work.METHOD_NAMES[plan.method.name],
             limit=limit_words(plan.limit),
         )
@@ -127,11 +128,12 @@ def loaded_plan(curator: Curator, current: Work, plan: Plan) -> None:
         )
         lines = [(name, value) for name, values in unknown.items() for value in values]
         st.dataframe(pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True)
-        label = _("Take the levels suggested for this table in these columns")
+        label = _("Take the suggested levels there")
         st.button(label, on_click=loaded.take_suggested, args=(current, list(unknown)))
     if plan.node is not None:
         st.button(_("Choose the levels anew"), on_click=loaded.choose_anew, args=(current,))
     st.button(_("Put the plan aside"), on_click=loaded.put_aside, args=(current,))
+    return not unknown
 
 
 def _use(current: Work, name: str, grid: pd.DataFrame) -> None:

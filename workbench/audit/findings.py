@@ -146,7 +146,7 @@ def attackers(found: AuditReport) -> list[str]:
                 share=percent(found.suppressed)
             )
         )
-    return sentences
+    return [each[:1].upper() + each[1:] for each in sentences]
 
 
 def identifier_words(found: AuditReport) -> str:

@@ -110,6 +110,7 @@ def readable(spec: Any, *, dark: bool) -> Any:
         spec.configure(locale=altair.Locale(number=numbers))
         .configure_axis(labelColor=words, titleColor=words)
         .configure_legend(labelColor=words, titleColor=words)
+        .configure_text(color=words)
     )
 
 
@@ -323,7 +324,7 @@ def bars(
         x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
         tooltip=tips("of", share=".2%"),
     )
-    words = chart.mark_text(align="left", dx=4, color=ERROR_BAR).encode(
+    words = chart.mark_text(align="left", dx=4).encode(
         y=altair.Y("of:N", sort=None), x="share:Q", text=altair.Text("share:Q", format=".1%")
     )
     return Chart(spec=(spec + words).properties(height={"step": 24}), alt=alt, table=headed(frame))

@@ -146,7 +146,7 @@ def test_the_printed_file_is_self_contained() -> None:
     found = ask(curator, ["age", "city"], population=100_000, attacker=people()[["age"]].head(9))
     read = Reader(document.to_html(curator, found, ["age", "city"]))
     assert set(read.tags) <= {
-        *("html", "meta", "title", "style", "h1", "h2", "p", "ul", "li", "table", "tr", "th", "td")
+        *("html", "meta", "title", "style", "section", "h1", "h2", "p", "ul", "li", "table", "tr", "th", "td")
     }
     assert set(read.attributes) <= {"lang", "charset", "http-equiv", "content", "class"}
     assert "default-src 'none'" in document.to_html(curator, found, ["age"])

@@ -25,7 +25,8 @@ from workbench.store import datasets
 
 def test_every_evaluation_has_its_words() -> None:
     """A line of the ledger would show a bare kind, in English in every language."""
-    kinds = {each.kind for each in Evaluation.__subclasses__() if each.__module__.startswith("dpcore.")}
+    ours = [each for each in Evaluation.__subclasses__() if each.__module__.startswith("dpcore.")]
+    kinds = {each.kind for each in ours if hasattr(each, "kind")}  # what wraps another has that one's
     assert len(kinds) >= 9
     assert kinds <= set(EVALUATIONS)
 
