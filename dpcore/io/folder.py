@@ -1,13 +1,22 @@
-"""Public tables of any size as a folder of Parquet files: complete under its name, or not there at all."""
+"""Public tables of any size as a folder of Parquet files: complete under its name, or not there at all.
+
+Until it is complete it has a name of its own beside its place, and a lock that ends with the process. What
+others have left without a lock is removed whenever a folder is begun beside it.
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import re
 import shutil
 import tempfile
 import threading
+import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,18 +33,27 @@ from dpcore.tables.rows import PublicTable
 ROWS_AT_ONCE = 250_000
 """Rows in a file, about."""
 _MOST_FILES = 256
+_SETTLED = 60
+"""Seconds after which an unfinished folder that nobody holds is left over."""
 
 
 def write_folder(
-    tables: Iterable[PublicTable], folder: Path, metadata: Mapping[str, str] | None = None
+    tables: Iterable[PublicTable],
+    folder: Path,
+    metadata: Mapping[str, str] | None = None,
+    *,
+    unfinished: Path | None = None,
 ) -> int:
     """Write the tables, one file for each, and give the folder its name once all are written; how many rows.
 
-    Free post-processing. Raises: ParameterError for a folder that is there or cannot be written to, as on a
-    full disk; nothing is left behind.
+    Free post-processing.
+
+    Args: unfinished: what `unfinished_name` gave, for whoever must `discard` it when this process is ended.
+    Raises: ParameterError for a folder that is there or cannot be written to, as on a full disk; nothing is
+        left behind.
     """
     rows = 0
-    with _new(folder) as unfinished:
+    with _new(folder, unfinished or unfinished_name(folder)) as unfinished:
         for number, table in enumerate(tables):
             (unfinished / _name(number)).write_bytes(to_parquet(table, metadata))
             rows += len(table.frame)
@@ -43,11 +61,18 @@ def write_folder(
 
 
 def write_drawn(
-    release: Release, rows: int, folder: Path, *, on_rows: Callable[[int], None] = lambda rows: None
+    release: Release,
+    rows: int,
+    folder: Path,
+    *,
+    on_rows: Callable[[int], None] = lambda rows: None,
+    unfinished: Path | None = None,
 ) -> int:
     """Draw so many rows of a release into a folder, some at a time. Free.
 
-    Args: on_rows: told how many are drawn; what it raises ends it, and nothing is left behind.
+    Args:
+        on_rows: told how many are drawn; what it raises ends it, and nothing is left behind.
+        unfinished: as in `write_folder`.
     Raises: as `write_folder`.
     """
 
@@ -56,7 +81,7 @@ def write_drawn(
             on_rows(start)
             yield release.table(min(ROWS_AT_ONCE, rows - start))
 
-    return write_folder(drawn(), folder)
+    return write_folder(drawn(), folder, unfinished=unfinished)
 
 
 def write_mixed(
@@ -76,7 +101,7 @@ def write_mixed(
         rows: how many they are, about.
     Raises: as `write_folder`; what `hand_over` raises.
     """
-    with _new(folder) as unfinished, ExitStack() as files:
+    with _new(folder, unfinished_name(folder)) as unfinished, ExitStack() as files:
         mixer = _Mixer(unfinished, min(_MOST_FILES, 1 << max(0, (rows // ROWS_AT_ONCE).bit_length())), files)
         hand_over(mixer.take)
         return mixer.finish(metadata)
@@ -96,7 +121,8 @@ class _Mixer:
         """Rows, from any thread. Raises: ParameterError where they cannot be written."""
         import pyarrow as pa
 
-        table = pa.Table.from_pandas(uncoded(frame), preserve_index=False).replace_schema_metadata(None)
+        with _writable():
+            table = pa.Table.from_pandas(uncoded(frame), preserve_index=False).replace_schema_metadata(None)
         file = np.frombuffer(os.urandom(2 * len(frame)), dtype=np.uint16) % len(self._files)
         order = np.argsort(file, kind="stable")
         table = table.take(order)
@@ -146,37 +172,96 @@ def _name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
-def discard(folder: Path) -> None:
-    """Remove what a process that was ended has left of a folder; one that has its name stays."""
-    shutil.rmtree(_unfinished(folder), ignore_errors=True)
+def unfinished_name(folder: Path) -> Path:
+    """A new name for a folder until it is complete."""
+    return folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.unfinished")
 
 
-def _unfinished(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.unfinished")
+def discard(unfinished: Path) -> None:
+    """Remove what a process that was ended has left under a name of `unfinished_name`."""
+    shutil.rmtree(unfinished, ignore_errors=True)
 
 
 @contextmanager
-def _new(folder: Path) -> Iterator[Path]:
-    """A folder that gets its name once all is in it."""
-    unfinished = _unfinished(folder)
+def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
+    """A folder that gets its name once all is in it and on the disk; only what it made is removed."""
+    _check_free(folder)
+    missing = [parent for parent in folder.parents if not parent.exists()]
     try:
-        with _writable():
-            if folder.exists():
-                raise ParameterError("there is something at the place of the folder", remedy="name a new one")
-            unfinished.mkdir(parents=True)
+        with _writable(), ExitStack() as held:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            _remove_left(folder.parent)
+            unfinished.mkdir()
+            held.callback(discard, unfinished)  # once it has its name, there is nothing
+            with suppress(OSError):  # where there are no locks, nobody removes what is left either
+                _lock(unfinished, held)
             yield unfinished
+            for each in (*unfinished.iterdir(), unfinished):
+                _sync(each)
+            _check_free(folder)
             unfinished.rename(folder)
+            with suppress(OSError):  # it is complete, under either name
+                _sync(folder.parent)
+    except BaseException:
+        for parent in missing:
+            with suppress(OSError):  # somebody else has put something there
+                parent.rmdir()
+        raise
+
+
+def _check_free(folder: Path) -> None:
+    if os.path.lexists(folder):
+        raise _taken()
+
+
+def _taken() -> ParameterError:
+    return ParameterError("there is something at the place of the folder", remedy="name a new one")
+
+
+def _remove_left(parent: Path) -> None:
+    """Remove what processes that were ended have left unfinished in a folder."""
+    for each in parent.iterdir():
+        if not re.fullmatch(r"\..+\.[0-9a-f]{32}\.unfinished", each.name):
+            continue
+        with suppress(OSError), ExitStack() as held:
+            if time.time() - each.stat().st_mtime > _SETTLED:
+                _lock(each, held)
+                discard(each)
+
+
+def _lock(folder: Path, held: ExitStack) -> None:
+    """Hold a folder. Raises: OSError where another one does, or where the disk knows no locks."""
+    handle = os.open(folder, os.O_RDONLY)
+    held.callback(os.close, handle)
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
     finally:
-        discard(folder)
+        os.close(handle)
 
 
 @contextmanager
 def _writable() -> Iterator[None]:
+    """Say that writing failed without the words of another library, which may quote a value."""
+    import pyarrow as pa
+
     try:
         yield
     except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise _taken() from None
         raise ParameterError(
             "the folder could not be written ({kind})",
             remedy="see whether the disk is full and who may write there, or name another place",
+            kind=type(error).__name__,
+        ) from None
+    except pa.ArrowException as error:
+        raise ParameterError(
+            "the rows could not be written as Parquet ({kind})",
+            remedy="see that each column holds numbers, dates or texts alone",
             kind=type(error).__name__,
         ) from None

@@ -88,10 +88,12 @@ def plain(column: Any) -> Any:
 
 
 def frame_of(batch: Any) -> pd.DataFrame:
-    """A record batch as a frame: texts as categories, whole numbers in all their digits."""
+    """A record batch as a frame: texts as categories, whole numbers as such even beside missing ones."""
     import pyarrow as pa
 
-    nullable = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    signed = (pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype())
+    unsigned = (pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype())
+    nullable = {pa.from_numpy_dtype(each.type): each for each in (*signed, *unsigned, pd.BooleanDtype())}
     columns = [_coded(column) for column in batch.columns]
     kinds = {
         column.type: nullable[column.type]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpcore.io import export
-from dpcore.io.folder import discard, write_drawn
+from dpcore.io.folder import discard, unfinished_name, write_drawn
 from dpcore.release import Release
 from dpcore.synthesis import Closeness, Pooled, Step, sample_steps
 from dpcore.tables.rows import PublicTable
@@ -60,23 +60,31 @@ def folder(release: Release, rows: int, place: Path, *, cancelled: Callable[[], 
 
     Raises: as `write_drawn` and `process.compute`.
     """
+    unfinished = unfinished_name(place)
     try:
         written: int = process.compute(
             _folder,
             release,
             rows,
             place,
+            unfinished,
             on_progress=lambda stage, share: tell(round(share * rows)),
             cancelled=cancelled,
         )
     except BaseException:
-        discard(place)  # the process was ended, and could not
+        discard(unfinished)  # the process was ended, and could not
         raise
     return written
 
 
-def _folder(server: Server, release: Release, rows: int, place: Path) -> int:
-    return write_drawn(release, rows, place, on_rows=lambda done: server.tell("drawing", done / rows))
+def _folder(server: Server, release: Release, rows: int, place: Path, unfinished: Path) -> int:
+    return write_drawn(
+        release,
+        rows,
+        place,
+        on_rows=lambda done: server.tell("drawing", done / rows),
+        unfinished=unfinished,
+    )
 
 
 def _csv(server: Server, release: Release | Pooled, rows: int) -> bytes:

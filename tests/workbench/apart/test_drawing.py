@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -10,11 +11,13 @@ import pytest
 import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.io.export import to_csv
+from dpcore.io.folder import unfinished_name
 from dpcore.release import Release
 from dpcore.synthesis import Independent, sample_steps
 from tests.workbench.apart.test_apart import opened
 from workbench import reading
 from workbench.apart import asking, drawing, process
+from workbench.apart.line import StoppedError
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +45,14 @@ def test_release_files_are_read_within_limits(release: Release) -> None:
     assert reading.read_release(release.to_json().encode()).to_json() == release.to_json()
     with pytest.raises(dp.errors.ReadError):
         reading.read_release(b"[" * 1_000_000)
+
+
+def test_a_folder_that_nobody_wants_any_more(release: Release, tmp_path: Path) -> None:
+    """The ended process cannot clean up: half a table would stay; or another writer's half would go."""
+    other = unfinished_name(tmp_path / "out")
+    other.mkdir()
+    with pytest.raises(StoppedError):
+        drawing.folder(
+            release, 10**9, tmp_path / "out", cancelled=lambda: any(tmp_path.rglob("part-*.parquet"))
+        )
+    assert list(tmp_path.iterdir()) == [other]

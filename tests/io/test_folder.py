@@ -1,0 +1,150 @@
+"""Folders that several write at once, that are left unfinished, or whose rows have other types by batch."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpcore.errors import ParameterError
+from dpcore.io import folder as folders
+from dpcore.io.folder import unfinished_name, write_folder, write_mixed
+from dpcore.tables.arrow import frame_of
+from dpcore.tables.rows import PublicTable
+
+
+def tables(letter: str, number: int) -> Iterator[PublicTable]:
+    for _ in range(number):
+        yield PublicTable(pd.DataFrame({"a": [letter] * 3}))
+
+
+def letters(folder: Path) -> set[str]:
+    return set(pd.read_parquet(folder)["a"])
+
+
+def test_two_writers_of_one_name(tmp_path: Path) -> None:
+    """A second writer would delete what the first has written, or put its files among those of the first."""
+    place = tmp_path / "out"
+    begun, goes_on = threading.Event(), threading.Event()
+    failed: list[Exception] = []
+
+    def slow() -> Iterator[PublicTable]:
+        yield from tables("A", 2)
+        begun.set()
+        assert goes_on.wait(60)
+        yield from tables("A", 2)
+
+    def first() -> None:
+        try:
+            write_folder(slow(), place)
+        except ParameterError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert begun.wait(60)
+    for each in tmp_path.iterdir():  # however long it takes: it is held
+        os.utime(each, (0, 0))
+    with pytest.raises(ParameterError, match="could not"):
+        write_mixed(lambda take: (_ for _ in ()).throw(OSError(28, "full")), place, rows=1)
+    assert write_folder(tables("B", 1), place) == 3
+    goes_on.set()
+    thread.join()
+    assert [error.problem for error in failed] == ["there is something at the place of the folder"]
+    assert letters(place) == {"B"}
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_name_that_is_taken_at_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the last look and the renaming, somebody else's table may have got the name."""
+    place = tmp_path / "out"
+    write_folder(tables("A", 1), place)
+    monkeypatch.setattr(folders, "_check_free", lambda folder: None)
+    with pytest.raises(ParameterError, match="there is something"):
+        write_folder(tables("B", 1), place)
+    assert letters(place) == {"A"}
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_an_ended_process_left_is_removed(tmp_path: Path) -> None:
+    """Halves of large tables would fill the disk; but what looks like one, or is being written, stays."""
+    old, new = unfinished_name(tmp_path / "other"), unfinished_name(tmp_path / "other")
+    for each in (old, new, tmp_path / ".mine.unfinished"):
+        each.mkdir()
+        (each / "part").write_text("")
+    for each in (old, tmp_path / ".mine.unfinished"):
+        os.utime(each, (0, 0))
+    write_folder(tables("A", 1), tmp_path / "out")
+    assert {each.name for each in tmp_path.iterdir()} == {new.name, ".mine.unfinished", "out"}
+
+
+def test_folders_on_the_way_are_removed_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty folders would stay wherever a disk was full; and a crash would leave names without rows."""
+    (tmp_path / "a").mkdir()
+
+    def full() -> Iterator[PublicTable]:
+        yield from tables("A", 1)
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ParameterError, match="could not be written"):
+        write_folder(full(), tmp_path / "a" / "b" / "c" / "out")
+    assert [each.name for each in tmp_path.rglob("*")] == ["a"]
+    synced: list[bool] = []
+    place = tmp_path / "a" / "b" / "out"
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(place.exists()))
+    write_folder(tables("A", 2), place)
+    assert synced == [False] * 3 + [True]  # files and folder, then the name
+
+
+KINDS = [
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+    *(pa.float32(), pa.float64(), pa.bool_(), pa.string(), pa.date32(), pa.timestamp("us")),
+    *(pa.decimal128(9, 2), pa.dictionary(pa.int8(), pa.string()), pa.null()),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_types_do_not_depend_on_the_first_rows(tmp_path: Path, kind: pa.DataType) -> None:
+    """Whole numbers would become decimal ones where somebody without one happens to come first."""
+    some = pa.array([None if kind == pa.null() else 1, None], pa.int8())
+    if kind in (pa.date32(), pa.timestamp("us")):
+        some = some.cast(pa.int32()).cast(pa.date32())
+    if pa.types.is_dictionary(kind):
+        some = some.cast(pa.string())
+    some = pa.nulls(2) if kind == pa.null() else some.cast(kind)
+    batches = {"full": some[:1], "some": some, "none": some[1:], "no rows": some[:0]}
+    found = set()
+    for first in batches:
+        order = [first, *(name for name in batches if name != first)]
+        frames = [frame_of(pa.record_batch({"a": batches[name]})) for name in order]
+        write_mixed(
+            lambda take, frames=frames: [take(each) for each in frames] and None, tmp_path / first, rows=4
+        )
+        found.add(pq.read_schema(tmp_path / first / "part-00000.parquet").field("a").type)
+    assert len(found) == 1
+    if pa.types.is_integer(kind):
+        assert found == {kind}
+
+
+def test_rows_of_no_one_type_are_refused_in_our_words(tmp_path: Path) -> None:
+    """Arrow's words quote the cell that did not fit, and a page would show them."""
+    for frames in (
+        [pd.DataFrame({"a": [1, "secret"]})],
+        [pd.DataFrame({"a": [1]}), pd.DataFrame({"a": ["secret"]})],
+        [pd.DataFrame({"a": [np.int64(1)]}), pd.DataFrame({"a": [1.5]})],
+    ):
+        with pytest.raises(ParameterError, match="could not be written as Parquet") as refused:
+            write_mixed(
+                lambda take, frames=frames: [take(each) for each in frames] and None, tmp_path / "out", rows=2
+            )
+        assert "secret" not in str(refused.value)
+        assert refused.value.__cause__ is None
+        assert refused.value.__suppress_context__
+        assert not list(tmp_path.iterdir())
