@@ -23,7 +23,7 @@ from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
 from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.streamed import Recoding, check_streamed
+from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.remembered import Remembered
@@ -225,7 +225,8 @@ class Curator:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
 
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
-            for a plan that needs all rows at once; ParameterError for a folder that cannot be written.
+            for a plan that needs all rows at once; ParameterError for a folder that cannot be written;
+            ReadError for a source that gives other rows the second time.
         """
         plan, guarantee = self._noted(plan)
         try:
@@ -233,8 +234,14 @@ class Curator:
             return write_folder([table], folder, guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
-        recoding = Recoding.of(self._engine.tuples(columns_of(plan)), plan, on_progress)
-        hand_over = functools.partial(self._engine.apply, recoding)
+        distinct = self._engine.tuples(columns_of(plan))
+        recoding = Recoding.of(distinct, plan, on_progress)
+        tally = Tally(recoding, distinct)
+
+        def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
+            self._engine.apply(recoding, tally.before(take))
+            tally.check_complete()
+
         return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
     def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:

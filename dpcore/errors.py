@@ -95,3 +95,10 @@ class HierarchyError(DpcoreError):
 
 class InfeasibleError(DpcoreError):
     """No solution meets the demand; the nearest one is named in `details`."""
+
+
+def source_changed() -> ReadError:
+    """What is raised when a source is not as it was."""
+    return ReadError(
+        "the source was changed since it was opened", remedy="open it again once nobody writes to it"
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
 from dpcore.anonymize.fulldomain.tuples import Tuples
@@ -14,10 +17,10 @@ from dpcore.anonymize.inputs import check_people, check_roles, published_rows, s
 from dpcore.anonymize.levels import Shown, counted, shown_classes, suppressed_rows
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
-from dpcore.errors import RowsError
-from dpcore.schema.values import SUPPRESSED, as_text
+from dpcore.errors import RowsError, source_changed
+from dpcore.schema.values import MISSING, SUPPRESSED, as_text, canonical
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.rows import DistinctRows
 
 
@@ -68,14 +71,18 @@ class Recoding:
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
         """What is published of some rows. Raises: SchemaError when the roles do not fit them."""
+        check_roles(rows.columns, self.plan)
+        return self.published(rows)
+
+    def published(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The same of some columns, those that a search looks at among them; the index stays."""
         plan = self.plan
-        check_roles(rows.columns, plan)
         shown = published_rows(rows, plan)
         suppressed = suppressed_rows(shown, self._table, self._shown)
         hidden = self._hidden(shown, suppressed)
         columns: dict[str, pd.Series | pd.Categorical] = {}
         for name, role in plan.roles.items():
-            if role == "identifier" or name == plan.subset:
+            if role == "identifier" or name == plan.subset or name not in rows:
                 continue
             if role == "quasi-identifier":
                 columns[name] = self._labels(shown[name], suppressed)
@@ -99,6 +106,54 @@ class Recoding:
         """Which rows print nothing but `*`."""
         printed = [self._labels(rows[name], suppressed) for name in self._table.names]
         return np.asarray(np.all([labels == SUPPRESSED for labels in printed], axis=0))
+
+
+class Tally:
+    """The rows of each class, and of its sensitive values, that have yet to be published.
+
+    A source that gives other rows the second time would break the models of a plan, whatever their number.
+    Private; at most as large as the distinct tuples, which it tells apart by 64 bits.
+    """
+
+    def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
+        """Take the tuples that the recoding was made of."""
+        published = recoding.published(distinct.frame.reset_index(drop=True))
+        self._names = [*dict.fromkeys([*recoding.plan.quasi_identifiers, *secrets_of(recoding.plan)])]
+        hashes, index = self._hashed(published)
+        self._known, places = np.unique(hashes, return_inverse=True)
+        self._awaited = np.zeros(len(self._known), dtype=np.int64)
+        np.add.at(self._awaited, places[index], distinct.rows[published.index])
+        self._lock = threading.Lock()
+
+    def before(self, take: Callable[[pd.DataFrame], None]) -> Callable[[pd.DataFrame], None]:
+        """The same, once rows are counted, from any thread. It raises ReadError where some are too many."""
+
+        def counted(published: pd.DataFrame) -> None:
+            hashes, index = self._hashed(published)
+            if not np.isin(hashes, self._known).all():
+                raise source_changed()
+            places = np.searchsorted(self._known, hashes)
+            with self._lock:
+                np.subtract.at(self._awaited, places, np.bincount(index, minlength=len(hashes)))
+                if (self._awaited[places] < 0).any():
+                    raise source_changed()
+            take(published)
+
+        return counted
+
+    def check_complete(self) -> None:
+        """Refuse when a row is still awaited. Raises: ReadError."""
+        if self._awaited.any():
+            raise source_changed()
+
+    def _hashed(self, published: pd.DataFrame) -> tuple[NDArray[np.uint64], IntArray]:
+        """A number for each distinct class, and which of them each row is in."""
+        index = class_index([canonical(published[name]).codes + 1 for name in self._names])
+        _, first = np.unique(index, return_index=True)
+        few = published[self._names].iloc[first]
+        texts = pd.DataFrame({name: as_text(few[name]).fillna(MISSING).astype(object) for name in few})
+        hashes: NDArray[np.uint64] = np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64)
+        return hashes, index
 
 
 def check_streamed(plan: Plan) -> None:

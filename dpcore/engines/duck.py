@@ -12,12 +12,12 @@ import pandas as pd
 from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.duck_source import DuckDBSource, quoted
-from dpcore.engines.files import changed, state_of
+from dpcore.engines.files import state_of
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import check_known
 from dpcore.engines.waiting import awaited
 from dpcore.engines.work import Result, Work
-from dpcore.errors import ReadError
+from dpcore.errors import ReadError, source_changed
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
@@ -100,9 +100,11 @@ class DuckDBEngine(Streamed):
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that DuckDB comes by."""
+        self._check_same()
         with _readable():
             query = f"SELECT * FROM {self._source.table} LIMIT {int(rows)}"
             read = self._waited(lambda: self._reader(query).read_all())
+        self._check_same()
         frame = self._typed(frame_of(read.combine_chunks()))
         return Microdata(frame)
 
@@ -122,7 +124,7 @@ class DuckDBEngine(Streamed):
         finally:
             self._check_same()
         if counted and self._length is not None and self._read != self._length:
-            raise changed()
+            raise source_changed()
         return total[0] if total else work.of(Batch(self._none(names), self._schema))
 
     def _none(self, names: Sequence[str]) -> pd.DataFrame:
@@ -220,7 +222,7 @@ class DuckDBEngine(Streamed):
 
     def _check_same(self) -> None:
         if self._state != state_of(self._source.files):
-            raise changed()
+            raise source_changed()
 
 
 def look(source: DuckDBSource, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:

@@ -35,12 +35,5 @@ def state_of(paths: Sequence[Path]) -> State:
         return []
 
 
-def changed() -> ReadError:
-    """What is raised when a source is not as it was."""
-    return ReadError(
-        "the source was changed since it was opened", remedy="open it again once nobody writes to it"
-    )
-
-
 def _hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)

@@ -18,12 +18,12 @@ import pandas as pd
 from dpcore.engines.base import unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.coded import MOST_BYTES, Coded, NoRoomError
-from dpcore.engines.files import changed, files_at, state_of
+from dpcore.engines.files import files_at, state_of
 from dpcore.engines.keeper import Keeper, Keeping, places_kept
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import Tupling, check_known
 from dpcore.engines.work import Coding, Counting, Result, Summing, Work
-from dpcore.errors import ReadError, SchemaError
+from dpcore.errors import ReadError, SchemaError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, is_text, kind_of, uncoded
 from dpcore.tables.rows import DistinctRows, Microdata
@@ -95,7 +95,11 @@ class ParquetEngine(Streamed):
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows."""
-        return _first(self._pieces, self._texts, self._columns, rows)
+        self._check_same()
+        try:
+            return _first(self._pieces, self._texts, self._columns, rows)
+        finally:
+            self._check_same()
 
     def _code(self) -> None:
         """Look at every row, and keep the cells where they are not too many and the disk takes them."""
@@ -166,7 +170,7 @@ class ParquetEngine(Streamed):
 
     def _check_same(self) -> None:
         if self._state != state_of(self._paths):
-            raise changed()
+            raise source_changed()
 
 
 def look(path: Path, rows: int) -> Microdata:

@@ -23,12 +23,11 @@ import pandas as pd
 
 from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
-from dpcore.engines.files import changed
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import check_known
 from dpcore.engines.waiting import awaited
 from dpcore.engines.work import Publish, Result, Work
-from dpcore.errors import DpcoreError, ReadError
+from dpcore.errors import DpcoreError, ReadError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, uncoded
 from dpcore.tables.digests import person_digests, row_digests
@@ -150,7 +149,7 @@ class SparkEngine(Streamed):
             rows += part
             results.append(result)
         if counted and self._length is not None and rows != self._length:
-            raise changed()
+            raise source_changed()
         if not results:
             empty = [self._kinds.field(self._columns.index(name)).type for name in names]
             return work.of(Batch(_nothing(empty, names), self._schema))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dpcore.engines.base import MOST_ROWS, Scanner, too_many
 from dpcore.engines.work import Digesting
+from dpcore.errors import source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.digests import fingerprint_of
 from dpcore.tables.rows import Microdata
@@ -39,10 +40,14 @@ class Streamed(Scanner):
         return self._people
 
     def rows(self) -> Microdata:
-        """All rows, where they fit."""
-        if sum(rows * people for rows, people in self._people.items()) > MOST_ROWS:
+        """All rows, where they fit. Raises: ReadError where they are more or fewer than there were."""
+        length = sum(rows * people for rows, people in self._people.items())
+        if length > MOST_ROWS:
             raise too_many("rows", MOST_ROWS)
-        return self.sample(MOST_ROWS)
+        found = self.sample(length + 1)
+        if len(found.frame) != length:
+            raise source_changed()
+        return found
 
     @abstractmethod
     def sample(self, rows: int) -> Microdata:

@@ -24,7 +24,7 @@ from dpcore.anonymize.hierarchies.suggest import suggest_together
 from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.plan import Suppressed
-from dpcore.anonymize.streamed import Recoding
+from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines import keeper
 from dpcore.engines.base import Engine
 from dpcore.engines.batch import cells_of
@@ -199,9 +199,12 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     assert len(other.sample(5).frame) == min(rows, 5)
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
-        recoding = Recoding.of(other.tuples(columns_of(plan)), plan)
+        distinct = other.tuples(columns_of(plan))
+        recoding = Recoding.of(distinct, plan)
+        tally = Tally(recoding, distinct)
         published: list[pd.DataFrame] = []
-        other.apply(recoding, published.append)
+        other.apply(recoding, tally.before(published.append))
+        tally.check_complete()
         found = pd.concat(published)
         assert list(found.columns) == list(expected.columns)
         assert rows_of(found) == rows_of(expected)

@@ -17,7 +17,10 @@ import pytest
 import dpcore as dp
 from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.suggest import suggest_together
+from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.models import DistinctL
+from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines import parquet as parquet_module
 from dpcore.engines import streamed as streamed_module
 from dpcore.engines.batch import Batch
@@ -477,3 +480,90 @@ def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, mon
     with pytest.raises(dp.ReadError, match="is gone"):
         curator.anonymize_to(tmp_path / "other", plan)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["399", "400", "table"]
+
+
+def test_a_source_that_gives_other_rows_the_second_time(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table named k = 25 would have groups of 21: the first look decides, the second one writes."""
+    monkeypatch.setattr(streamed_module, "MOST_ROWS", 99)
+    query = "SELECT * FROM source WHERE random() < 0.5"
+    curator = dp.Curator.open(
+        duckdb(kind="parquet", location=str(folder), query=query),
+        SCHEMA,
+        budget=dp.PureDP(epsilon="1"),
+        ledger=dp.MemoryLedger(),
+        identity="visits",
+    )
+    plan = Plan(
+        roles={"age": "quasi-identifier", "sex": "insensitive"},
+        hierarchies=suggest_together(FRAME, ["age"]),
+        models=(KAnonymity(k=5),),
+        node={"age": 0},
+        limit=1.0,
+    )
+    with pytest.raises(dp.ReadError, match="was changed since it was opened"):
+        curator.anonymize_to(tmp_path / "out", plan)
+    assert [each.name for each in tmp_path.iterdir()] == ["table"]
+
+
+@pytest.mark.parametrize(
+    ("age", "sex"),
+    [
+        ([0] * 5 + [1] * 5 + [2], "FMFMF" * 2 + "F"),  # as it was
+        ([0] * 6 + [1] * 4 + [2], "FMFMF" * 2 + "F"),  # as many rows, another class
+        ([0] * 5 + [1] * 5 + [3], "FMFMF" * 2 + "F"),  # a class that was not there
+        ([0] * 5 + [1] * 5 + [2], "FMFMM" + "FMFMF" + "F"),  # the same classes, another secret
+        ([0] * 5 + [1] * 5, "FMFMF" * 2),  # one less
+        ([0] * 5 + [1] * 5 + [2] * 2, "FMFMF" * 2 + "FF"),  # one more
+    ],
+)
+@pytest.mark.parametrize("suppressed", ["kept", "blanked", "dropped"])
+def test_each_class_and_secret_is_counted_while_it_is_written(
+    age: list[int], sex: str, suppressed: Any
+) -> None:
+    """The right number of rows in the wrong classes breaks k; the right classes of other secrets break l."""
+    first = pd.DataFrame({"age": [0] * 5 + [1] * 5 + [2], "sex": [*"FMFMF" * 2, "F"]})
+    second = pd.DataFrame({"age": age, "sex": [*sex]})
+    plan = Plan(
+        roles={"age": "quasi-identifier", "sex": "sensitive"},
+        hierarchies=suggest_together(pd.concat([first, second, FRAME]), ["age"]),
+        models=(KAnonymity(k=5), DistinctL(column="sex", l=2)),
+        node={"age": 0},
+        limit=1.0,
+        suppressed=suppressed,
+    )
+    distinct = FrameEngine(first, SCHEMA, key=KEY).tuples(columns_of(plan))
+    recoding = Recoding.of(distinct, plan)
+    tally = Tally(recoding, distinct)
+    published: list[pd.DataFrame] = []
+
+    def hand_over() -> None:
+        for start in range(0, len(second), 4):
+            tally.before(published.append)(recoding(second[start : start + 4]))
+        tally.check_complete()
+
+    shown = [
+        sorted(map(str, recoding(each)[["age", "sex"]].itertuples(index=False))) for each in (first, second)
+    ]
+    if shown[0] == shown[1]:
+        hand_over()
+        assert sum(map(len, published)) == recoding.rows
+    else:
+        with pytest.raises(dp.ReadError, match="was changed"):
+            hand_over()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_rows_of_a_source_that_was_changed(folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that grew would be anonymized, or audited, without its last rows and without a word."""
+    engine = opened(kind, folder)
+    assert len(engine.rows().frame) == 400
+    pq.write_table(pa.Table.from_pandas(pd.concat([FRAME, FRAME])), folder / "a.parquet")
+    for ask in (engine.rows, lambda: engine.sample(5)):
+        with pytest.raises(dp.ReadError, match="was changed since it was opened"):
+            ask()
+    monkeypatch.setattr(type(engine), "_check_same", lambda self: None)  # as of a data base
+    if kind == "duckdb":
+        with pytest.raises(dp.ReadError, match="was changed since it was opened"):
+            engine.rows()
