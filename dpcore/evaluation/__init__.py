@@ -1,7 +1,7 @@
 """How good a release or a table is, measured against the original: internal reports."""
 
 from dpcore.evaluation.audit import Audit, AuditReport
-from dpcore.evaluation.counted import Distance, DistancesOf
+from dpcore.evaluation.counted import Distance, Distances, DistancesOf
 from dpcore.evaluation.distributions import Distribution, DistributionsOf, distributions
 from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.learning import Efficacy
@@ -35,6 +35,7 @@ __all__ = [
     "Audit",
     "AuditReport",
     "Distance",
+    "Distances",
     "DistancesOf",
     "Distribution",
     "DistributionsOf",

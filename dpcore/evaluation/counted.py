@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpcore.errors import ParameterError
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -17,6 +19,9 @@ from dpcore.tables.counts import MAX_CELLS
 from dpcore.tables.rows import Microdata, PublicTable
 
 Integers = npt.NDArray[np.int64]
+
+MOST_CELLS = 5_000_000
+"""Cells of all pairs together, at most: each thread of an engine holds as many."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -44,10 +49,24 @@ class Distance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistancesOf(Evaluation[tuple[Distance, ...]]):
+class Distances:
+    """How far the columns and pairs of two tables are from each other.
+
+    Attributes:
+        found: the farthest first, columns before pairs.
+        left_out: how many pairs were not counted, since their tables are too large together.
+    """
+
+    found: tuple[Distance, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistancesOf(Evaluation[Distances]):
     """The evaluation that asks how far each column and each pair of a public table is from the original.
 
-    It reads counts alone, so that the original may be of any size. Pairs of too many cells are left out.
+    It reads counts alone, so that the original may be of any size: of each pair, the smallest ones first
+    while all of them fit. Raises: ParameterError for a table without rows.
     """
 
     kind = "distances of counts"
@@ -55,13 +74,21 @@ class DistancesOf(Evaluation[tuple[Distance, ...]]):
     other: PublicTable
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The counts of each column and pair."""
+        """The counts of each column, and of the pairs that fit."""
+        if not len(self.other.frame):
+            raise ParameterError("one of the two tables has no rows", remedy="compare tables with rows")
         names = [name for name in schema.domain.names if name in self.other.frame]
-        pairs = (pair for pair in itertools.combinations(names, 2) if schema.domain.cells(pair) <= MAX_CELLS)
-        return CountedTable.of(table, [*((name,) for name in names), *pairs])
+        pairs = sorted(itertools.combinations(names, 2), key=schema.domain.cells)
+        sums = itertools.accumulate(schema.domain.cells(pair) for pair in pairs)
+        fitting = [
+            pair
+            for pair, cells in zip(pairs, sums, strict=True)
+            if cells <= MOST_CELLS and schema.domain.cells(pair) <= MAX_CELLS
+        ]
+        return CountedTable.of(table, [*((name,) for name in names), *fitting])
 
-    def compute(self, original: Microdata, schema: Schema) -> tuple[Distance, ...]:
-        """The farthest first, columns before pairs."""
+    def compute(self, original: Microdata, schema: Schema) -> Distances:
+        """The answer."""
         assert isinstance(original, CountedTable)
         names = dict.fromkeys(name for clique in original.cells for name in clique)
         cells = {name: schema.column(name).encode(self.other.frame[name]) for name in names}
@@ -69,7 +96,10 @@ class DistancesOf(Evaluation[tuple[Distance, ...]]):
             Distance(columns=clique, share=_distance(values, [cells[name] for name in clique]))
             for clique, values in original.cells.items()
         ]
-        return tuple(sorted(found, key=lambda each: (len(each.columns), -each.share)))
+        return Distances(
+            found=tuple(sorted(found, key=lambda each: (len(each.columns), -each.share))),
+            left_out=math.comb(len(names) + 1, 2) - len(found),
+        )
 
 
 def _distance(original: Integers, other: Iterable[Integers]) -> float:

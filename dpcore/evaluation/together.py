@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import RowsError
 from dpcore.evaluation.counted import CountedTable
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.evaluation.similarity import cramers_v
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import check_cells
 from dpcore.tables.rows import Microdata, PublicTable
 
 CellCounts = npt.NDArray[np.int64]
@@ -26,7 +24,8 @@ class Together:
 
     Attributes:
         labels: of each column, from the schema.
-        original, other: rows per cell, one axis per column; None without another table.
+        original, other: rows per cell, one axis per column; None without another table. Of a person of the
+            original, at most as many rows count as the schema says.
     """
 
     columns: Clique
@@ -67,22 +66,17 @@ class TogetherOf(Evaluation[Together]):
         return self.columns
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the counts of these columns."""
-        try:
-            return table.rows()
-        except RowsError:
-            return CountedTable.of(table, [schema.domain.clique(self.columns)])
+        """The counts of these columns, whatever the size of the table."""
+        return CountedTable.of(table, [schema.domain.clique(self.columns)])
 
     def compute(self, original: Microdata, schema: Schema) -> Together:
         """The answer."""
+        assert isinstance(original, CountedTable)
         clique = schema.domain.clique(self.columns)
-        check_cells(schema.domain, [clique])
         return Together(
             columns=clique,
             labels=tuple(schema.column(name).labels for name in clique),
-            original=original.cells[clique]
-            if isinstance(original, CountedTable)
-            else _counts(original.frame, schema, clique),
+            original=original.cells[clique],
             other=None if self.other is None else _counts(self.other.frame, schema, clique),
         )
 

@@ -315,7 +315,7 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
     (farthest, *_), pairs = (
         [
             each
-            for each in curator.evaluate(DistancesOf(other=PublicTable(FRAME))).content
+            for each in curator.evaluate(DistancesOf(other=PublicTable(FRAME))).content.found
             if len(each.columns) == n
         ]
         for n in (1, 2)

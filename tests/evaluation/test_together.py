@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import TogetherOf
+from dpcore.engines import streamed
+from dpcore.engines.parquet import ParquetEngine
+from dpcore.evaluation import Distances, DistancesOf, TogetherOf, counted
 from dpcore.tables.rows import PublicTable
 
 SCHEMA = dp.Schema(
@@ -44,3 +48,47 @@ def test_a_lost_link_is_seen(curator: dp.Curator) -> None:
     assert found.association == (pytest.approx(1.0), pytest.approx(0.0))
     assert found.unrelated.tolist() == [[1, 1], [1, 1], [0, 0]]
     assert np.array_equal(found.other, [[1, 1], [1, 1], [0, 0]])
+
+
+def test_the_same_rows_count_at_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures would jump where a table no longer fits: there, each person counts with few rows alone."""
+    ROWS.assign(id=[1, 1, 1, 2]).to_parquet(tmp_path / "a.parquet")
+    unit = dp.PrivacyUnit(max_rows=2, id_column="id")
+    schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
+    found = []
+    for most in (4, 3):
+        monkeypatch.setattr(streamed, "MOST_ROWS", most)
+        curator = dp.Curator.open(
+            ParquetEngine(tmp_path / "a.parquet", schema, key=b"k" * 32),
+            schema,
+            budget=dp.PureDP(epsilon="1"),
+            ledger=dp.MemoryLedger(),
+            identity="visits",
+        )
+        found.append(curator.evaluate(TogetherOf(columns=("sex",))).content.original.tolist())
+    assert found[0] == found[1]
+    assert sum(found[0]) == 3
+
+
+def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pair too many would leave a page without any figure; or with none that says what is missing."""
+    wide = dp.Integer("wide", low=0, high=99)
+    schema = dp.Schema(columns=(*SCHEMA.columns, wide), unit=SCHEMA.unit)
+    rows = ROWS.assign(wide=[1, 2, 3, 4])
+    curator = dp.Curator.open(rows, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+
+    def distances(most: int, other: pd.DataFrame) -> Distances:
+        monkeypatch.setattr(counted, "MOST_CELLS", most)
+        return curator.evaluate(DistancesOf(other=PublicTable(other))).content
+
+    sizes = {name: schema.domain.size(name) for name in schema.domain.names}
+    small = sizes["sex"] * sizes["age"]
+    middle = small + sizes["age"] * sizes["wide"]
+    for most, pairs in ((small - 1, 0), (small, 1), (middle - 1, 1), (middle, 2), (10**6, 3)):
+        found = distances(most, rows)
+        assert [len(each.columns) for each in found.found] == [1] * 3 + [2] * pairs
+        assert found.left_out == 3 - pairs
+        assert {each.share for each in found.found} == {0}
+    assert distances(small, rows).found[3].columns == ("sex", "age")
+    with pytest.raises(dp.ParameterError, match="has no rows"):
+        distances(10**6, rows[:0])

@@ -37,7 +37,8 @@ def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> 
 def counted(curator: Curator, candidate: Candidate) -> None:
     """What counts alone can tell, of an original of any size: columns, pairs, and one column drawn."""
     st.subheader(_("What counts can tell about all rows"))
-    found = comparing.distances(curator, candidate)
+    distances = comparing.distances(curator, candidate)
+    found = distances.found
     worst = found[0]
     st.markdown(
         _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
@@ -45,6 +46,12 @@ def counted(curator: Curator, candidate: Candidate) -> None:
         )
     )
     st.dataframe(comparing.distances_table(found), hide_index=True, key="counted")
+    if distances.left_out:
+        st.caption(
+            _("{left_out:,} pairs of columns have too many cells and are left out.").format(
+                left_out=distances.left_out
+            )
+        )
     _one(curator, candidate, [each.columns[0] for each in found if len(each.columns) == 1])
 
 

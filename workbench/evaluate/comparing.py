@@ -12,6 +12,7 @@ from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.curator import Curator
 from dpcore.evaluation import (
     Distance,
+    Distances,
     DistancesOf,
     Distribution,
     DistributionsOf,
@@ -50,7 +51,7 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
         )
 
 
-def distances(curator: Curator, candidate: Candidate) -> tuple[Distance, ...]:
+def distances(curator: Curator, candidate: Candidate) -> Distances:
     """How far each column and pair is, from counts alone, computed once per session."""
     return widgets.once_in_line(
         curator, ("distances", candidate.key), lambda: DistancesOf(other=candidate.table)

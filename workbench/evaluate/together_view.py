@@ -34,6 +34,9 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         except DpcoreError as error:
             widgets.error_box(error)
             return
+        unit = curator.schema.unit
+        if unit.id_column is not None:
+            st.caption(_("Rows beyond {rows:,} per person are not counted.").format(rows=unit.max_rows))
         (_one if len(columns) == 1 else _two)(found)
 
 
