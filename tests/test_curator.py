@@ -115,7 +115,7 @@ def test_charge_comes_before_reading() -> None:
     spy = Spy()
     spy.curator.run(HISTOGRAM, ONE)
     spy.curator.evaluate(DistributionsOf(other=PublicTable(table())))
-    assert spy.calls == ["reserve", "counts", "commit", "note", "rows"]
+    assert spy.calls == ["reserve", "counts", "commit", "note", "counts"]
 
 
 def test_parts_of_a_connected_source_add_up() -> None:

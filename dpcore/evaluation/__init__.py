@@ -2,7 +2,7 @@
 
 from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.counted import Distance, Distances, DistancesOf
-from dpcore.evaluation.distributions import Distribution, DistributionsOf, distributions
+from dpcore.evaluation.distributions import Distribution, DistributionsOf
 from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
@@ -75,7 +75,6 @@ __all__ = [
     "WayError",
     "WidthError",
     "default_plan",
-    "distributions",
     "marginal_error",
     "percent_error",
     "range_query",

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, RowsError
+from dpcore.errors import ParameterError
 from dpcore.evaluation.counted import CountedTable
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.schema.column import Column
@@ -41,24 +41,15 @@ class Distribution:
         return float(np.abs(self.original - self.other).sum()) / 2
 
 
-def distributions(
-    original: pd.DataFrame, other: pd.DataFrame, schema: Schema, columns: tuple[str, ...] | None = None
-) -> tuple[Distribution, ...]:
-    """The distributions of `columns`; None for all that both tables have. Reads the original: internal.
-
-    Raises: ParameterError for an unknown column or a table without rows.
-    """
-    if columns is None:
-        columns = tuple(name for name in schema.domain.names if name in original and name in other)
-    if not len(original) or not len(other):
-        raise ParameterError("one of the two tables has no rows", remedy="compare tables with rows")
-    described = [schema.column(name) for name in columns]
-    return tuple(_compared(each, _counts(each, original), _counts(each, other)) for each in described)
-
-
 @dataclass(frozen=True, kw_only=True)
 class DistributionsOf(Evaluation[tuple[Distribution, ...]]):
-    """The evaluation that asks for the `distributions` of a public table."""
+    """The evaluation that asks for the distributions of a public table.
+
+    Args:
+        columns: None for all that both tables have. Of a person of the original, at most as many rows count
+            as the schema says.
+    Raises: ParameterError for an unknown column or a table without rows.
+    """
 
     kind = "distributions"
 
@@ -70,17 +61,17 @@ class DistributionsOf(Evaluation[tuple[Distribution, ...]]):
         return () if self.columns is None else tuple(self.columns)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the counts of each column."""
-        try:
-            return table.rows()
-        except RowsError:
-            names = self.columns or [name for name in schema.domain.names if name in self.other.frame]
-            return CountedTable.of(table, [(name,) for name in names])
+        """The counts of each column, whatever the size of the table."""
+        if not len(self.other.frame):
+            raise ParameterError("one of the two tables has no rows", remedy="compare tables with rows")
+        names = self.columns
+        if names is None:
+            names = tuple(name for name in schema.domain.names if name in self.other.frame)
+        return CountedTable.of(table, [schema.domain.clique((name,)) for name in names])
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Distribution, ...]:
         """The answer."""
-        if not isinstance(original, CountedTable):
-            return distributions(original.frame, self.other.frame, schema, self.columns)
+        assert isinstance(original, CountedTable)
         described = [(schema.column(name), values) for (name,), values in original.cells.items()]
         return tuple(_compared(each, values, _counts(each, self.other.frame)) for each, values in described)
 

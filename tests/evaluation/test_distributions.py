@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import DistributionsOf, distributions
+from dpcore.evaluation import Distribution, DistributionsOf
 from dpcore.tables.rows import PublicTable
 
 SCHEMA = dp.Schema(
@@ -20,9 +20,14 @@ FIRST = pd.DataFrame({"sex": ["F", "F", "M", None], "age": [3, 60, 70, 80]})
 SECOND = pd.DataFrame({"sex": ["M"], "age": [10]})
 
 
+def distributions(other: pd.DataFrame, columns: tuple[str, ...] | None = None) -> tuple[Distribution, ...]:
+    curator = dp.Curator.open(FIRST, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    return curator.evaluate(DistributionsOf(other=PublicTable(other), columns=columns)).content
+
+
 def test_shares_stand_in_the_same_cells() -> None:
     """Both tables must be counted over the schema's cells, or the charts would overlay different things."""
-    sex, age = distributions(FIRST, SECOND, SCHEMA)
+    sex, age = distributions(SECOND)
     assert (sex.column, sex.labels) == ("sex", ("F", "M", "(missing)"))
     assert sex.original.tolist() == [0.5, 0.25, 0.25]
     assert sex.other.tolist() == [0, 1, 0]
@@ -33,11 +38,11 @@ def test_shares_stand_in_the_same_cells() -> None:
 
 def test_chosen_columns() -> None:
     """Columns that one table lacks are left out, or refused when asked for."""
-    assert [each.column for each in distributions(FIRST, SECOND[["age"]], SCHEMA)] == ["age"]
+    assert [each.column for each in distributions(SECOND[["age"]])] == ["age"]
     with pytest.raises(dp.ParameterError, match="no column 'sex'"):
-        distributions(FIRST, SECOND[["age"]], SCHEMA, columns=("sex",))
+        distributions(SECOND[["age"]], columns=("sex",))
     with pytest.raises(dp.ParameterError, match="no rows"):
-        distributions(FIRST, SECOND.iloc[:0], SCHEMA)
+        distributions(SECOND.iloc[:0])
 
 
 def test_through_the_curator() -> None:

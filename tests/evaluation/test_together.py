@@ -11,7 +11,7 @@ import pytest
 import dpcore as dp
 from dpcore.engines import streamed
 from dpcore.engines.parquet import ParquetEngine
-from dpcore.evaluation import Distances, DistancesOf, TogetherOf, counted
+from dpcore.evaluation import Distances, DistancesOf, DistributionsOf, TogetherOf, counted
 from dpcore.tables.rows import PublicTable
 
 SCHEMA = dp.Schema(
@@ -65,9 +65,11 @@ def test_the_same_rows_count_at_any_size(tmp_path: Path, monkeypatch: pytest.Mon
             ledger=dp.MemoryLedger(),
             identity="visits",
         )
-        found.append(curator.evaluate(TogetherOf(columns=("sex",))).content.original.tolist())
+        original = curator.evaluate(TogetherOf(columns=("sex",))).content.original.tolist()
+        (sex,) = curator.evaluate(DistributionsOf(other=PublicTable(ROWS), columns=("sex",))).content
+        assert (sum(original), sex.rows) == (3, (3, 4))
+        found.append((original, sex.original.tolist()))
     assert found[0] == found[1]
-    assert sum(found[0]) == 3
 
 
 def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> None:
