@@ -23,6 +23,8 @@ from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.rows import DistinctRows
 
+_TUPLES_AT_ONCE = 131_072
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recoding:
@@ -117,12 +119,18 @@ class Tally:
 
     def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
         """Take the tuples that the recoding was made of."""
-        published = recoding.published(distinct.frame.reset_index(drop=True))
         self._names = [*dict.fromkeys([*recoding.plan.quasi_identifiers, *secrets_of(recoding.plan)])]
-        hashes, index = self._hashed(published)
-        self._known, places = np.unique(hashes, return_inverse=True)
+        tuples = distinct.frame.reset_index(drop=True)
+        parts = [np.empty(0, dtype=np.uint64)]
+        weights = [np.empty(0, dtype=np.int64)]
+        for start in range(0, len(tuples), _TUPLES_AT_ONCE):
+            published = recoding.published(tuples[start : start + _TUPLES_AT_ONCE])
+            hashes, index = self._hashed(published)
+            parts.append(hashes[index])
+            weights.append(distinct.rows[published.index])
+        self._known, places = np.unique(np.concatenate(parts), return_inverse=True)
         self._awaited = np.zeros(len(self._known), dtype=np.int64)
-        np.add.at(self._awaited, places[index], distinct.rows[published.index])
+        np.add.at(self._awaited, places, np.concatenate(weights))
         self._lock = threading.Lock()
 
     def before(self, take: Callable[[pd.DataFrame], None]) -> Callable[[pd.DataFrame], None]:

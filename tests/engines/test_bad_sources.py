@@ -16,6 +16,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize import KAnonymity, Plan
+from dpcore.anonymize import streamed as streamed_plan
 from dpcore.anonymize.hierarchies.suggest import suggest_together
 from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.methods import METHODS
@@ -520,7 +521,7 @@ def test_a_source_that_gives_other_rows_the_second_time(
 )
 @pytest.mark.parametrize("suppressed", ["kept", "blanked", "dropped"])
 def test_each_class_and_secret_is_counted_while_it_is_written(
-    age: list[int], sex: str, suppressed: Any
+    age: list[int], sex: str, suppressed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The right number of rows in the wrong classes breaks k; the right classes of other secrets break l."""
     first = pd.DataFrame({"age": [0] * 5 + [1] * 5 + [2], "sex": [*"FMFMF" * 2, "F"]})
@@ -533,6 +534,7 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
         limit=1.0,
         suppressed=suppressed,
     )
+    monkeypatch.setattr(streamed_plan, "_TUPLES_AT_ONCE", 2)
     distinct = FrameEngine(first, SCHEMA, key=KEY).tuples(columns_of(plan))
     recoding = Recoding.of(distinct, plan)
     tally = Tally(recoding, distinct)
