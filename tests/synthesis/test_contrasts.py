@@ -35,7 +35,7 @@ def test_the_noise_is_what_a_difference_states() -> None:
     squares, number, biased = 0.0, 0, 0.0
     for _ in range(150):
         measured = measure_cliques(table.measurer(LOSS), CLIQUES, LOSS)
-        for each in completed(table.domain, known, measured):
+        for each in completed(table.domain, [*known, *measured]):
             off = each.values - exact[each.clique]
             if isinstance(each, Contrast) and len(each.clique) == 2:
                 free = math.prod(table.domain.size(n) - 1 for n in each.clique)
