@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from tests.pages.tab import Tab
 from workbench.store import settings, start
+from workbench.web import holders
 
 _MAKE = PagesManager.__init__
 
@@ -30,6 +32,8 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
     # each new tab would look for components in all installed packages, a quarter of a second each time
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
+    # tabs of earlier tests may still be in memory, and their tables count against the server's room
+    monkeypatch.setattr(holders, "_holders", weakref.WeakSet())
     settings.read_settings.cache_clear()
     start.forget()
     yield tmp_path

@@ -19,7 +19,7 @@ def test_a_table_for_learning(opened):
     assert "expected signal-to-noise ratio, for 100 rows" in opened.text
     opened.set("number_input", "exactly", 0.001)
     assert "Noise will drown this" in opened.text  # too small for the dimension: said before paying
-    error, ratio = re.search(r"10,000 rows: ± ([\d.]+) %, ([\d.]+) to 1", opened.text).groups()
+    error, ratio = re.search(r"10,000 rows: ± ([\d.]+)\u202f%, ([\d.]+) to 1", opened.text).groups()
     assert float(ratio) < 1
     assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)  # 0.3 of a range of 2
     opened.set("number_input", "exactly", 0.5)

@@ -15,11 +15,12 @@ from dpcore.synthesis import Figures, Gaussian, GaussianModel, Recipe, Statistic
 from dpcore.synthesis.statistics import centers_of
 from workbench.store.datasets import DataSet
 from workbench.ui import releases, widgets
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import N_, PERCENT, Words, _
 from workbench.ui.wording import figure_words, hundredths, number, plain
 
 CLASS_ROWS = (100, 1_000, 10_000)
-ORDERS = {"1/10": "10 %", "1/4": "25 %", "1/2": "50 %", "3/4": "75 %", "9/10": "90 %"}
+_SHARES = {"1/10": 10, "1/4": 25, "1/2": 50, "3/4": 75, "9/10": 90}
+ORDERS = {order: f"{share}{PERCENT}" for order, share in _SHARES.items()}
 DIFFERENCE = N_(
     "Microaggregation (on the Anonymize page) puts at least k similar people into each group and publishes "
     "the mean of the group: a syntactic promise, without epsilon. A published method draws rows from such "
@@ -183,8 +184,10 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
         st.dataframe(
             pd.DataFrame(
                 {
-                    _("figure"): [_figure_name(name) for name in ("mean", "variance", "standard deviation")]
-                    + ["50 %"],
+                    _("figure"): [
+                        _figure_name(name)
+                        for name in ("mean", "variance", "standard deviation", "quantile 1/2")
+                    ],
                     _("value"): [
                         number(float(value))
                         for value in (middles.mean(), middles.var(), middles.std(), middles.median())

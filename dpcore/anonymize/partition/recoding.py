@@ -28,7 +28,9 @@ Levels = tuple[int, ...]
 """One level of every hierarchy."""
 
 EFFORT = 1_000_000_000
-"""Cells read before nodes are no longer visited one by one; nine columns of Adult need a fifth of it."""
+"""Cells read before nodes are no longer visited one by one; nine columns of Adult need half of it."""
+VISIT = 20_000
+"""Cells that could be read in the time that a visit takes, however few rows wait."""
 
 
 def local_recoding(
@@ -95,7 +97,7 @@ def _release(table: _Table) -> IntArray:
     found = effort = 0
     while len(waiting) and node != top:
         node = next(nodes) if effort <= EFFORT else _raise_cheapest(node, table, waiting)
-        effort += len(waiting) * len(node)
+        effort += len(waiting) * len(node) + VISIT
         classes = class_index([tree.codes[j, waiting] for tree, j in zip(table.trees, node, strict=True)])
         fine = table.gate.satisfied(waiting, classes)
         leaves = fine[classes]

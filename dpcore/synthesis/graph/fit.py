@@ -46,7 +46,7 @@ from dpcore.tables.counts import Marginal, Values, project
 SMOOTHNESS = 1.0
 MAX_SWEEPS = 200
 MIN_SWEEPS = 15
-WORK = 3_000_000_000  # cells read or written by one fit, unless it takes MIN_SWEEPS to get anywhere
+WORK = 1_500_000_000  # cells read or written by one fit, unless it takes MIN_SWEEPS to get anywhere
 TOLERANCE = 0.05  # of a noise deviation, root mean square over the cells of the worst clique
 SMALLEST = 1e-250
 CLUSTER = 4096  # cells of a part of a node whose cliques are updated together
