@@ -72,7 +72,7 @@ class Measurer:
     """Measures and selects under one reserved loss.
 
     Attributes:
-        domain: names and sizes of the columns. Public.
+        domain: names and sizes of the columns. Public; `declared` are those before cells were merged.
         loss: all that was reserved: epsilon buys Laplace noise, rho Gaussian noise.
         rows: rows a person may have. Public.
         part: (column, category) when only one part of the table is read.
@@ -99,7 +99,7 @@ class Measurer:
         self._sums = sums
         self.part = part
         self._purse = Purse(loss=loss.amount, delta=delta)
-        self.domain = domain
+        self.domain = self.declared = domain
         self.loss = loss
         self.rows = rows
         self.events: list[Event] = []

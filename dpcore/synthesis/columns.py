@@ -17,9 +17,8 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
-from dpcore.synthesis.consistency import Contrast
 from dpcore.synthesis.constraints import Constraints
-from dpcore.synthesis.contrasts import completed, measure_cliques, signed_columns
+from dpcore.synthesis.contrasts import completed, measure_cliques, over_groups, pooled, signed_columns
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
 from dpcore.synthesis.synthetic import SyntheticModel
@@ -39,6 +38,7 @@ class Columns:
         grouping: which cells are counted as one.
         count: noisy number of rows.
         singles: noisy one-way counts over the declared cells.
+        measured: what these rest on: the number of rows, and each column or the difference of its cells.
         clarity: how far columns stand out of their noise, see `one_way_share`.
         spent: part of the loss that this took.
     """
@@ -46,30 +46,23 @@ class Columns:
     grouping: Grouping
     count: Marginal
     singles: tuple[Marginal, ...]
+    measured: tuple[Marginal, ...]
     clarity: float
     spent: Fraction
 
     @property
     def measurements(self) -> list[Marginal]:
-        """The number of rows and the one-way counts over groups."""
-        told = [each for each in self.singles if not isinstance(each, Contrast) or self._size(each) > 1]
-        return [self.count, *map(self._merged, told)]
+        """What was measured, over groups."""
+        return over_groups(self.grouping, self.measured)
 
     @property
     def start(self) -> dict[str, Values]:
         """Expected rows of each group, above 0, of columns that have nothing to do with each other."""
-        return {single.clique[0]: np.maximum(self._merged(single).values, 1.0) for single in self.singles}
-
-    def _size(self, single: Marginal) -> int:
-        return int(self.grouping.groups[single.clique[0]].max()) + 1
-
-    def _merged(self, single: Marginal) -> Marginal:
-        """One-way counts over groups, with the mean variance of their cells."""
-        if self._size(single) == single.values.size:
-            return single
-        values = self.grouping.merge(single.clique[0], single.values)
-        variance = single.variance * single.values.size / values.size
-        return Marginal(clique=single.clique, values=values, variance=variance, noise=single.noise)
+        return {
+            name: np.maximum(self.grouping.merge(name, single.values), 1.0)
+            for single in self.singles
+            for name in single.clique
+        }
 
 
 def measure_columns(
@@ -89,11 +82,16 @@ def measure_columns(
     deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
     clarity = max(1.0, count.total) * len(names) / sum(domain.sizes) / deviation
     share = one_way_share(clarity, _signed_part(domain, loss))
-    (count, *singles) = _measure_singles(measurer, names, count, loss.share(share))
+    measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
-        known = {marginal.clique: marginal for marginal in reversed(earlier.measurements)}
-        singles = [_mean(single, known[single.clique]) for single in singles]
-        count = _mean(count, known[()])
+        measured += [
+            each
+            for each in earlier.measurements
+            if len(each.clique) < 2 and each.values.shape == domain.shape(each.clique)
+        ]
+    measured = pooled(measured)
+    tables = {each.clique: each for each in completed(domain, measured)}
+    singles = [tables[name,] for name in names]
     groups, shares = {}, {}
     for single in singles:
         (name,) = single.clique
@@ -110,31 +108,26 @@ def measure_columns(
         shares[name] = shares_of(single.values, groups[name])
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
-        count=count,
+        count=tables[()],
         singles=tuple(singles),
+        measured=tuple(measured),
         clarity=clarity,
         spent=TOTAL_SHARE + share,
     )
 
 
-def _measure_singles(measurer: Measurer, names: Sequence[str], count: Marginal, loss: Loss) -> list[Marginal]:
-    """The number of rows and each column. Costs `loss`.
+def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> list[Marginal]:
+    """Each column, and the number of rows where need be. Costs `loss`.
 
     The difference of two cells does not tell the number of rows, on which the cells then rest: where most
     columns are measured so, it is measured again. A part that grows with the root of their number
     makes the error of a cell smallest.
     """
-    domain = measurer.domain
     parts: dict[Clique, float] = {(name,): 1.0 for name in names}
-    signed = sum(bool(signed_columns(domain, clique, loss)) for clique in parts)
+    signed = sum(bool(signed_columns(measurer.domain, clique, loss)) for clique in parts)
     if 2 * signed > len(names):
         parts[()] = math.sqrt(signed) / 2
-    measured = measure_cliques(measurer, parts, loss)
-    for again in [each for each in measured if not each.clique]:
-        measured.remove(again)
-        count = _mean(count, again)
-    found = {each.clique: each for each in completed(domain, [count], measured)}
-    return [count, *(found[name,] for name in names)]
+    return measure_cliques(measurer, parts, loss)
 
 
 def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
@@ -248,31 +241,18 @@ def publish(
 ) -> tuple[dict[Clique, Marginal], SyntheticModel]:
     """The noisy tables over declared cells, and the model, which also holds those over groups.
 
-    A table that was measured several times is published once, as the mean with the least variance.
+    A table that was measured several times is published once.
 
     Args:
         losses: all that was paid for these measurements, in this release and in earlier ones.
     """
-    measurements = (columns.count, *columns.singles, *joint)
     model = SyntheticModel(
         domain=domain,
         grouping=columns.grouping,
         graph=graph,
         constraints=constraints,
-        measurements=measurements,
+        measurements=tuple(pooled([*columns.measured, *joint])),
         losses=losses,
     )
-    published: dict[Clique, Marginal] = {}
-    for each in measurements:
-        if each.values.shape == domain.shape(each.clique):  # over declared cells, not over groups
-            known = published.get(each.clique)
-            published[each.clique] = each if known is None else _mean(known, each)
-    return published, model
-
-
-def _mean(one: Marginal, other: Marginal) -> Marginal:
-    """The inverse-variance mean of two measurements of one clique."""
-    part = other.variance / max(one.variance + other.variance, 1e-12)
-    values = part * one.values + (1 - part) * other.values
-    variance = part**2 * one.variance + (1 - part) ** 2 * other.variance
-    return Marginal(clique=one.clique, values=values, variance=variance, noise=one.noise, pooled=True)
+    declared = [each for each in model.tables if each.values.shape == domain.shape(each.clique)]
+    return {each.clique: each for each in declared}, model

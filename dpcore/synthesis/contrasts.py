@@ -24,6 +24,8 @@ from dpcore.mechanisms.max_norm import MAX_ENTRIES
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import Contrast, consistent
+from dpcore.synthesis.grouping import Grouping
+from dpcore.tables import counts
 from dpcore.tables.counts import Marginal, Values, aligned
 from dpcore.tables.sums import Entry, levels
 
@@ -48,7 +50,8 @@ def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
 def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -> list[Marginal]:
     """Noisy tables of the cliques by their parts of `loss`, pairs with binary columns by their differences.
 
-    Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes tables of them.
+    Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes tables of them. Those
+    tables rest on each other; what is measured again, or fitted, is put together from the contrasts.
     """
     weights = {clique: Fraction(part) for clique, part in parts.items()}
     signed = {clique: signed_columns(view.domain, clique, loss) for clique in parts}
@@ -64,8 +67,10 @@ def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -
             by = tuple(name for name in clique if name not in signed[clique])
             alike.setdefault((by, weights[clique]), []).append(clique)
     for (by, _), cliques in alike.items():
-        for first in range(0, len(cliques), MAX_ENTRIES):
-            some = cliques[first : first + MAX_ENTRIES]
+        # an engine sums over the cells of `by` as declared: of so few entries it refuses none
+        most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
+        for first in range(0, len(cliques), most):
+            some = cliques[first : first + most]
             entries: list[Entry] = [dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some]
             sums = view.sums(by, entries, share(some))
             found += [
@@ -75,17 +80,57 @@ def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -
     return found
 
 
-def completed(domain: Domain, known: Sequence[Marginal], measured: Sequence[Marginal]) -> list[Marginal]:
-    """The measured tables, contrasts with what is known of the columns and of the number of rows put in.
+def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
+    """Several draws of one clique, or of its same differences, as their mean with the least variance."""
+    held: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
+    for each in measured:
+        signed = each.signed if isinstance(each, Contrast) else ()
+        key = (each.clique, signed, each.values.shape)
+        held[key] = _mean(held[key], each) if key in held else each
+    return list(held.values())
+
+
+def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
+    """The same over groups of cells, with the mean variance of a column's cells.
 
     Args:
-        known: number of rows and columns, and the pairs of triples, noisy.
+        measured: of one column over its declared cells or over groups, of several over groups.
     """
-    agreed = consistent(domain, [*known, *measured])[len(known) :]
-    return [
-        replace(each, values=table.values, variance=table.variance) if isinstance(each, Contrast) else each
-        for each, table in zip(measured, agreed, strict=True)
-    ]
+    found = []
+    for each in measured:
+        if each.values.shape == grouping.coarse.shape(each.clique):
+            found.append(each)
+        elif not isinstance(each, Contrast):  # whose two cells are one group: it tells nothing
+            values = grouping.merge(each.clique[0], each.values)
+            variance = each.variance * each.values.size / values.size
+            found.append(replace(each, values=values, variance=variance))
+    return found
+
+
+def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
+    """One table of each clique: contrasts with all that the others tell put in, the rest as measured.
+
+    Args:
+        measured: as `pooled`, with the number of rows, the columns and the pairs of triples among them.
+    """
+    tables = {each.clique: each for each in measured}
+    contrasts = [each for each in measured if isinstance(each, Contrast)]
+    agreed = {each.clique: each for each in consistent(domain, measured)} if contrasts else {}
+    for each in contrasts:
+        table = agreed[each.clique]
+        tables[each.clique] = replace(each, values=table.values, variance=table.variance, pooled=True)
+    return list(tables.values())
+
+
+def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
+    """One table of each clique, over declared cells where it was measured so, else over groups."""
+    whole = [each for each in measured if each.values.shape == grouping.domain.shape(each.clique)]
+    tables = completed(grouping.domain, whole)
+    if len(whole) == len(measured):
+        return tables
+    known = {each.clique for each in tables}
+    merged = completed(grouping.coarse, pooled(over_groups(grouping, measured)))
+    return tables + [each for each in merged if each.clique not in known]
 
 
 def difference_off(told: Sequence[Marginal], estimate: Values) -> float:
@@ -111,3 +156,15 @@ def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, vari
         signed=signed,
         own=variance / 2 ** len(signed),
     )
+
+
+def _mean(one: Marginal, other: Marginal) -> Marginal:
+    """The inverse-variance mean of two independent draws of the same."""
+    part = other.variance / max(one.variance + other.variance, 1e-12)
+    mean = replace(
+        one,
+        values=part * one.values + (1 - part) * other.values,
+        variance=one.variance * part,
+        pooled=True,
+    )
+    return replace(mean, own=mean.own * part) if isinstance(mean, Contrast) else mean

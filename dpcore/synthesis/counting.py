@@ -22,6 +22,7 @@ from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.chain import ChainModel
+from dpcore.synthesis.consistency import Contrast
 from dpcore.synthesis.constraints import Determines
 from dpcore.synthesis.sampling import Integers
 from dpcore.synthesis.synthetic import SyntheticModel
@@ -168,7 +169,7 @@ def _tables(release: Release) -> list[tuple[Marginal, Mapping[str, Integers] | N
     groups = model.grouping.groups
     return [
         (table, None if table.values.shape == domain.shape(table.clique) else groups)
-        for table in model.measurements
+        for table in model.tables
     ]
 
 
@@ -202,6 +203,7 @@ def _piece(table: Marginal, groups: Mapping[str, Integers] | None, masks: Mappin
     asked = tuple(name for name in table.clique if name in masks)
     full = touched = table.project(asked).values
     cells = [1, 1]
+    signed = table.signed if isinstance(table, Contrast) else ()  # their two cells err together
     for name in asked:
         some = every = masks[name]
         if groups is not None:
@@ -209,8 +211,10 @@ def _piece(table: Marginal, groups: Mapping[str, Integers] | None, masks: Mappin
             inside = np.bincount(groups[name], weights=masks[name])
             some, every = inside > 0, inside == members
         full, touched = full[every].sum(axis=0), touched[some].sum(axis=0)
-        cells = [cells[0] * int(every.sum()), cells[1] * int(some.sum())]
+        times = 2 if name in signed else 1
+        cells = [cells[0] * int(every.sum()) ** times, cells[1] * int(some.sum()) ** times]
     summed = table.values.size // max(1, math.prod(table.project(asked).values.shape))
+    summed *= math.prod(2 for name in signed if name not in masks)
     return _Piece(
         columns=frozenset(asked),
         table=table,

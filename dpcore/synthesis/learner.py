@@ -10,7 +10,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.columns import Columns, affordable, independent
-from dpcore.synthesis.contrasts import completed, difference_off, measure_cliques, signed_columns
+from dpcore.synthesis.contrasts import difference_off, measure_cliques, pooled, signed_columns
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.tree import tree_pairs
@@ -27,7 +27,7 @@ class Learner:
     """The state of Adaptive between rounds; all of it is noisy or public.
 
     Attributes:
-        joint: what was measured of several columns together, over groups.
+        joint: what was measured since the columns, over groups, as `pooled`; contrasts not completed.
         fitted: the model so far; None before the first fit, when columns count as independent.
     """
 
@@ -49,7 +49,7 @@ class Learner:
             weights: pairs, and triples if they are wanted -> how much their error counts.
             limit: cells the junction tree may have.
         """
-        self.joint = list(joint)
+        self.joint = pooled(joint)
         self.fitted: Fit | None = None
         self._view = view
         self._columns = columns
@@ -68,7 +68,7 @@ class Learner:
         """Spend `loss` on a spanning tree, and look for what closes its triangles next."""
         room = Room(self._domain, self._limit, self._nodes)
         measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, room)
-        self.joint += measured
+        self.joint = pooled([*self.joint, *measured])
         self._nodes = room.cliques
         self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
 
@@ -131,7 +131,7 @@ class Learner:
         held = {each.clique for each in (*self.joint, *measured)}
         for pair in [pair for pair in self._told if pair in held]:
             measured += self._told.pop(pair)
-        self.joint += completed(self._domain, [*self._columns.measurements, *self.joint], measured)
+        self.joint = pooled([*self.joint, *measured])
 
     def refit(self, *, quick: bool) -> Fit:
         """Fit the model to all that was measured, from where it is."""
@@ -186,7 +186,11 @@ def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
     pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
     near = _near(pairs)
     found = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
-    return [tuple(name for name in names if name in each) for each in found]
+    place = {name: at for at, name in enumerate(names)}
+    return sorted(
+        (tuple(sorted(each, key=place.__getitem__)) for each in found),
+        key=lambda each: [place[name] for name in each],
+    )
 
 
 def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:

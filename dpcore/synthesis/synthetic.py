@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +13,9 @@ import numpy.typing as npt
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import stored_marginal
+from dpcore.synthesis.consistency import Contrast, stored_marginal
 from dpcore.synthesis.constraints import Constraints
+from dpcore.synthesis.contrasts import tables_of
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping
 from dpcore.synthesis.sampling import Integers
@@ -56,7 +58,8 @@ class SyntheticModel:
         grouping: of the columns that the graphical model holds.
         graph: the model over groups.
         constraints: what every row keeps.
-        measurements: every noisy table that was paid for, over groups; to be used again by a later run.
+        measurements: every noisy table that was paid for, over groups, and of contrasts the differences
+            alone, each independent of the others; to be used again by a later run.
         losses: what was paid, release by release: whoever uses the model again stands on all of them.
     """
 
@@ -78,6 +81,11 @@ class SyntheticModel:
     def columns(self) -> tuple[str, ...]:
         """Columns that `sample_codes` draws: all of the domain."""
         return self.domain.names
+
+    @cached_property
+    def tables(self) -> tuple[Marginal, ...]:
+        """One noisy table of each measured clique, made of all measurements where it is a contrast."""
+        return tuple(tables_of(self.grouping, self.measurements))
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -209,8 +217,13 @@ class SyntheticModel:
         return None if best is None else best.variance * self._summed(best, clique)
 
     def _best(self, clique: Clique) -> Marginal | None:
-        """The measurement that tells most about the clique."""
-        holding = [marginal for marginal in self.measurements if set(clique) <= set(marginal.clique)]
+        """The table that tells most; cells of a contrast err together, so its sums are not taken."""
+        holding = [
+            table
+            for table in self.tables
+            if set(clique) <= set(table.clique)
+            and (len(clique) == len(table.clique) or not isinstance(table, Contrast))
+        ]
         return min(
             holding, key=lambda marginal: marginal.variance * self._summed(marginal, clique), default=None
         )

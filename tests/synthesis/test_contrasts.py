@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
+import pandas as pd
+import pytest
 from scipy import stats
 
 import dpcore as dp
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.rehearsal import Rehearsal
+from dpcore.schema import Domain
+from dpcore.synthesis import learner
 from dpcore.synthesis.consistency import Contrast, stored_marginal
-from dpcore.synthesis.contrasts import completed, difference_off, measure_cliques, noisy_cells, signed_columns
+from dpcore.synthesis.contrasts import (
+    completed,
+    difference_off,
+    measure_cliques,
+    noisy_cells,
+    pooled,
+    signed_columns,
+)
+from dpcore.synthesis.counting import _piece, _variance
+from dpcore.synthesis.learner import _triangles
+from dpcore.tables import counts
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import random_table
 
 LOSS = dp.ZCDP(rho="0.02")
+BINARY = 50
 CLIQUES = {("c0", "c1"): 1.0, ("c2", "c0"): 2.0, ("c1",): 1.0, ("c2",): 1.0}
 SIZES = (2, 2, 3)
 
@@ -35,7 +53,7 @@ def test_the_noise_is_what_a_difference_states() -> None:
     squares, number, biased = 0.0, 0, 0.0
     for _ in range(150):
         measured = measure_cliques(table.measurer(LOSS), CLIQUES, LOSS)
-        for each in completed(table.domain, known, measured):
+        for each in completed(table.domain, [*known, *measured]):
             off = each.values - exact[each.clique]
             if isinstance(each, Contrast) and len(each.clique) == 2:
                 free = math.prod(table.domain.size(n) - 1 for n in each.clique)
@@ -83,3 +101,83 @@ def test_noise_alone_is_no_difference() -> None:
     estimate = np.full((2, 2), 50.0)
     assert difference_off([told], estimate) == 0
     assert difference_off([told], estimate - 25 * signs) == (120**2 - 2 * 20**2) ** 0.5
+
+
+def test_draws_of_one_difference_are_one() -> None:
+    """A later round would count what an earlier one told a second time, or lose it."""
+    table = random_table(np.random.default_rng(7), 500, SIZES)
+    first, second = (measure_cliques(table.measurer(LOSS), CLIQUES, LOSS.share(part)) for part in (0.25, 0.5))
+    both = pooled([*first, *second])
+    assert [each.clique for each in both] == [each.clique for each in first]
+    for each, one, other in zip(both, first, second, strict=True):
+        expected = (one.values / one.variance + other.values / other.variance) * each.variance
+        np.testing.assert_allclose(each.values, expected)
+        assert each.variance == pytest.approx(1 / (1 / one.variance + 1 / other.variance))
+        assert type(each) is type(one)
+        if isinstance(each, Contrast) and isinstance(one, Contrast):
+            assert each.own / each.variance == pytest.approx(one.own / one.variance)
+
+
+def test_triples_come_in_the_order_of_the_columns() -> None:
+    """Among equals another one would be measured whenever Python hashes texts another way."""
+    names = tuple(f"c{i}" for i in range(12))
+    pairs = [(b, a) for i, a in enumerate(names) for b in names[:i]]
+    assert _triangles(names, pairs[::-1]) == list(itertools.combinations(names, 3))
+
+
+def test_no_sums_are_refused_once_it_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dry run sees no pair of binary columns, so what an engine refused would be paid for in vain."""
+    monkeypatch.setattr(counts, "MAX_CELLS_TOGETHER", 12_000)
+    monkeypatch.setattr(learner, "MAX_SWEEPS", 1)
+    rng = np.random.default_rng(8)
+    wide = rng.choice([3, 200, 640, 997], 2000)
+    binary = {f"b{i}": (wide == (3, 200, 640, 997)[i % 4]) == (rng.random(2000) < 0.9) for i in range(BINARY)}
+    frame = pd.DataFrame({"wide": wide} | binary)
+    schema = dp.Schema(
+        columns=(
+            dp.Integer("wide", low=0, high=999),
+            *(dp.Categorical(f"b{i}", categories=(False, True)) for i in range(BINARY)),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    asked: list[tuple[bool, tuple[str, ...], int]] = []
+    sums = Measurer.sums
+
+    def spied(self: Measurer, by: tuple[str, ...], entries: list[object], loss: dp.ZCDP) -> object:
+        asked.append((isinstance(self, Rehearsal), by, len(entries)))
+        return sums(self, by, entries, loss)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Measurer, "sums", spied)
+    curator = dp.Curator.open(frame, schema, budget=dp.ZCDP(rho=5), ledger=dp.MemoryLedger())
+    weights = {("wide", name): 100.0 for name in binary}
+    curator.run(dp.Adaptive(rounds=1, weights=weights, max_cells=5000), dp.ZCDP(rho=1))
+    dry = [entries for rehearsed, _, entries in asked if rehearsed]
+    wide_ones = [entries for _, by, entries in asked if by == ("wide",)]
+    assert dry == [BINARY]  # the columns alone
+    assert max(wide_ones) == 12_000 // 1000
+    assert sum(wide_ones) > max(wide_ones)  # the twin: all in one are refused
+    with pytest.raises(dp.LimitError):
+        counts.check_cells(schema.domain, [("wide",)] * sum(wide_ones))
+
+
+def test_a_column_is_told_no_better_by_its_pairs() -> None:
+    """Sums over a completed table would be said to be surer than the column that it was completed from."""
+    signs = np.array([1.0, -1.0])
+    parts = (((), 400.0, 1.0), (("c0",), 10 * signs, 100.0), (("c1",), 10 * signs, 1.0))
+    measured = [
+        Contrast(clique=c, values=v, variance=own / 2, noise="gaussian", signed=c, own=own)
+        if c
+        else Marginal(clique=c, values=np.array(v), variance=own, noise="gaussian")
+        for c, v, own in parts
+    ]
+    both = np.multiply.outer(signs, signs)
+    pair = Contrast(
+        clique=("c0", "c1"), values=both, variance=0.25, noise="gaussian", signed=("c0", "c1"), own=1.0
+    )
+    domain = Domain(names=("c0", "c1"), sizes=(2, 2))
+    (_, column, _, table) = completed(domain, [*measured, pair])
+    asked = {"c0": np.array([True, False])}
+    told = _variance(_piece(table, None, asked))
+    assert told >= column.variance > 2 * table.variance  # the twin: as if its cells erred apart
+    asked["c1"] = np.array([True, True])
+    assert _variance(_piece(table, None, asked)) == told
