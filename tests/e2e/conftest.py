@@ -44,9 +44,12 @@ def browser() -> Iterator[object]:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def known_browser(browser) -> Iterator[object]:
-    """A browser that keeps the program of the pages from test to test, which takes a second to compile."""
+    """A browser that keeps the program of the pages from test to test, which takes a second to compile.
+
+    It is closed with its module: left open for long after the last test, its end was waited for in vain.
+    """
     from tests.e2e.browser import browser_of_somebody
 
     context = browser_of_somebody(browser)

@@ -153,7 +153,7 @@ def test_no_sums_are_refused_once_it_is_charged(monkeypatch: pytest.MonkeyPatch)
     curator.run(dp.Adaptive(rounds=1, weights=weights, max_cells=5000), dp.ZCDP(rho=1))
     dry = [entries for rehearsed, _, entries in asked if rehearsed]
     wide_ones = [entries for _, by, entries in asked if by == ("wide",)]
-    assert dry == [BINARY]  # the columns alone
+    assert dry[0] == BINARY  # the columns; which pairs stand out of its noise is chance
     assert max(wide_ones) == 12_000 // 1000
     assert sum(wide_ones) > max(wide_ones)  # the twin: all in one are refused
     with pytest.raises(dp.LimitError):

@@ -111,10 +111,15 @@ def run(
     started = time.monotonic()
     try:
         send(line, (function, given, memory, seconds))
+        asked = started
         while True:
-            while not line.poll(0.2):
+            told = line.poll(0.2)
+            if time.monotonic() > asked + 0.2:  # also where the work never falls silent
+                asked = time.monotonic()
                 if cancelled():
                     raise stopped()
+            if not told:
+                continue
             kind, content = receive(line)
             if kind == "told":
                 on_progress(*content)
