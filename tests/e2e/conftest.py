@@ -36,8 +36,9 @@ def server() -> Iterator[object]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
+    """Closed with its module: one that was left open until the last test of all was waited for in vain."""
     from tests.e2e.browser import chromium
 
     with chromium() as browser:
@@ -46,10 +47,7 @@ def browser() -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def known_browser(browser) -> Iterator[object]:
-    """A browser that keeps the program of the pages from test to test, which takes a second to compile.
-
-    It is closed with its module: left open for long after the last test, its end was waited for in vain.
-    """
+    """A browser that keeps the program of the pages from test to test, which takes a second to compile."""
     from tests.e2e.browser import browser_of_somebody
 
     context = browser_of_somebody(browser)
