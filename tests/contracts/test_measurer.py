@@ -231,7 +231,7 @@ def quantile(new: New, view: View, loss: Loss) -> Run:
 def name_texts(new: New, view: View, loss: Loss) -> Run:
     exact = view.rows["text"].value_counts()
     noise = []
-    for _ in range(50):
+    for _ in range(40):
         measurer = new()
         found = measurer.name_texts("text", loss, DELTA)
         assert len(found) == TEXTS
