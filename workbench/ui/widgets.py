@@ -249,6 +249,16 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
     )
 
 
+def show_rows(frame: pd.DataFrame) -> None:
+    """Rows on the page; a column of whole days is written without a time."""
+    times = frame.select_dtypes("datetime")
+    days = [
+        name for name in times.columns if (times[name].dropna() == times[name].dropna().dt.normalize()).all()
+    ]
+    column_config = {name: st.column_config.DateColumn(format="YYYY-MM-DD") for name in days}
+    st.dataframe(frame, hide_index=True, column_config=column_config)
+
+
 def private_badge(release: Release | PrivateReport) -> None:
     """The badge of differentially private results, with their loss and unit."""
     st.badge(

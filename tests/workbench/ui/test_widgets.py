@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -127,3 +128,18 @@ def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
     assert str(at.get("html")[0].proto.body).count("</b>") == 20
     at.text_input[0].set_value("59").run()
     assert str(at.get("html")[0].proto.body).count("</b>") == 1
+
+
+def test_days_are_written_without_a_time():
+    """A birth date would be shown as midnight of it; and the time of a visit would be hidden."""
+
+    def body(frame):
+        from workbench.ui import widgets
+
+        widgets.show_rows(frame)
+
+    days = pd.to_datetime(pd.Series(["1993-07-05", None]))
+    frame = pd.DataFrame({"born": days, "came": pd.to_datetime(["2026-01-01 08:30", "2026-01-02 00:00"])})
+    columns = json.loads(page(body, frame=frame).dataframe[0].proto.columns)
+    assert columns["born"]["type_config"]["format"] == "YYYY-MM-DD"
+    assert "came" not in columns
