@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import ParameterError
-from workbench.ui import epsilon_view, widgets
+from workbench.ui import epsilon_view
 
 
 def page(body, **given) -> AppTest:
