@@ -37,13 +37,14 @@ def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
 
 
 def counted(distinct: DistinctRows, plan: Choices) -> Tuples:
-    """The same, of a table that stays where it is, from its distinct tuples; each row is a person."""
+    """The same, of a table that stays where it is, from its distinct tuples and those who hold them."""
     return Tuples.build(
         distinct.frame,
         {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
         sensitive=secrets_of(plan),
         subset=subset_of(distinct.frame, plan),
         rows=distinct.rows,
+        held=distinct.held,
     )
 
 

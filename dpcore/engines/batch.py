@@ -63,9 +63,12 @@ class Batch:
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Some columns, or all, with texts as texts."""
-        frame = self._frame if names is None else self._frame[list(names)]
-        frame = frame if self._kept is None else frame.iloc[self._kept]
-        return uncoded(frame)
+        return uncoded(self.coded(list(self._frame.columns) if names is None else names))
+
+    def coded(self, names: Sequence[str]) -> pd.DataFrame:
+        """Some columns; texts may be categories."""
+        frame = self._frame[list(names)]
+        return frame if self._kept is None else frame.iloc[self._kept]
 
     def digests(self, key: bytes) -> Digests:
         """Of every row; the batch must hold all columns."""

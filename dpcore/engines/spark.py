@@ -24,9 +24,8 @@ import pandas as pd
 from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.streamed import Streamed
-from dpcore.engines.tupling import check_known
 from dpcore.engines.waiting import awaited
-from dpcore.engines.work import Publish, Result, Work
+from dpcore.engines.work import Result, Work
 from dpcore.errors import DpcoreError, ReadError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, uncoded
@@ -86,11 +85,9 @@ class SparkEngine(Streamed):
         check_types(zip(found.column_names, found.schema.types, strict=True))
         return Microdata(_frame(found.columns, found.column_names))
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
-        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         from pyspark.sql import functions as F  # noqa: N812
 
-        check_known(columns, self._columns)
         places = self._places(columns)
         person = self._schema.unit.id_column
         inside = self._all.select(
@@ -116,11 +113,13 @@ class SparkEngine(Streamed):
             found = self._waited(self._all.limit(rows).toArrow)
         return Microdata(_frame(found.columns, self._columns))
 
-    def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
-        """Hand over what workers publish of all rows, a partition at a time; no other row leaves them."""
-        task = _Publish(publish=publish, names=tuple(self._columns))
+    def _each(self, work: Work[Result], take: Callable[[Result], None]) -> None:
+        """Hand over what workers make of their rows, a partition at a time; no other row leaves them."""
+        names = self._columns if work.reads is None else work.reads
+        task = _Each(work=work, names=tuple(names), schema=self._schema)
         with _readable():
-            answers = self._all.mapInArrow(task, "answer binary").toLocalIterator()
+            asked = self._all.select(*self._places(names)).mapInArrow(task, "answer binary")
+            answers = asked.toLocalIterator()
         while True:
             with _readable():
                 answer = self._waited(lambda: next(answers, None))
@@ -250,11 +249,12 @@ class _Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Publish:
-    """What a worker makes of its rows that may be published, as bytes."""
+class _Each:
+    """What a worker makes of its rows, some at a time, as bytes."""
 
-    publish: Publish
+    work: Work[Any]
     names: tuple[str, ...]
+    schema: Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -262,7 +262,7 @@ class _Publish:
         for frame in _gathered(batches, self.names):
             made: Any
             try:
-                made = self.publish(uncoded(frame))
+                made = self.work.of(Batch(frame, self.schema))
             except DpcoreError as error:
                 made = _Refusal.of(error)
             yield pa.record_batch({"answer": pa.array([pickle.dumps(made)], pa.binary())})

@@ -22,6 +22,7 @@ from dpcore.errors import LimitError, SchemaError
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 from dpcore.tables.people import person_of
+from dpcore.tables.rows import Held
 
 WORD = 63
 """Bits of a key; the sign bit stays unused so that keys sort as they are."""
@@ -88,13 +89,7 @@ class Tuples:
         """The people in some classes, at least, where so many are counted in each class they are in."""
         if self.members is None:
             return each
-        return np.searchsorted(self._in_classes, each)
-
-    @cached_property
-    def _in_classes(self) -> IntArray:
-        """Classes that the 0, 1, 2, ... people with most tuples can be in."""
-        assert self.members is not None
-        return from_zero(-np.sort(-np.bincount(self.members.person))).astype(np.int64)
+        return self.members.fewest(each)
 
     @cached_property
     def folded(self) -> Folded | None:
@@ -255,6 +250,7 @@ class Tuples:
         subset: BoolArray | None = None,
         person: str | None = None,
         rows: IntArray | None = None,
+        held: Held | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -266,7 +262,8 @@ class Tuples:
             subset: (rows,) boolean: the research subset that is to be published.
             person: the column that tells whose row it is; None where every row is a person.
             rows: (rows of the frame,) the rows of the table that each stands for, where the frame has
-                distinct ones; every row is a person then.
+                distinct ones.
+            held: who holds which of those; None where every row is a person.
 
         Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
 
@@ -292,7 +289,9 @@ class Tuples:
             used.append(occurs.nonzero()[0])
             numbers.append((np.cumsum(occurs) - 1)[placed[name]])
         for name, tree in extra.items():
-            secrets[name], codes = secret_of(frame, name, tree, person=whose, published=seen, weights=rows)
+            secrets[name], codes = secret_of(
+                frame, name, tree, person=whose, published=seen, weights=rows, held=held
+            )
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
         bits = _side_by_side(sizes, below=int(subset is not None))
@@ -301,9 +300,13 @@ class Tuples:
             keys |= each[places] << where.shift
         found, counts = count_keys(keys, None if rows is None else rows[places])
         members = None
-        if whose is not None:
-            pairs = np.sort(whose[places] * len(found) + np.searchsorted(found, keys))
-            members = Members.of(pairs[run_starts(pairs)], len(found))
+        if held is not None:
+            entry = np.zeros(len(frame), dtype=np.int64)
+            entry[places] = np.searchsorted(found, keys)
+            here = held.among(kept)
+            members = Members.of(here.group, entry[here.place], len(found), held.people)
+        elif whose is not None:
+            members = Members.of(whose[places], np.searchsorted(found, keys), len(found))
         return cls(
             names=tuple(covering),
             hierarchies=tuple(covering.values()),
