@@ -219,8 +219,8 @@ def secret_of(
         leaves = leaves_of(frame, name)
         values, codes = tuple(leaves.labels), leaves.codes
     else:
-        hierarchy = hierarchy.covering(frame[name])
-        values, codes = hierarchy.values, hierarchy.placed(frame[name])
+        hierarchy, codes = hierarchy.read(frame[name])
+        values = hierarchy.values
     held = codes[published]
     if weights is None:
         held = held[once_each(held, None if person is None else person[published])]
