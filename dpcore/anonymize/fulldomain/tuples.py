@@ -19,7 +19,6 @@ from dpcore.anonymize.fulldomain.people import Folded, Members
 from dpcore.anonymize.groups import Secret, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import LimitError, SchemaError
-from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Held
@@ -229,16 +228,18 @@ class Tuples:
                 keys = keys + (step << self.columns[column].shift).take(self.digits(keys, column))
         return keys
 
-    def row_keys(self, frame: pd.DataFrame) -> IntArray:
-        """The key of every row of the frame that the table was built from, without its tail; int64."""
-        keys = np.zeros(len(frame), dtype=np.int64)
+    def row_keys(self, frame: pd.DataFrame) -> tuple[IntArray, BoolArray]:
+        """The key of every row of the frame that the table was built from, without its tail (int64), and
+        which rows were suppressed before."""
+        keys, leaves = np.zeros(len(frame), dtype=np.int64), []
         for name, hierarchy, used, bits in zip(
             self.names, self.hierarchies, self.used, self.columns, strict=True
         ):
             place = np.zeros(len(hierarchy.values), dtype=np.int64)
             place[used] = np.arange(len(used))
-            keys |= place[hierarchy.placed(frame[name])] << bits.shift
-        return keys
+            leaves.append(hierarchy.placed(frame[name]))
+            keys |= place[leaves[-1]] << bits.shift
+        return keys, _starred(self.hierarchies, leaves)
 
     @classmethod
     def build(
@@ -272,9 +273,10 @@ class Tuples:
         """
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
         _check_columns(frame, hierarchies, extra)
-        covering = {name: hierarchy.covering(frame[name]) for name, hierarchy in hierarchies.items()}
-        placed = {name: hierarchy.placed(frame[name]) for name, hierarchy in covering.items()}
-        kept = ~np.all([_starred(covering[name])[placed[name]] for name in covering], axis=0)
+        read = {name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()}
+        covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
+        placed = {name: leaves for name, (_, leaves) in read.items()}
+        kept = ~_starred([*covering.values()], [*placed.values()])
         shown = kept if subset is None else kept & subset
         if not shown.any():
             raise SchemaError(
@@ -334,9 +336,12 @@ def _side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
     return tuple(Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True))
 
 
-def _starred(hierarchy: Hierarchy) -> BoolArray:
-    """(leaves,) which leaf is a cell that was suppressed before."""
-    return np.array([value == SUPPRESSED for value in hierarchy.values])
+def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> BoolArray:
+    """(rows,) which rows were suppressed before: all their leaves are `*`."""
+    if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
+        return np.zeros(len(leaves[0]), dtype=bool)
+    pairs = zip(hierarchies, leaves, strict=True)
+    return np.asarray(np.all([leaf == hierarchy.suppressed for hierarchy, leaf in pairs], axis=0))
 
 
 def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
