@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,7 +61,7 @@ class Recoding:
         shown = shown_classes(table, plan)
         made = cls(plan=plan, rows=int(weights.sum()), _table=table, _shown=shown, _keeps_hidden=True)
         rows = published_rows(distinct.frame, plan)
-        hidden = made._hidden(rows, suppressed_rows(rows, table, shown))
+        hidden = _hidden(made._printed(rows))
         keeps = plan.suppressed in ("kept", "blanked")
         if plan.suppressed == "checked":
             held = Rows.of(rows, secrets_of(plan), weights=weights).taken(hidden.nonzero()[0])
@@ -80,14 +80,14 @@ class Recoding:
         """The same of some columns, those that a search looks at among them; the index stays."""
         plan = self.plan
         shown = published_rows(rows, plan)
-        suppressed = suppressed_rows(shown, self._table, self._shown)
-        hidden = self._hidden(shown, suppressed)
+        printed = self._printed(shown)
+        hidden = _hidden(printed)
         columns: dict[str, pd.Series | pd.Categorical] = {}
         for name, role in plan.roles.items():
             if role == "identifier" or name == plan.subset or name not in rows:
                 continue
             if role == "quasi-identifier":
-                columns[name] = self._labels(shown[name], suppressed)
+                columns[name] = printed[name]
             elif role == "sensitive" and plan.suppressed == "blanked":
                 columns[name] = as_text(shown[name]).mask(hidden, SUPPRESSED)
             else:
@@ -95,19 +95,19 @@ class Recoding:
         published = pd.DataFrame(columns, index=shown.index)[[name for name in rows if name in columns]]
         return uncoded(published if self._keeps_hidden else published[~hidden])
 
+    def _printed(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
+        """What is printed of each quasi-identifier."""
+        suppressed = suppressed_rows(rows, self._table, self._shown)
+        return {name: self._labels(rows[name], suppressed) for name in self._table.names}
+
     def _labels(self, values: pd.Series, suppressed: BoolArray) -> pd.Categorical:
-        """What is printed of a quasi-identifier."""
+        """The same of one of them."""
         place = self._table.names.index(str(values.name))
         hierarchy, level = self._table.hierarchies[place], self._shown.node[place]
         codes, labels = pd.factorize(np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object))
         printed: IntArray = np.where(suppressed, codes[-1], codes[:-1][hierarchy.placed(values)])
         found: pd.Categorical = pd.Categorical.from_codes(printed, categories=pd.Index(labels))
         return found
-
-    def _hidden(self, rows: pd.DataFrame, suppressed: BoolArray) -> BoolArray:
-        """Which rows print nothing but `*`."""
-        printed = [self._labels(rows[name], suppressed) for name in self._table.names]
-        return np.asarray(np.all([labels == SUPPRESSED for labels in printed], axis=0))
 
 
 class Tally:
@@ -162,6 +162,11 @@ class Tally:
         texts = pd.DataFrame({name: as_text(few[name]).fillna(MISSING).astype(object) for name in few})
         hashes: NDArray[np.uint64] = np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64)
         return hashes, index
+
+
+def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
+    """Which rows print nothing but `*`."""
+    return np.asarray(np.all([labels == SUPPRESSED for labels in printed.values()], axis=0))
 
 
 def check_streamed(plan: Plan) -> None:

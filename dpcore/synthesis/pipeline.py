@@ -27,7 +27,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import texts
 from dpcore.synthesis.base import Expected, OnProgress, Recipe, columns_text, silent
 from dpcore.synthesis.statistics import Figure, Figures
-from dpcore.tables.counts import Marginal, Values, check_cells, half_width
+from dpcore.tables.counts import Marginal, Values, cell_counts, check_cells, half_width
 from dpcore.text import Text
 
 MAX_ATTEMPTS = 5
@@ -296,6 +296,5 @@ def _counted(release: Release, sample: Mapping[str, pd.Series] | pd.DataFrame, c
     """Rows of a drawn table in each joint cell, flattened, scaled to the release's noisy number of rows."""
     schema = release.schema
     codes = [schema.column(name).encode(sample[name]) for name in columns]
-    flat = np.ravel_multi_index(codes, schema.domain.shape(columns))
-    counts = np.bincount(flat, minlength=schema.domain.cells(columns)).astype(np.float64)
-    return counts * (max(release.model.total, 0.0) / max(len(flat), 1))
+    counts = cell_counts(codes, schema.domain.shape(columns)).ravel()
+    return counts * (max(release.model.total, 0.0) / max(len(codes[0]), 1))
