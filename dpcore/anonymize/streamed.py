@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
+from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.inputs import check_people, check_roles, published_rows, secrets_of, subset_of
@@ -18,6 +18,7 @@ from dpcore.anonymize.levels import Shown, counted, shown_classes, suppressed_ro
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import RowsError, source_changed
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text, canonical
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray, IntArray, class_index

@@ -22,10 +22,11 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.progress import OnProgress, silent
 from dpcore.release import Model, Release
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import texts
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, columns_text, silent
+from dpcore.synthesis.base import Expected, Recipe, columns_text
 from dpcore.synthesis.statistics import Figure, Figures
 from dpcore.tables.counts import Marginal, Values, cell_counts, check_cells, half_width
 from dpcore.text import Text
@@ -297,4 +298,5 @@ def _counted(release: Release, sample: Mapping[str, pd.Series] | pd.DataFrame, c
     schema = release.schema
     codes = [schema.column(name).encode(sample[name]) for name in columns]
     counts = cell_counts(codes, schema.domain.shape(columns)).ravel()
-    return counts * (max(release.model.total, 0.0) / max(len(codes[0]), 1))
+    scale = max(release.model.total, 0.0) / max(len(codes[0]), 1)
+    return np.asarray(counts * scale, dtype=np.float64)

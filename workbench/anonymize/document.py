@@ -16,7 +16,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation.outcome import LEVELS, OutcomeReport
 from workbench import session
 from workbench.anonymize import outcomes
-from workbench.anonymize.demands import SUPPRESSED
+from workbench.anonymize.demands import SUPPRESSED_WORDS
 from workbench.anonymize.work import METHOD_NAMES, METHOD_WORDS
 from workbench.report.document import fragment
 from workbench.ui.language import _
@@ -126,7 +126,7 @@ def done(found: OutcomeReport) -> list[str]:
             _("At most {limit} could be suppressed; {share} of the rows were. Such rows are {way}.").format(
                 limit=limit_words(plan.limit),
                 share=percent(found.quality.suppressed),
-                way=SUPPRESSED[plan.suppressed],
+                way=SUPPRESSED_WORDS[plan.suppressed],
             )
         )
     told.append(

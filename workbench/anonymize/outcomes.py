@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
-from dpcore.anonymize.fulldomain.search import OnProgress
 from dpcore.anonymize.methods import METHODS, FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
@@ -22,6 +21,7 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.outcome import Outcome, OutcomeReport
 from dpcore.evaluation.proposals import FrontierOf
 from dpcore.evaluation.trial import Trial, TrialReport
+from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import charts

@@ -12,8 +12,8 @@ from dpcore.evaluation import measures
 from dpcore.evaluation.attacks import Disclosure
 from dpcore.evaluation.learning import Score
 from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.progress import OnProgress
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.base import OnProgress
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import session
 from workbench.evaluate import cards, columns_view, comparing, heavy

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from dpcore.progress import OnProgress
 from dpcore.release import Release
-from dpcore.synthesis.base import OnProgress
 from workbench import person, reading, session
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _

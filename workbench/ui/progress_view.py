@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.synthesis.base import OnProgress
+from dpcore.progress import OnProgress
 from workbench.ui.language import _
 from workbench.ui.wording import percent
 
@@ -41,7 +41,8 @@ def told(
         stages: in words; others are shown as they are called.
         patience: seconds before anything is shown.
     """
-    place, bar = st.empty(), None
+    place = st.empty()
+    bar: Any = None
     due, before = time.monotonic() + patience, ""
 
     def tell(stage: str, share: float) -> None:
