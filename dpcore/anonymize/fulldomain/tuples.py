@@ -14,34 +14,15 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.fulldomain.bits import Bits, side_by_side
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
 from dpcore.anonymize.fulldomain.people import Folded, Members
 from dpcore.anonymize.groups import Secret, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import LimitError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Held
-
-WORD = 63
-"""Bits of a key; the sign bit stays unused so that keys sort as they are."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bits:
-    """Where the numbers of a column are inside the keys."""
-
-    shift: int
-    mask: int
-
-    @classmethod
-    def at(cls, shift: int, numbers: int) -> Bits:
-        """Bits that hold so many different numbers; at least one bit."""
-        return cls(shift=shift, mask=(1 << _bits(numbers)) - 1)
-
-    def of(self, keys: IntArray) -> IntArray:
-        """The numbers inside the keys."""
-        return (keys >> self.shift) & self.mask
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -296,7 +277,7 @@ class Tuples:
             )
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
-        bits = _side_by_side(sizes, below=int(subset is not None))
+        bits = side_by_side(sizes, below=int(subset is not None))
         keys = np.zeros(len(places), dtype=np.int64) if subset is None else subset[places].astype(np.int64)
         for each, where in zip(numbers, bits, strict=True):
             keys |= each[places] << where.shift
@@ -322,18 +303,6 @@ class Tuples:
             counts=counts,
             members=members,
         )
-
-
-def _side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
-    """Bits for columns of so many numbers each, the last one lowest, above so many other bits."""
-    widths = list(map(_bits, sizes))
-    if sum(widths) + below > WORD:
-        raise LimitError(
-            "the quasi-identifiers have too many values together for full-domain search",
-            remedy="take fewer columns, or local recoding",
-        )
-    shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
-    return tuple(Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True))
 
 
 def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> BoolArray:
@@ -362,11 +331,6 @@ def run_starts(ordered: IntArray) -> IntArray:
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first.nonzero()[0]
-
-
-def _bits(values: int) -> int:
-    """Bits that hold the codes of so many values; at least one."""
-    return max(1, (values - 1).bit_length())
 
 
 def from_zero(steps: IntArray | FloatArray) -> FloatArray:
