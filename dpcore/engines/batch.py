@@ -105,7 +105,7 @@ def cells_of(column: Column, values: pd.Series) -> Cells:
         table[-1:] = column.encode(pd.Series([None], dtype=object))
         occurs = occurs[1:]
     table[:-1][occurs] = column.encode(known[occurs])
-    return table[places]
+    return np.take(table, places)
 
 
 def _low(values: pd.Series) -> int | None:
