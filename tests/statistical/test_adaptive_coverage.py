@@ -66,7 +66,7 @@ def test_tables_err_as_their_variance_says(rounds: int) -> None:
     """Intervals of published tables would hold less often than they say."""
     for size, found in squares(rounds).items():
         assert not too_large(found), (size, found.mean())
-        assert size > 2 or found.mean() > 0.5, (size, found.mean())  # nor far wider than need be
+        assert size > 2 or found.mean() > 0.4, (size, found.mean())  # nor far wider than need be
 
 
 @pytest.mark.usefixtures("few_sweeps")
