@@ -52,7 +52,7 @@ def make_release(recipe: Any = None, *, epsilon: str = "1", ledger: Any = None) 
     )
     frame.loc[0, "city <b>"] = CANARY
     frame["age"] = frame["age"].astype(float)
-    frame.loc[1, "age"] = 773_177_317
+    frame.loc[1, "age"] = 773_177_317_731_773
     schema = dp.Schema(
         columns=(
             dp.Integer("age", low=0, high=99, bin_width=10),
@@ -482,6 +482,6 @@ def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogC
     assert len(seen) > 100_000
     assert b"ledger_lines" in seen
     assert "GET /share/- 200" in caplog.text
-    for planted in (CANARY, "Zyxomma", "773177317", *secret):
+    for planted in (CANARY, "Zyxomma", "773177317731773", *secret):
         assert planted.encode() not in seen
         assert planted not in caplog.text
