@@ -108,4 +108,4 @@ def test_completed_tables_taken_for_draws_are_found_out(monkeypatch: pytest.Monk
     monkeypatch.setattr(Learner, "_take", take)
     monkeypatch.setattr(columns, "pooled", list)
     monkeypatch.setattr(synthetic, "tables_of", averaged)
-    assert too_large(squares(rounds, RUNS // rounds)[2])
+    assert too_large(squares(rounds, 5 * RUNS // (2 * rounds))[2])
