@@ -234,7 +234,7 @@ class Curator:
             return write_folder([table], folder, guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
-        distinct = self._engine.tuples(columns_of(plan))
+        distinct = self._engine.tuples(columns_of(plan), by=plan.counted)
         recoding = Recoding.of(distinct, plan, on_progress)
         tally = Tally(recoding, distinct)
 

@@ -181,7 +181,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
         ).format(models=plain(", ".join(made.guarantee.models), at_most=200))
     )
-    st.dataframe(made.table.frame.head(200), hide_index=True)
+    widgets.show_rows(made.table.frame.head(200))
     with st.container(horizontal=True):
         st.download_button(
             "CSV",

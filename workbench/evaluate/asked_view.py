@@ -15,7 +15,7 @@ from workbench.evaluate import again, heavy, sharing, sweep
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import against_epsilon, attacks, scores
 from workbench.evaluate.view import told
-from workbench.ui import widgets
+from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
@@ -228,13 +228,13 @@ def share(curator: Curator, release: Release) -> None:
     """One figure with noise, which is charged and may be shared."""
     offers = sharing.offers(curator, release)
     title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
-    left = widgets.epsilon_left(curator)
+    left = epsilon_view.left(curator)
     if left <= 0:
         st.info(_("Nothing is left of the budget."))
         return
-    epsilon = widgets.epsilon_picker(_("Share of the budget"), key="share", default=0.1, largest=left)
+    epsilon = epsilon_view.picker(_("Share of the budget"), key="share", default=0.1, largest=left)
     try:
-        loss = widgets.loss_of(curator, epsilon)
+        loss = epsilon_view.loss(curator, epsilon)
     except DpcoreError as error:
         widgets.error_box(error)
         return

@@ -7,6 +7,7 @@ are kept for all nodes that share their levels.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from operator import getitem
 
@@ -146,7 +147,7 @@ class CodedClasses:
         members = self.table.members
         assert members is not None
         shown = members.among(self.table.published > 0)
-        return Members(person=shown.person, entry=self.classes.of_entries.take(shown.entry))
+        return replace(shown, entry=self.classes.of_entries.take(shown.entry))
 
     def held(self, column: str) -> tuple[IntArray, FloatArray]:
         """(keys,) the number of the value of a sensitive column, and the people who hold it, as weights."""
