@@ -10,12 +10,13 @@ import pandas as pd
 from dpcore.anonymize.choices import Choices, Chosen
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
+from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.inputs import check_table, published_rows, secrets_of, subset_of
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows
 
@@ -36,13 +37,14 @@ def tuples(frame: pd.DataFrame, plan: Choices) -> Tuples:
 
 
 def counted(distinct: DistinctRows, plan: Choices) -> Tuples:
-    """The same, of a table that stays where it is, from its distinct tuples; each row is a person."""
+    """The same, of a table that stays where it is, from its distinct tuples and those who hold them."""
     return Tuples.build(
         distinct.frame,
         {name: plan.hierarchies[name] for name in plan.quasi_identifiers},
         sensitive=secrets_of(plan),
         subset=subset_of(distinct.frame, plan),
         rows=distinct.rows,
+        held=distinct.held,
     )
 
 

@@ -220,7 +220,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
             st.switch_page("pages/links.py")
 
 
-def write(curator: Curator, current: Work, plan: Plan) -> None:
+def write(curator: Curator, plan: Plan) -> None:
     """The same table of any size, where the settings name a place for it."""
     folder_view.offer(
         _("Write it as a folder of Parquet"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -29,7 +29,6 @@ from workbench.ui.language import _
 from workbench.ui.wording import (
     budget_line,
     loss_words,
-    percent,
     plain,
     rho_words,
     unit_words,
@@ -174,27 +173,6 @@ def once_in_line(
         return session.once(curator, key, evaluation)
     with in_line(), rows_view.being_scanned(_("Reading the source"), key=f"stop reading {key}"):
         return session.once(curator, key, evaluation)
-
-
-def progress(
-    title: str,
-    stages: Mapping[str, str],
-    *,
-    key: str = "stop-heavy",
-    on_stop: Callable[[], None] | None = None,
-) -> tuple[Callable[[str, float], None], Callable[[], object]]:
-    """A bar that tells the stage, beside a way to stop, and how to take them away."""
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, text=title)
-        st.button(
-            _("Stop"), key=key, icon=":material/stop_circle:", on_click=on_stop
-        )  # any click ends what runs
-
-    def tell(stage: str, share: float) -> None:
-        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
-
-    return tell, place.empty
 
 
 def compute_apart(function: Callable[..., Result], *given: Any) -> Result:

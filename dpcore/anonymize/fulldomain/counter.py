@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import getitem
 
@@ -36,7 +36,7 @@ AT_ONCE = 60_000
 """Numbers that are counted together: they stay in the processor's cache."""
 
 
-class Coded:
+class CodedClasses:
     """The classes of one node, taken apart into their labels, to count those of coarser nodes from. Sensitive
     values are looked at for histograms only: all else has one entry per class."""
 
@@ -152,7 +152,7 @@ class Coded:
         members = self.table.members
         assert members is not None
         shown = members.among(self.table.published > 0)
-        return Members(person=shown.person, entry=self.classes.of_entries.take(shown.entry))
+        return replace(shown, entry=self.classes.of_entries.take(shown.entry))
 
     def held(self, column: str) -> tuple[IntArray, FloatArray]:
         """(keys,) the number of the value of a sensitive column, and the people who hold it, as weights."""
@@ -184,7 +184,7 @@ class Coded:
 class Counted(ClassesOfNode):
     """The equivalence classes of one node, counted."""
 
-    def __init__(self, coded: Coded, node: Node) -> None:
+    def __init__(self, coded: CodedClasses, node: Node) -> None:
         self.table, self.node, self._coded = coded.table, node, coded
         self._index, self._shape = coded.index(node)
         self._space = math.prod(self._shape)
@@ -321,15 +321,19 @@ class Counter:
         self.table = table
         self._grouper = Grouper(table)
         self.base = self._grouper.finest()
-        self._floor = Coded(self.base)
+        self._floor = CodedClasses(self.base)
 
     def classes(self, node: Node) -> Counted | Classes:
         """The classes of a node at or above the floor."""
         if not self.is_counted(node):
             return self._grouper.generalized(self.base, node)
+        return Counted(self._remembering(), node)
+
+    def _remembering(self) -> CodedClasses:
+        """The floor, whose labels are forgotten where they are too many."""
         if self._floor.size > REMEMBERED:
-            self._floor = Coded(self.base)
-        return Counted(self._floor, node)
+            self._floor = CodedClasses(self.base)
+        return self._floor
 
     @property
     def at_once(self) -> int:
@@ -344,19 +348,20 @@ class Counter:
     def figures(self, nodes: Sequence[Node], least: int) -> Figures:
         """The figures of some nodes that are counted, where classes of fewer rows than `least` are
         suppressed."""
-        number = np.empty((len(nodes), len(self.base.class_keys)), dtype=np.int64)
+        floor = self._remembering()
+        number = np.empty((len(nodes), len(floor.keys)), dtype=np.int64)
         starts = np.zeros(len(nodes) + 1, dtype=np.int64)
         for place, node in enumerate(nodes):
-            index, shape = self._floor.index(node)
+            index, shape = floor.index(node)
             np.add(index, starts[place], out=number[place])
             starts[place + 1] = starts[place] + math.prod(shape)
-        weights = np.broadcast_to(self._floor.published, number.shape)
+        weights = np.broadcast_to(floor.published, number.shape)
         sizes = np.bincount(number.ravel(), weights.ravel(), starts[-1])
         is_kept = sizes >= least
         kept = sizes * is_kept
         rows = np.add.reduceat(kept, starts[:-1])
         return Figures(
-            suppressed=(self._floor.published.sum() - rows).astype(np.int64),
+            suppressed=(floor.published.sum() - rows).astype(np.int64),
             kept=np.add.reduceat(is_kept, starts[:-1], dtype=np.int64),
             squares=np.add.reduceat(kept * kept, starts[:-1]),
         )
@@ -375,4 +380,4 @@ class Counter:
         """From now on only nodes at or above this one are asked for."""
         if floor != self.base.node:
             self.base = self._grouper.generalized(self.base, floor)
-            self._floor = Coded(self.base)
+            self._floor = CodedClasses(self.base)
