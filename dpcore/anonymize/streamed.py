@@ -56,6 +56,11 @@ class Recoding:
         Raises: RowsError where the plan needs all rows at once; as `apply`.
         """
         check_streamed(plan)
+        found: Recoding = plan.method.decided(cls._decided, distinct, plan, on_progress)
+        return found
+
+    @classmethod
+    def _decided(cls, distinct: DistinctRows, plan: Plan, on_progress: OnProgress) -> Recoding:
         if plan.counted is not None and distinct.held is None:
             raise ParameterError(
                 "the plan counts {whom}, and it is not known who holds which tuples",
@@ -71,7 +76,8 @@ class Recoding:
         subset = subset_of(distinct.frame, plan)
         weights = distinct.rows if subset is None else distinct.rows[subset]
         shown = shown_classes(table, plan)
-        made = cls(plan=plan, rows=int(weights.sum()), _table=table, _shown=shown, _keeps_hidden=True)
+        few = table.without_rows()  # as it is sent along to wherever rows are
+        made = cls(plan=plan, rows=int(weights.sum()), _table=few, _shown=shown, _keeps_hidden=True)
         rows = published_rows(distinct.frame, plan)
         hidden = _hidden(made._printed(rows))
         keeps = plan.suppressed in ("kept", "blanked")

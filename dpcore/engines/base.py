@@ -117,6 +117,7 @@ class Scanner(ABC):
         self._schema = schema
         self._names = schema.domain.names
         self._columns: Sequence[str] = ()
+        self._on_rows: Callable[[int], None] = unheeded
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.domain})"
@@ -187,7 +188,7 @@ class Scanner(ABC):
             return found
         holder = Holder(found, columns)
         self._each(Holding(columns=tuple(columns), by=by), holder.take)
-        return replace(found, held=holder.held())
+        return replace(found, held=holder.held(self._on_rows))
 
     @abstractmethod
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:

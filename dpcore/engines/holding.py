@@ -8,7 +8,7 @@ what is kept in memory follows the different holdings, not the people.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,11 +70,18 @@ class Holder:
         """Keep some records, from any thread."""
         self._slices.take(records)
 
-    def held(self) -> Held:
-        """Who holds what. Raises: LimitError for too many holdings; ReadError for an unknown tuple."""
+    def held(self, on_rows: Callable[[int], None]) -> Held:
+        """Who holds what.
+
+        Args: on_rows: told now and then how many rows are looked at; what it raises ends it.
+        Raises: LimitError for too many different holdings; ReadError for a tuple that is not known.
+        """
+        rows = 0
         found, waiting = _Holdings.of(np.empty((0, 2), dtype=np.uint64)), list[_Holdings]()
         for records in self._slices:
+            on_rows(rows)
             waiting.append(self._of(records))
+            rows += len(records)
             if sum(len(each.place) for each in waiting) > max(_WAITING, len(found.place)):
                 found, waiting = _Holdings.united([found, *waiting]), []
         found = _Holdings.united([found, *waiting])

@@ -8,7 +8,7 @@ equivalence class. The cost of every step afterwards follows the distinct tuples
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -208,6 +208,11 @@ class Tuples:
                 step = self.coarser[column][a][b] - np.arange(len(self.coarser[column][a][b]))
                 keys = keys + (step << self.columns[column].shift).take(self.digits(keys, column))
         return keys
+
+    def without_rows(self) -> Tuples:
+        """What keys are made of, without any: enough to tell which class a row is in."""
+        none = np.empty(0, dtype=np.int64)
+        return replace(self, keys=none, counts=none, members=None, secrets={}, fields={})
 
     def row_keys(self, frame: pd.DataFrame) -> tuple[IntArray, BoolArray]:
         """The key of every row of the frame that the table was built from, without its tail (int64), and
