@@ -291,9 +291,9 @@ def test_post_processing_gains_nothing() -> None:
     seen = []
     for frame in (people, people.iloc[1:]):
         answers: list[float] = []
-        for _ in range(15):  # a new ledger now and then: a long one is slow to add up
+        for _ in range(75):  # a new ledger now and then: a long one is slow to add up
             curator = opened(frame, schema)
-            releases = draws(curator, dp.Histogram("group"), 100)
+            releases = draws(curator, dp.Histogram("group"), 20)
             before = curator.balance()
             values = np.array([release.marginals[("group",)].values[0] for release in releases])
             answers += np.round(np.clip(values, 0, None)).tolist()  # an attacker may know that the rest is 2

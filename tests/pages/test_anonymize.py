@@ -196,7 +196,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
         age=30,
     )
     page(app, table).set("selectbox", "And about what", "entropy")
-    assert "allow 35\\.0%" in app.errors.lower()
+    assert "allow 35\\.0 %" in app.errors.lower()
     nearest = min(limit for limit in work.LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
     assert app.errors == ""

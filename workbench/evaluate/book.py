@@ -108,10 +108,12 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
         y=altair.Y("mean:Q", title=measure, scale=scale),
         color=color,
         strokeDash=dashes,
-        detail="k:N",
+        detail=altair.Detail("k:N"),
         tooltip=tips(*shown.columns),
     )
-    spread = chart.mark_rule(opacity=0.25).encode(x=x, y="low:Q", y2="high:Q", color=color)
+    spread = chart.mark_rule(opacity=0.25).encode(
+        x=x, y=altair.Y("low:Q"), y2=altair.Y2("high:Q"), color=color
+    )
     tables = list(dict.fromkeys(shown["table"]))
     spec = (
         (spread + line)

@@ -54,7 +54,9 @@ def dots(frame: pd.DataFrame, *, title: str) -> Chart:
         shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
         tooltip=tips("figure", "of", distance=".2%"),
     )
-    lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(y=y, x="distance:Q", detail="figure:N")
+    lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(
+        y=y, x=altair.X("distance:Q"), detail=altair.Detail("figure:N")
+    )
     alt = _("{title}: {tables} side by side.").format(title=title, tables="; ".join(names))
     return Chart(spec=(lines + points).properties(height={"step": 24}), alt=alt, table=headed(frame))
 
@@ -84,7 +86,7 @@ def scales(figures: pd.DataFrame) -> Chart:
         f"{line.figure} {line.release:.2f}" for line in figures.itertuples()
     )
     return Chart(
-        spec=(marks.encode(x="at:Q") + points).properties(height=80 + 26 * len(figures)),
+        spec=(marks.encode(x=altair.X("at:Q")) + points).properties(height=80 + 26 * len(figures)),
         alt=alt,
         table=headed(figures),
     )
@@ -104,7 +106,9 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
         shape=altair.Shape("of:N", title=None, scale=altair.Scale(domain=names)),
         tooltip=tips_of(frame),
     )
-    spread = chart.mark_rule(opacity=0.6).encode(y=y, x="low:Q", x2="high:Q", color=color)
+    spread = chart.mark_rule(opacity=0.6).encode(
+        y=y, x=altair.X("low:Q"), x2=altair.X2("high:Q"), color=color
+    )
     spec = (spread + points).properties(height={"step": 34}, width="container")
     alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
         f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == names[0]
@@ -135,7 +139,7 @@ def attacks(frame: pd.DataFrame) -> Chart:
         tooltip=tooltip,
     )
     bars = chart.mark_rule(strokeWidth=2, opacity=0.7).encode(
-        y=y, yOffset=offset, x="low:Q", x2="high:Q", color=color
+        y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"), color=color
     )
     alt = _("Success of each attack: ") + "; ".join(
         f"{attack}, {of}: {percent(rate)}"
@@ -161,7 +165,9 @@ def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
         shape=altair.Shape("method:N", title=None, scale=altair.Scale(domain=names)),
         tooltip=tips_of(frame),
     )
-    spread = chart.mark_rule(opacity=0.4).encode(x=x, y="low:Q", y2="high:Q", color=color)
+    spread = chart.mark_rule(opacity=0.4).encode(
+        x=x, y=altair.Y("low:Q"), y2=altair.Y2("high:Q"), color=color
+    )
     tables = list(frame["table"].unique())
     spec = (
         (spread + line)

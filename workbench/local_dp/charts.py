@@ -86,7 +86,7 @@ def shares(frame: pd.DataFrame) -> Chart:
     rules = (
         chart.transform_filter("datum.kind == 'corrected'")
         .mark_bar(color=ERROR_BAR, size=2)
-        .encode(y=y, yOffset=offset, x="low:Q", x2="high:Q")
+        .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     )
     alt = _("Shares of {answers} answers, corrected for the noise, each with its interval.").format(
         answers=len(frame)
@@ -115,12 +115,12 @@ def means(frame: pd.DataFrame) -> Chart:
         color=altair.condition("datum.private", altair.value(PRIVATE), altair.value(ORIGINAL)),
         tooltip=tips("way", mean=".4~g", off=".3~g"),
     )
-    rules = chart.mark_rule(color=ERROR_BAR).encode(y=y, x="low:Q", x2="high:Q")
+    rules = chart.mark_rule(color=ERROR_BAR).encode(y=y, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
     true = chart.transform_filter("datum.off == 0").transform_window(rank="row_number()")
     line = (
         true.transform_filter("datum.rank == 1")
         .mark_rule(color=ORIGINAL, strokeDash=[4, 4])
-        .encode(x="mean:Q")
+        .encode(x=altair.X("mean:Q"))
     )
     alt = _("Means with intervals: ") + "; ".join(
         f"{row.way} {row.mean:.4g} ± {row.off:.2g}" for row in named.itertuples()

@@ -56,7 +56,7 @@ def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> 
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
     bars = chart.mark_bar(color=ORIGINAL, opacity=0.45).encode(x=x, y=altair.Y("rows:Q", title=_("rows")))
     rules = chart.mark_rule(color=PRIVATE, strokeWidth=2).encode(
-        x=x, y=altair.Y("low:Q", title=_("rows")), y2="high:Q"
+        x=x, y=altair.Y("low:Q", title=_("rows")), y2=altair.Y2("high:Q")
     )
     alt = _("{cells} cells of {column}, each expected to be off by at most {half:,.0f} rows.").format(
         cells=len(frame), column=column, half=half
@@ -103,10 +103,10 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
     hidden = {"axis": None, "scale": altair.Scale(domain=[-1.5, 1.5])}
     x, y = altair.X("x:Q", **hidden), altair.Y("y:Q", **hidden)
     rules = lines_of.mark_rule(color=PRIVATE, opacity=0.6, strokeWidth=2).encode(
-        x=x, y=y, x2="x2:Q", y2="y2:Q", tooltip=tips("from", "to")
+        x=x, y=y, x2=altair.X2("x2:Q"), y2=altair.Y2("y2:Q"), tooltip=tips("from", "to")
     )
     points = altair.Chart(nodes).mark_point(filled=True, size=80, color=SYNTHETIC).encode(x=x, y=y)
-    texts = altair.Chart(nodes).mark_text(dy=-12).encode(x=x, y=y, text="column:N")
+    texts = altair.Chart(nodes).mark_text(dy=-12).encode(x=x, y=y, text=altair.Text("column:N"))
     alt = _("The relations that were measured: ") + "; ".join(
         _("{first} and {last}").format(first=a, last=b) for a, b in links[:40]
     )

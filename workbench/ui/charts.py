@@ -180,7 +180,7 @@ def counts(
     )
     reach = float(np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max())
     rules = chart.mark_rule(color=ERROR_BAR if reach else color, opacity=0.8).encode(
-        x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2="high:Q"
+        x=x, y=altair.Y("low:Q", title=_("rows (noisy)")), y2=altair.Y2("high:Q")
     )
     alt = _(
         "Bar chart of {cells} noisy counts of {column}, each within {half:,.0f} rows in 95 of 100 cases."
@@ -326,7 +326,7 @@ def bars(
         tooltip=tips("of", share=".2%"),
     )
     words = chart.mark_text(align="left", dx=4).encode(
-        y=altair.Y("of:N", sort=None), x="share:Q", text=altair.Text("share:Q", format=".1%")
+        y=altair.Y("of:N", sort=None), x=altair.X("share:Q"), text=altair.Text("share:Q", format=".1%")
     )
     return Chart(spec=(spec + words).properties(height={"step": 24}), alt=alt, table=headed(frame))
 
@@ -338,7 +338,7 @@ def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: s
     clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
     lines_of = (
         chart.mark_bar(opacity=0)
-        .encode(y=altair.Y("of:N", sort=None), x=altair.datum(max(shares)), tooltip=tips("of"))
+        .encode(y=altair.Y("of:N", sort=None), x=altair.XDatum(max(shares)), tooltip=tips("of"))
         .add_params(clicked)
     )
     return dataclasses.replace(drawn, spec=drawn.spec + lines_of)
