@@ -189,13 +189,14 @@ class Counted(ClassesOfNode):
         self._index, self._shape = coded.index(node)
         self._space = math.prod(self._shape)
         self._histograms: dict[str, Histogram] = {}
+        self._views: dict[int, FloatArray] = {}
 
     @cached_property
     def _occupied(self) -> IntArray:
         """The number of each class."""
-        if not self.table.has_subset:
-            return np.flatnonzero(self._dense > 0)
-        return np.flatnonzero(self._whole > 0)
+        if self.table.has_subset:
+            return np.flatnonzero(self._whole > 0)
+        return np.flatnonzero((self._dense if self.table.members is None else self._each(0)) > 0)
 
     @cached_property
     def _dense(self) -> FloatArray:
@@ -229,10 +230,15 @@ class Counted(ClassesOfNode):
             return self._people(-1)
         return self._whole.take(self._occupied).astype(np.int64)
 
+    def _each(self, view: int) -> FloatArray:
+        """People by number, each as often as the classes that are counted hold them."""
+        if view not in self._views:
+            figures = np.bincount(self._index, self._coded.people(view), self._space)
+            self._views[view] = np.asarray(figures, dtype=np.float64)
+        return self._views[view]
+
     def _people(self, view: int) -> IntArray:
-        figures = np.asarray(
-            np.bincount(self._index, self._coded.people(view), self._space), dtype=np.float64
-        )
+        figures = self._each(view).copy()
         keys, counts = self._corrections(view)
         np.add.at(figures, self._index[self._coded.classes.owner[keys]], counts)
         return figures.take(self._occupied).astype(np.int64)
