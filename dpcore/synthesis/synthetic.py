@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +21,7 @@ from dpcore.synthesis.contrasts import tables_of
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping
 from dpcore.synthesis.sampling import Integers
+from dpcore.synthesis.swaps import closer, passes_for
 from dpcore.tables.counts import Marginal, Values
 
 
@@ -94,10 +97,22 @@ class SyntheticModel:
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """`rows` rows of cell numbers, one int64 array a column."""
-        codes = self.grouping.split_codes(self.graph.sample_codes(rows, rng), rng)
+        drawn = self.graph.sample_codes(rows, rng)
+        codes = self.grouping.split_codes(self._closer(drawn, rows, rng), rng)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return {name: codes[name] for name in self.domain.names}
+
+    def _closer(self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """The drawn rows, groups of cells, with all pairs closer to the model; constraints stay kept."""
+        pairs = list(itertools.combinations(self.grouping.domain.names, 2))
+        joint = [each.variance**0.5 for each in self.measurements if len(each.clique) > 1]
+        passes = passes_for(rows, len(pairs), statistics.fmean(joint) if joint else 0.0)
+        if not passes or not pairs:
+            return drawn
+        expected = {pair: self.graph.marginal(pair) * (rows / self.total) for pair in pairs}
+        ruled = {name for rule in self.constraints.impossible for name in rule.columns}
+        return closer(drawn, expected, rng, passes=passes, kept=ruled)
 
     def marginal(self, clique: Clique) -> Values:
         """Expected rows in each cell of the table over any columns, axes in the order given."""
