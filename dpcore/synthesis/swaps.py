@@ -1,16 +1,16 @@
-"""Swap values between drawn rows until the pairs of columns come closer to what the model expects of them.
+"""Swap values between drawn rows until pairs of columns come closer to what the model expects.
 
-Rows drawn node by node keep the tables of the nodes but for rounding; a pair that is in no node comes out with
-the noise of a sample. First a few rows are moved so that every column is rounded as a whole. Swapping the values
-of one column between two rows then keeps every column and moves all pairs with it. Rows meet at random, all of
-a table for each column, and a swap is made with a chance that grows with what it lowers
+Rows drawn node by node keep the tables of the nodes but for rounding; a pair that is in no node comes out
+with the noise of a sample. First a few rows are moved so that every column is rounded as a whole. Swapping
+the values of one column between two rows then keeps every column and moves all pairs with it. For each column
+in turn the rows meet at random, and a swap is made with a chance that grows with what it lowers
 
     F = sum over pairs, over cells of  (rows - expected)^2 / (expected + 1)
 
 since many swaps at once add up. A pass that raised F is taken back, and the chances are halved.
 
-Source: the gradual update of PrivSyn (Zhang and others 2021, section 5) moves rows to one noisy pair after the
-other; swaps that are weighed by all pairs together keep what is right (docs/decisions/0010).
+Source: the gradual update of PrivSyn (Zhang and others 2021, section 5) moves rows to one noisy pair after
+the other; swaps that are weighed by all pairs together keep what is right (docs/decisions/0010).
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from dpcore.tables.counts import Values
 
 PASSES = 40
 FEWEST = 3
+FEWEST_ROWS = 1_000  # of fewer, most cells expect less than one row, and swaps would empty them
 WORK = 200_000_000  # values of rows looked at
 CHANCE = 0.25
-NOISE = 40.0  # rows; where counts are noisier, fewer passes do
+NOISY, NOISE = 8, 40.0  # passes that do where counts are noisy; the deviation, in rows, from which fewer do
 ENOUGH = 0.005  # part of F that a pass must take off to be followed by another
 
 
@@ -36,8 +37,9 @@ def passes_for(rows: int, pairs: int, deviation: float) -> int:
     Args:
         deviation: of the noise of the counts that the model was fitted to, in rows.
     """
-    passes = min(PASSES * min(1.0, NOISE / max(deviation, 1e-9)), WORK / max(1, 2 * pairs * rows))
-    return int(passes) if passes >= FEWEST and rows > 1 else 0
+    enough = max(NOISY, PASSES * min(1.0, NOISE / max(deviation, 1e-9)))
+    passes = min(enough, WORK / max(1, 2 * pairs * rows))
+    return int(passes) if passes >= FEWEST and rows >= FEWEST_ROWS else 0
 
 
 def closer(
@@ -57,10 +59,10 @@ def closer(
     """
     codes = {name: column.copy() for name, column in codes.items()}
     free = [name for name in codes if name not in kept]
-    for (a, b), table in expected.items():
-        for name, axis in ((a, 1), (b, 0)):
-            if name in free:
-                _round(codes[name], table.sum(axis=axis), rng)
+    columns = {name: table.sum(axis=0) for (_, name), table in expected.items()}
+    columns |= {name: table.sum(axis=1) for (name, _), table in expected.items()}
+    for name in free:
+        _round(codes[name], columns[name], rng)
     state, chance = _State(codes, expected), CHANCE
     best = state.off()
     for _ in range(passes):
@@ -77,11 +79,9 @@ def closer(
 
 
 def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None:
-    """Move as few rows of a column as leave each cell with its expected rows, rounded, in place."""
-    goal = np.floor(expected).astype(np.int64)
-    short = len(column) - int(goal.sum())
-    if short > 0:
-        goal[np.argsort(goal - expected, kind="stable")[:short]] += 1
+    """Move as few rows of a column as leave each cell with its expected rows, rounded by chance, in place."""
+    reached = np.cumsum(expected) + rng.random()
+    goal = np.diff(np.floor(reached).astype(np.int64), prepend=0)
     rows = np.bincount(column, minlength=len(goal))
     lacking = np.repeat(np.arange(len(goal)), np.maximum(goal - rows, 0))
     order = rng.permutation(len(column))
