@@ -119,7 +119,7 @@ class Adaptive(Recipe):
             if isinstance(loss, PureDP) and learner.fitted is None:
                 learner.measure_tree(loss)
             else:
-                learner.measure_worst(loss, last=turn + 1 == rounds)
+                learner.measure_worst(loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE)
             on_progress("fit", (turn + 0.5) / rounds)
             fitted = learner.refit(quick=turn + 1 < rounds)
         beyond = learner.measure_beyond()

@@ -18,7 +18,7 @@ from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.swaps import passes_for
 from dpcore.synthesis.tree import tree_pairs
-from dpcore.synthesis.workload import FEW, affordable_parts, believed, choose
+from dpcore.synthesis.workload import FEW, SURELY, affordable_parts, believed, choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
@@ -63,6 +63,7 @@ class Learner:
         self._weights = weights
         self._limit = limit
         self._left: tuple[Loss, list[Clique], Beyond] | None = None  # for pairs outside the tree
+        self._asked = 0.0  # deviation of the noise of the last distances, in rows
         self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
         self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
         pairs = [clique for clique in weights if len(clique) == 2]
@@ -135,6 +136,7 @@ class Learner:
             weights = {clique: self._weights.get(clique, UNWANTED) for clique in cliques}
             return affordable_parts(domain, cliques, errors, weights, loss.share(part), self._view.rows)[0]
 
+        errors = {pair: error - SURELY * self._asked * (pair in outside) for pair, error in errors.items()}
         best, kept = 0.0, loss
         for part in BEYOND_SHARES:
             found = gain(self._domain, list(parts), 1 - part)
@@ -180,8 +182,8 @@ class Learner:
             errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
         if untold:
             noisy = self._view.gaps(untold, loss.share(asking))
-            deviation = self._view.gap_deviation(len(noisy), loss.share(asking))
-            errors |= noisy if self.fitted else believed(noisy, deviation)
+            self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
+            errors |= noisy if self.fitted else believed(noisy, self._asked)
         return errors, telling + asking
 
     def _take(self, measured: list[Marginal]) -> None:

@@ -27,7 +27,7 @@ FEWEST = 3
 FEWEST_ROWS = 1_000  # of fewer, most cells expect less than one row, and swaps would empty them
 WORK = 200_000_000  # values of rows looked at
 CHANCE = 0.25
-NOISY, NOISE = 8, 40.0  # passes that do where counts are noisy; the deviation, in rows, from which fewer do
+NOISY, NOISE = 4, 40.0  # passes that do where counts are noisy; the deviation, in rows, from which fewer do
 ENOUGH = 0.005  # part of F that a pass must take off to be followed by another
 
 
