@@ -16,6 +16,7 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import FloatArray, IntArray, class_index, counted_pairs, leaves_of
 from dpcore.tables.people import once_each, people_per_class, person_of
+from dpcore.tables.rows import Held
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,9 +129,10 @@ class Groups:
     @cached_property
     def people(self) -> IntArray:
         """Distinct people of each class."""
-        if self.weights is not None:
-            return np.bincount(self.classes, self.weights).astype(np.int64)
-        return people_per_class(self.classes, self.person)
+        if self.weights is None:
+            return people_per_class(self.classes, self.person)
+        rows = once_each(self.classes, self.person)
+        return np.bincount(self.classes[rows], self.weights[rows]).astype(np.int64)
 
     @property
     def population(self) -> IntArray:
@@ -140,11 +142,12 @@ class Groups:
     def histogram(self, column: str) -> Histogram:
         """People by value of a sensitive column."""
         values = self.values[column]
-        classes = self.classes
+        classes, weights = self.classes, self.weights
         if self.person is not None:
             rows = once_each(class_index([classes, values]), self.person)
             classes, values = classes[rows], values[rows]
-        group, value, count = counted_pairs(classes, values, self.weights)
+            weights = None if weights is None else weights[rows]
+        group, value, count = counted_pairs(classes, values, weights)
         return Histogram(group=group, value=value, count=count, classes=len(self.people))
 
 
@@ -164,13 +167,22 @@ class Rows:
         secrets: Mapping[str, Hierarchy | None],
         person: str | None = None,
         weights: IntArray | None = None,
+        held: Held | None = None,
     ) -> Rows:
-        """Read the person and the sensitive columns of a table, or of its distinct tuples with weights."""
+        """Read the person and the sensitive columns of a table, or of its distinct tuples with weights.
+
+        Where it is known who holds them, a row is a pair of a group of people and a tuple.
+        """
         codes = person_of(frame, person)
         described, values = {}, {}
         for name, hierarchy in secrets.items():
-            described[name], values[name] = secret_of(frame, name, hierarchy, person=codes, weights=weights)
-        return cls(secrets=described, person=codes, values=values, weights=weights)
+            described[name], values[name] = secret_of(
+                frame, name, hierarchy, person=codes, weights=weights, held=held
+            )
+        if held is None:
+            return cls(secrets=described, person=codes, values=values, weights=weights)
+        of_pairs = {name: codes[held.place] for name, codes in values.items()}
+        return cls(secrets=described, person=held.group, values=of_pairs, weights=held.people[held.group])
 
     @property
     def codes(self) -> list[IntArray]:
@@ -210,21 +222,31 @@ def secret_of(
     person: IntArray | None,
     published: IntArray | slice = slice(None),
     weights: IntArray | None = None,
+    held: Held | None = None,
 ) -> tuple[Secret, IntArray]:
     """A sensitive column, counted over the published rows, and (rows,) the number of each row's value.
 
-    Args: weights: (rows,) people that each row stands for, where it stands for several.
+    Args:
+        weights: (rows,) people that each row stands for, where it stands for several.
+        held: who they are, where people hold several rows.
     """
     if hierarchy is None:
         leaves = leaves_of(frame, name)
         values, codes = tuple(leaves.labels), leaves.codes
     else:
-        hierarchy = hierarchy.covering(frame[name])
-        values, codes = hierarchy.values, hierarchy.placed(frame[name])
-    held = codes[published]
-    if weights is None:
-        held = held[once_each(held, None if person is None else person[published])]
-        counts = np.bincount(held, minlength=len(values))
+        hierarchy, codes = hierarchy.read(frame[name])
+        values = hierarchy.values
+    if held is not None:
+        shown = np.zeros(len(codes), dtype=bool)
+        shown[published] = True
+        held = held.among(shown)
+        places = once_each(codes[held.place], held.group)
+        people = held.people[held.group[places]]
+        counts = np.bincount(codes[held.place[places]], people, len(values)).astype(np.int64)
+    elif weights is None:
+        there = codes[published]
+        places = once_each(there, None if person is None else person[published])
+        counts = np.bincount(there[places], minlength=len(values))
     else:
-        counts = np.bincount(held, weights[published], len(values)).astype(np.int64)
+        counts = np.bincount(codes[published], weights[published], len(values)).astype(np.int64)
     return Secret(values=values, hierarchy=hierarchy, counts=counts), codes

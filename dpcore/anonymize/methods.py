@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import pandas as pd
 
 from dpcore.anonymize.choices import Choices, Chosen
-from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import check_table, k_of, published_rows, secrets_of
 from dpcore.anonymize.levels import carried_out, chosen
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
@@ -18,6 +18,9 @@ from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import ParameterError
+from dpcore.progress import OnProgress, silent
+
+Result = TypeVar("Result")
 
 
 class Method(Protocol):
@@ -38,6 +41,9 @@ class Method(Protocol):
     def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
         """The plan with what the method chooses filled in. Raises: as `recode`, and what is raised by
         `on_progress`, which gets the stage and the share done of what takes long."""
+
+    def decided(self, decide: Callable[..., Result], *given: Any) -> Result:
+        """What a function decides by what it is given, `decide(*given)`; perhaps in another process."""
 
     def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
         """Recode the published rows of a table.
@@ -63,6 +69,9 @@ class _Named:
 
     def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
         return plan
+
+    def decided(self, decide: Callable[..., Result], *given: Any) -> Result:
+        return decide(*given)
 
 
 @dataclass(frozen=True)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
+from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.inputs import check_people, check_roles, published_rows, secrets_of, subset_of
 from dpcore.anonymize.levels import Shown, counted, shown_classes, suppressed_rows
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
-from dpcore.errors import RowsError, source_changed
-from dpcore.schema.values import MISSING, SUPPRESSED, as_text, canonical
+from dpcore.errors import ParameterError, RowsError, source_changed
+from dpcore.progress import OnProgress, silent
+from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.classes import BoolArray, IntArray, class_index
+from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.hashes import person_hashes, tuple_hashes
 from dpcore.tables.rows import DistinctRows
 
+WHOSE: Any = 0
+"""Name of the column that tells people apart; it is no text, so no table has such a column."""
 _TUPLES_AT_ONCE = 131_072
 
 
@@ -46,11 +50,24 @@ class Recoding:
         """Choose the levels where the plan has none, and what becomes of suppressed rows.
 
         Args:
-            distinct: the tuples of `levels.columns_of(plan)` over the whole table.
+            distinct: the tuples of `levels.columns_of(plan)` over the whole table, with those who hold them
+                where the plan counts people.
             on_progress: gets the stage of a search and the share done; what it raises ends it.
         Raises: RowsError where the plan needs all rows at once; as `apply`.
         """
         check_streamed(plan)
+        found: Recoding = plan.method.decided(cls._decided, distinct, plan, on_progress)
+        return found
+
+    @classmethod
+    def _decided(cls, distinct: DistinctRows, plan: Plan, on_progress: OnProgress) -> Recoding:
+        if plan.counted is not None and distinct.held is None:
+            raise ParameterError(
+                "the plan counts {whom}, and it is not known who holds which tuples",
+                remedy="ask for the tuples by the column {column}",
+                whom=plan.counts,
+                column=plan.counted,
+            )
         table = counted(distinct, plan)
         check_people(table.people, plan, suppresses=True)
         if plan.node is None:
@@ -59,35 +76,45 @@ class Recoding:
         subset = subset_of(distinct.frame, plan)
         weights = distinct.rows if subset is None else distinct.rows[subset]
         shown = shown_classes(table, plan)
-        made = cls(plan=plan, rows=int(weights.sum()), _table=table, _shown=shown, _keeps_hidden=True)
+        few = table.without_rows()  # as it is sent along to wherever rows are
+        made = cls(plan=plan, rows=int(weights.sum()), _table=few, _shown=shown, _keeps_hidden=True)
         rows = published_rows(distinct.frame, plan)
-        hidden = made._hidden(rows, suppressed_rows(rows, table, shown))
+        hidden = _hidden(made._printed(rows))
         keeps = plan.suppressed in ("kept", "blanked")
         if plan.suppressed == "checked":
-            held = Rows.of(rows, secrets_of(plan), weights=weights).taken(hidden.nonzero()[0])
-            together = held.groups(np.zeros(int(hidden.sum()), dtype=np.int64))
+            held = distinct.held if subset is None or distinct.held is None else distinct.held.within(subset)
+            of_rows = hidden if held is None else hidden[held.place]
+            every = Rows.of(rows, secrets_of(plan), weights=weights, held=held)
+            together = every.taken(of_rows.nonzero()[0]).groups(np.zeros(int(of_rows.sum()), dtype=np.int64))
             keeps = not violations(plan.models, together).any()
         if keeps:
             return made
         return replace(made, rows=int(weights[~hidden].sum()), _keeps_hidden=False)
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """What is published of some rows. Raises: SchemaError when the roles do not fit them."""
+        """What is published of some rows. Raises: SchemaError when the roles do not fit them.
+
+        Where people are counted, a column WHOSE comes with it, which a `Tally` takes away.
+        """
         check_roles(rows.columns, self.plan)
-        return self.published(rows)
+        published = self.published(rows)
+        if self.plan.counted is not None:
+            whose = pd.Series(person_hashes(rows[self.plan.counted])[:, 0], index=rows.index)
+            published[WHOSE] = whose[published.index]
+        return published
 
     def published(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The same of some columns, those that a search looks at among them; the index stays."""
         plan = self.plan
         shown = published_rows(rows, plan)
-        suppressed = suppressed_rows(shown, self._table, self._shown)
-        hidden = self._hidden(shown, suppressed)
+        printed = self._printed(shown)
+        hidden = _hidden(printed)
         columns: dict[str, pd.Series | pd.Categorical] = {}
         for name, role in plan.roles.items():
-            if role == "identifier" or name == plan.subset or name not in rows:
+            if name in plan.dropped or name not in rows:
                 continue
             if role == "quasi-identifier":
-                columns[name] = self._labels(shown[name], suppressed)
+                columns[name] = printed[name]
             elif role == "sensitive" and plan.suppressed == "blanked":
                 columns[name] = as_text(shown[name]).mask(hidden, SUPPRESSED)
             else:
@@ -95,8 +122,13 @@ class Recoding:
         published = pd.DataFrame(columns, index=shown.index)[[name for name in rows if name in columns]]
         return uncoded(published if self._keeps_hidden else published[~hidden])
 
+    def _printed(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
+        """What is printed of each quasi-identifier."""
+        suppressed = suppressed_rows(rows, self._table, self._shown)
+        return {name: self._labels(rows[name], suppressed) for name in self._table.names}
+
     def _labels(self, values: pd.Series, suppressed: BoolArray) -> pd.Categorical:
-        """What is printed of a quasi-identifier."""
+        """The same of one of them."""
         place = self._table.names.index(str(values.name))
         hierarchy, level = self._table.hierarchies[place], self._shown.node[place]
         codes, labels = pd.factorize(np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object))
@@ -104,14 +136,9 @@ class Recoding:
         found: pd.Categorical = pd.Categorical.from_codes(printed, categories=pd.Index(labels))
         return found
 
-    def _hidden(self, rows: pd.DataFrame, suppressed: BoolArray) -> BoolArray:
-        """Which rows print nothing but `*`."""
-        printed = [self._labels(rows[name], suppressed) for name in self._table.names]
-        return np.asarray(np.all([labels == SUPPRESSED for labels in printed], axis=0))
-
 
 class Tally:
-    """The rows of each class, and of its sensitive values, that have yet to be published.
+    """The rows of each class, and of its sensitive values, that have yet to be published, and whose they are.
 
     A source that gives other rows the second time would break the models of a plan, whatever their number.
     Private; at most as large as the distinct tuples, which it tells apart by 64 bits.
@@ -123,21 +150,27 @@ class Tally:
         tuples = distinct.frame.reset_index(drop=True)
         parts = [np.empty(0, dtype=np.uint64)]
         weights = [np.empty(0, dtype=np.int64)]
+        sums = [np.empty(0, dtype=np.uint64)]
+        of_tuples = np.zeros(len(tuples), dtype=np.uint64) if distinct.held is None else distinct.held.sums
         for start in range(0, len(tuples), _TUPLES_AT_ONCE):
             published = recoding.published(tuples[start : start + _TUPLES_AT_ONCE])
-            hashes, index = self._hashed(published)
+            hashes, index = tuple_hashes(published, self._names)
             parts.append(hashes[index])
             weights.append(distinct.rows[published.index])
+            sums.append(of_tuples[published.index])
         self._known, places = np.unique(np.concatenate(parts), return_inverse=True)
         self._awaited = np.zeros(len(self._known), dtype=np.int64)
         np.add.at(self._awaited, places, np.concatenate(weights))
+        self._whose = np.zeros(len(self._known), dtype=np.uint64)
+        np.add.at(self._whose, places, np.concatenate(sums))
         self._lock = threading.Lock()
 
     def before(self, take: Callable[[pd.DataFrame], None]) -> Callable[[pd.DataFrame], None]:
         """The same, once rows are counted, from any thread. It raises ReadError where some are too many."""
 
         def counted(published: pd.DataFrame) -> None:
-            hashes, index = self._hashed(published)
+            whose = published.pop(WHOSE).to_numpy() if WHOSE in published else None
+            hashes, index = tuple_hashes(published, self._names)
             if not np.isin(hashes, self._known).all():
                 raise source_changed()
             places = np.searchsorted(self._known, hashes)
@@ -145,30 +178,28 @@ class Tally:
                 np.subtract.at(self._awaited, places, np.bincount(index, minlength=len(hashes)))
                 if (self._awaited[places] < 0).any():
                     raise source_changed()
+                if whose is not None:
+                    np.subtract.at(self._whose, places[index], whose)
             take(published)
 
         return counted
 
     def check_complete(self) -> None:
-        """Refuse when a row is still awaited. Raises: ReadError."""
-        if self._awaited.any():
+        """Refuse when a row is still awaited, or was of somebody else. Raises: ReadError."""
+        if self._awaited.any() or self._whose.any():
             raise source_changed()
 
-    def _hashed(self, published: pd.DataFrame) -> tuple[NDArray[np.uint64], IntArray]:
-        """A number for each distinct class, and which of them each row is in."""
-        index = class_index([canonical(published[name]).codes + 1 for name in self._names])
-        _, first = np.unique(index, return_index=True)
-        few = published[self._names].iloc[first]
-        texts = pd.DataFrame({name: as_text(few[name]).fillna(MISSING).astype(object) for name in few})
-        hashes: NDArray[np.uint64] = np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64)
-        return hashes, index
+
+def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
+    """Which rows print nothing but `*`."""
+    return np.asarray(np.all([labels == SUPPRESSED for labels in printed.values()], axis=0))
 
 
 def check_streamed(plan: Plan) -> None:
     """Refuse what cannot be decided for each row by itself. Raises: RowsError."""
-    if not plan.method.searches or plan.counted is not None:
+    if not plan.method.searches or plan.household is not None:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
-            remedy="take the full-domain method, for a table in which each row is a person",
-            what=plan.method.name if plan.counted is None else "counting people or households",
+            remedy="take the full-domain method, and count people",
+            what=plan.method.name if plan.household is None else "counting households",
         )

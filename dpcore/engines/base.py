@@ -5,16 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpcore.engines.holding import Holder, Holding
 from dpcore.engines.work import (
     Assigning,
     Checking,
     Counting,
+    Handing,
     Part,
     Publish,
     Publishing,
@@ -23,7 +26,7 @@ from dpcore.engines.work import (
     Texts,
     Work,
 )
-from dpcore.errors import DisclosureError, LimitError, RowsError, SchemaError
+from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError, SchemaError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts, check_cells
@@ -77,10 +80,11 @@ class Engine(Protocol):
     def fingerprint(self) -> str:
         """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
+    def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
         """The distinct tuples of any columns over all rows, with their rows and people. Private.
 
-        Raises: LimitError for too many of them.
+        Args: by: any column that tells whose a row is: then it is also found who holds which tuples.
+        Raises: LimitError for too many of them, or of the sets of them that people hold.
         """
 
     def people(self) -> dict[int, int]:
@@ -104,6 +108,7 @@ class Engine(Protocol):
 class Scanner(ABC):
     """An engine that answers each question with one pass over its rows, in batches.
 
+    An engine fills in its `_columns`, all of them.
     With an id column, at most `max_rows` rows of each person are counted: those with the lowest keyed digests
     of their own content, so that neither the order nor the place of rows matters, nor other people's rows.
     """
@@ -111,6 +116,8 @@ class Scanner(ABC):
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._names = schema.domain.names
+        self._columns: Sequence[str] = ()
+        self._on_rows: Callable[[int], None] = unheeded
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.domain})"
@@ -168,9 +175,32 @@ class Scanner(ABC):
         places = self._scan(Assigning(assign=assign, number=cells, reads=reads))
         return Counts(clique=(), values=places)
 
+    def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
+        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
+        named = [*columns, *([] if by is None else [by])]
+        if not columns:
+            raise ParameterError("tuples need at least one column", remedy="name the columns")
+        for name in named:
+            if name not in self._columns:
+                raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
+        found = self._tuples(columns)
+        if by is None:
+            return found
+        holder = Holder(found, columns)
+        self._each(Holding(columns=tuple(columns), by=by), holder.take)
+        return replace(found, held=holder.held(self._on_rows))
+
+    @abstractmethod
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
+        """The distinct tuples of columns that are there."""
+
     def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
         """Hand over what is published of all rows, some at a time and in any order, each once."""
-        self._scan(Publishing(publish=publish, take=take), counted=False)
+        self._each(Publishing(publish=publish), take)
+
+    def _each(self, work: Work[Result], take: Callable[[Result], None]) -> None:
+        """Hand over the results of all rows, some rows at a time, perhaps from several threads."""
+        self._scan(Handing(work=work, take=take), counted=False)
 
     def _check_part(self, part: Part | None) -> None:
         if part is not None:

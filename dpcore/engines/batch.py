@@ -63,9 +63,12 @@ class Batch:
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Some columns, or all, with texts as texts."""
-        frame = self._frame if names is None else self._frame[list(names)]
-        frame = frame if self._kept is None else frame.iloc[self._kept]
-        return uncoded(frame)
+        return uncoded(self.coded(list(self._frame.columns) if names is None else names))
+
+    def coded(self, names: Sequence[str]) -> pd.DataFrame:
+        """Some columns; texts may be categories."""
+        frame = self._frame[list(names)]
+        return frame if self._kept is None else frame.iloc[self._kept]
 
     def digests(self, key: bytes) -> Digests:
         """Of every row; the batch must hold all columns."""
@@ -102,7 +105,7 @@ def cells_of(column: Column, values: pd.Series) -> Cells:
         table[-1:] = column.encode(pd.Series([None], dtype=object))
         occurs = occurs[1:]
     table[:-1][occurs] = column.encode(known[occurs])
-    return table[places]
+    return np.take(table, places)
 
 
 def _low(values: pd.Series) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,26 @@ MOST_BYTES = 2**31
 """A table that needs more is coded anew in each pass."""
 
 
+def packed(batch: Batch, schema: Schema) -> bytes:
+    """The cells of a batch, column by column. Raises: SchemaError for a value without a cell."""
+    cells = (batch.cells(name).astype(kind, copy=False) for name, kind in _kinds(schema).items())
+    return b"".join(each.tobytes() for each in cells)
+
+
+def unpacked(data: Any, rows: int, schema: Schema) -> Batch:
+    """The batch of so many rows again; it knows its cells alone."""
+    cells, start = {}, 0
+    for name, kind in _kinds(schema).items():
+        cells[name] = np.frombuffer(data, dtype=kind, count=rows, offset=start)
+        start += rows * kind.itemsize
+    return Batch(pd.DataFrame(index=range(rows)), schema, cells=cells)
+
+
+def _kinds(schema: Schema) -> dict[str, np.dtype[Any]]:
+    """The type of the cells of each column."""
+    return {each.name: np.min_scalar_type(max(1, each.size) - 1) for each in schema.columns}
+
+
 class NoRoomError(Exception):
     """The disk did not take the cells; the table is read without them."""
 
@@ -29,7 +50,7 @@ class Coded:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._kinds = {each.name: np.min_scalar_type(max(1, each.size) - 1) for each in schema.columns}
+        self._kinds = _kinds(schema)
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._lock = threading.Lock()
         self._end = 0
@@ -43,8 +64,7 @@ class Coded:
 
     def take(self, batch: Batch) -> None:
         """Keep the cells of a batch. Raises: NoRoomError."""
-        cells = (batch.cells(name).astype(kind, copy=False) for name, kind in self._kinds.items())
-        data = b"".join(each.tobytes() for each in cells)
+        data = packed(batch, self._schema)
         with self._lock:
             self._write(data)
             self.blocks.append((self._end, len(batch)))

@@ -14,7 +14,6 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.duck_source import DuckDBSource, quoted
 from dpcore.engines.files import state_of
 from dpcore.engines.streamed import Streamed
-from dpcore.engines.tupling import check_known
 from dpcore.engines.waiting import awaited
 from dpcore.engines.work import Result, Work
 from dpcore.errors import ReadError, source_changed
@@ -69,11 +68,9 @@ class DuckDBEngine(Streamed):
         self._length = self._checked(self._scan(self._checking()))
         self._people = self._people or {1: self._length}
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
-        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         import pyarrow as pa
 
-        check_known(columns, self._columns)
         person = self._schema.unit.id_column
         named = [f"{quoted(name)} AS c{place}" for place, name in enumerate(columns)]
         named += [] if person is None else [f"{quoted(person)} AS p"]

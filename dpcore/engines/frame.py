@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpcore.engines.base import Scanner
 from dpcore.engines.batch import Batch, cells_of
-from dpcore.engines.tupling import Tupling, check_known
+from dpcore.engines.tupling import Tupling
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
 from dpcore.tables.digests import fingerprint, kept_rows, person_digests, row_digests, rows_per_person
@@ -23,6 +23,7 @@ class FrameEngine(Scanner):
         schema.check_names(frame)
         self._checked(len(frame))
         self._frame = frame.copy(deep=False)  # later changes to the caller's frame do not reach it
+        self._columns = list(frame.columns)
         self._key = key
         digests = row_digests(frame, key)
         self.fingerprint = fingerprint(frame, key, digests)
@@ -38,9 +39,7 @@ class FrameEngine(Scanner):
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         return work.of(self._counted if counted else Batch(self._frame, self._schema))
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
-        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
-        check_known(columns, list(self._frame.columns))
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
         return self._scan(work, counted=False).distinct(named=work.id_column is not None)
 

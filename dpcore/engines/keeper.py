@@ -1,14 +1,7 @@
-"""Which rows of each person count, in a table that does not fit: digests are sorted in slices, on disk.
-
-A slice holds all rows of its people, as the digest of a person says which one is theirs. What is on disk
-meanwhile are digests under the ledger's key and places, no values; the files have no names and end with the
-process.
-"""
+"""Which rows of each person count, in a table that does not fit: digests are sorted in slices, on disk."""
 
 from __future__ import annotations
 
-import tempfile
-import threading
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -16,11 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
+from dpcore.engines.slices import Slices
 from dpcore.tables.digests import Digests, first_rows, person_digests, rows_per_person
-
-_ROWS = 1_000_000
-"""Rows in a slice, about."""
-_MOST_SLICES = 256
 
 _RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
 
@@ -31,30 +21,20 @@ class Keeper:
     def __init__(self, rows: int, max_rows: int) -> None:
         self._rows = rows
         self._max_rows = max_rows
-        self._lock = threading.Lock()
-        slices = min(_MOST_SLICES, rows // _ROWS + 1)
-        self._files = [tempfile.TemporaryFile() for _ in range(slices)]  # noqa: SIM115
+        self._slices = Slices(rows, _RECORD)
 
     def take(self, persons: Digests, rows: Digests, start: int) -> None:
         """Digests of rows that follow each other from the place `start` on."""
         records = np.empty(len(rows), dtype=_RECORD)
         records["person"], records["row"] = persons, rows
         records["place"] = np.arange(start, start + len(rows))
-        of_slice = (persons[:, 0] % np.uint64(len(self._files))).astype(np.int64)
-        records = records[np.argsort(of_slice, kind="stable")]
-        ends = np.cumsum(np.bincount(of_slice, minlength=len(self._files)))
-        with self._lock:
-            for file, begin, end in zip(self._files, [0, *ends[:-1]], ends, strict=True):
-                file.write(records[begin:end].tobytes())
+        self._slices.take(records)
 
     def kept(self) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
         """One bit per row by its place, set where it counts; and how many people have so many rows."""
         bits = np.zeros(self._rows // 8 + 1, dtype=np.uint8)
         people: Counter[int] = Counter()
-        for file in self._files:
-            file.seek(0)
-            records = np.frombuffer(file.read(), dtype=_RECORD)
-            file.close()
+        for records in self._slices:
             people.update(rows_per_person(records["person"]))
             places = records["place"][first_rows(records["person"], records["row"], self._max_rows)]
             np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))

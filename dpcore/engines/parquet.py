@@ -21,7 +21,7 @@ from dpcore.engines.coded import MOST_BYTES, Coded, NoRoomError
 from dpcore.engines.files import files_at, state_of
 from dpcore.engines.keeper import Keeper, Keeping, places_kept
 from dpcore.engines.streamed import Streamed
-from dpcore.engines.tupling import Tupling, check_known
+from dpcore.engines.tupling import Tupling
 from dpcore.engines.work import Coding, Counting, Result, Summing, Work
 from dpcore.errors import ReadError, SchemaError, source_changed
 from dpcore.schema.schema import Schema
@@ -87,9 +87,7 @@ class ParquetEngine(Streamed):
         self._coded: Coded | None = None
         self._code()
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
-        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
-        check_known(columns, self._columns)
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
         return self._scan(work, counted=False).distinct(named=work.id_column is not None)
 

@@ -10,30 +10,27 @@ import contextlib
 import os
 import pickle
 import tempfile
+import threading
 import uuid
 import weakref
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pandas as pd
 
 from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
+from dpcore.engines.spark_tasks import Code, Each, Mark, Refusal, Task
 from dpcore.engines.streamed import Streamed
-from dpcore.engines.tupling import check_known
 from dpcore.engines.waiting import awaited
-from dpcore.engines.work import Publish, Result, Work
-from dpcore.errors import DpcoreError, ReadError, source_changed
+from dpcore.engines.work import Counting, Result, Summing, Work
+from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, uncoded
-from dpcore.tables.digests import person_digests, row_digests
 from dpcore.tables.rows import DistinctRows, Microdata
 
-_ROWS_AT_ONCE = 131_072
 Waited = TypeVar("Waited")
 _TASKS = 256
 """Partial results that the driver takes in one pass, at most."""
@@ -43,8 +40,9 @@ class SparkEngine(Streamed):
     """A DataFrame behind a schema.
 
     Workers need Python, numpy, pandas and pyarrow as the driver has them; this library is sent along. With an
-    id column, the rows that count are chosen by a window over keyed digests, and kept by Spark until its
-    session ends.
+    id column, the rows that count are chosen by a window over keyed digests. Spark keeps those, and the cells
+    of all rows that count, in memory or on the disks of its workers until the engine ends; what a worker
+    loses is made anew.
     """
 
     def __init__(
@@ -72,10 +70,11 @@ class SparkEngine(Streamed):
         check_types(zip(self._columns, self._kinds.types, strict=True))
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
+        self._coded: Any = None
         self._length: int | None = None
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
-        self._length = self._checked(self._scan(self._checking()))
+        self._length = self._checked(self._code())
         self._people = self._people or {1: self._length}
 
     @classmethod
@@ -86,11 +85,9 @@ class SparkEngine(Streamed):
         check_types(zip(found.column_names, found.schema.types, strict=True))
         return Microdata(_frame(found.columns, found.column_names))
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
-        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         from pyspark.sql import functions as F  # noqa: N812
 
-        check_known(columns, self._columns)
         places = self._places(columns)
         person = self._schema.unit.id_column
         inside = self._all.select(
@@ -116,19 +113,21 @@ class SparkEngine(Streamed):
             found = self._waited(self._all.limit(rows).toArrow)
         return Microdata(_frame(found.columns, self._columns))
 
-    def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
-        """Hand over what workers publish of all rows, a partition at a time; no other row leaves them."""
-        task = _Publish(publish=publish, names=tuple(self._columns))
+    def _each(self, work: Work[Result], take: Callable[[Result], None]) -> None:
+        """Hand over what workers make of their rows, a partition at a time; no other row leaves them."""
+        names = self._columns if work.reads is None else work.reads
+        task = Each(work=work, names=tuple(names), schema=self._schema)
         with _readable():
-            answers = self._all.mapInArrow(task, "answer binary").toLocalIterator()
+            asked = self._all.select(*self._places(names)).mapInArrow(task, "answer binary")
+            answers = asked.toLocalIterator()
         while True:
             with _readable():
                 answer = self._waited(lambda: next(answers, None))
             if answer is None:
                 return
             found = pickle.loads(answer[0])
-            if isinstance(found, _Refusal):
-                raise found.error(found.problem, remedy=found.remedy)
+            if isinstance(found, Refusal):
+                raise found.raised()
             take(found)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
@@ -136,16 +135,20 @@ class SparkEngine(Streamed):
 
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
-        chosen = table.select(*self._places(names)) if names else table.select(F.lit(0))
-        task = _Task(work=work, names=tuple(names) or ("none",), schema=self._schema)
+        asked: object = work
+        if counted and self._coded is not None and isinstance(asked, Counting | Summing):
+            task, chosen = Task(work=work, names=None, schema=self._schema), self._coded
+        else:
+            task = Task(work=work, names=tuple(names) or ("none",), schema=self._schema)
+            chosen = table.select(*self._places(names)) if names else table.select(F.lit(0))
         with _readable():
             answers = self._waited(chosen.coalesce(_TASKS).mapInArrow(task, "answer binary").collect)
         rows = 0
         results: list[Result] = []
         for answer in answers:
             part, result = pickle.loads(answer[0])
-            if isinstance(result, _Refusal):
-                raise result.error(result.problem, remedy=result.remedy)
+            if isinstance(result, Refusal):
+                raise result.raised()
             rows += part
             results.append(result)
         if counted and self._length is not None and rows != self._length:
@@ -157,6 +160,22 @@ class SparkEngine(Streamed):
         for result in results[1:]:
             total = work.add(total, result)
         return total
+
+    def _code(self) -> int:
+        """Look at every row once, and have Spark keep the cells of each; how many rows there are."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        chosen = self._counted.select(*self._places(self._names))
+        task = Code(names=tuple(self._names), schema=self._schema)
+        with _readable():
+            coded = chosen.mapInArrow(task, "length long, cells binary, refusal binary").persist()
+            (found,) = self._waited(coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True)).collect)
+        if found[1] is not None:
+            coded.unpersist()
+            raise pickle.loads(found[1]).raised()
+        self._coded = coded
+        _end_with(self, coded)
+        return int(found[0] or 0)
 
     def _waited(self, work: Callable[[], Waited]) -> Waited:
         """What Spark brings; whoever waits is asked meanwhile, and may end it."""
@@ -196,121 +215,34 @@ class SparkEngine(Streamed):
         declared = self._places(self._names)
         kinds = StructType([self._all.schema[place] for place in declared])
         kinds = kinds.add("p", BinaryType()).add("d", BinaryType())
-        mark = _Mark(names=tuple(self._columns), declared=tuple(declared), person=person, key=self._key)
+        mark = Mark(names=tuple(self._columns), declared=tuple(declared), person=person, key=self._key)
         with _readable():
             marked = self._all.mapInArrow(mark, kinds).persist()
             if refusal := self._waited(lambda: marked.filter("p IS NULL").select("d").take(1)):
-                refused: _Refusal = pickle.loads(refusal[0][0])
-                raise refused.error(refused.problem, remedy=refused.remedy)
+                raise pickle.loads(refusal[0][0]).raised()
             of_people = marked.groupBy("p").count().groupBy("count").agg(F.count(F.lit(1)))
             sizes = self._waited(of_people.collect)
             self._people = {int(rows): int(people) for rows, people in sizes}
             rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
             kept = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
             self._counted = kept.select(*declared or ["p"]).persist()
+            _end_with(self, self._counted)
             self._waited(self._counted.count)
             marked.unpersist()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Refusal:
-    """An error of this library on its way from a worker."""
+def _end_with(engine: SparkEngine, kept: Any) -> None:
+    """Have Spark forget what it keeps for an engine once nobody holds that."""
 
-    error: type[DpcoreError]
-    problem: str
-    remedy: str
+    def forget() -> None:
+        with contextlib.suppress(Exception):  # the session may be gone
+            kept.unpersist()
 
-    @classmethod
-    def of(cls, error: DpcoreError) -> _Refusal:
-        return cls(error=type(error), problem=error.problem, remedy=error.remedy)
+    def begin() -> None:  # in a thread of its own, as this one may be in the midst of a call to Spark
+        with contextlib.suppress(RuntimeError):
+            threading.Thread(target=forget, daemon=True).start()
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    """What a worker does with its rows: the number of them and one partial result, as bytes."""
-
-    work: Work[Any]
-    names: tuple[str, ...]
-    schema: Schema
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        rows = 0
-        total: list[Any] = []
-        try:
-            for frame in _gathered(batches, self.names):
-                result = self.work.of(Batch(frame, self.schema))
-                total = [self.work.add(total[0], result) if total else result]
-                rows += len(frame)
-        except DpcoreError as error:
-            total = [_Refusal.of(error)]
-        if total:
-            yield pa.record_batch({"answer": pa.array([pickle.dumps((rows, total[0]))], pa.binary())})
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Publish:
-    """What a worker makes of its rows that may be published, as bytes."""
-
-    publish: Publish
-    names: tuple[str, ...]
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for frame in _gathered(batches, self.names):
-            made: Any
-            try:
-                made = self.publish(uncoded(frame))
-            except DpcoreError as error:
-                made = _Refusal.of(error)
-            yield pa.record_batch({"answer": pa.array([pickle.dumps(made)], pa.binary())})
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Mark:
-    """What a worker adds to rows: whose each one is, and its digest, as bytes that sort as the digests do."""
-
-    names: tuple[str, ...]
-    declared: tuple[str, ...]
-    person: str
-    key: bytes = field(repr=False)
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for batch in batches:
-            frame = frame_of(pa.RecordBatch.from_arrays(batch.columns, names=list(self.names)))
-            columns = [batch.column(int(place[1:])) for place in self.declared]
-            names = [*self.declared, "p", "d"]
-            try:
-                marks = [person_digests(frame[self.person], self.key), row_digests(frame, self.key)]
-            except DpcoreError as error:
-                refusal = pa.array([pickle.dumps(_Refusal.of(error))], pa.binary())
-                nothing = [pa.nulls(1, column.type) for column in columns]
-                yield pa.RecordBatch.from_arrays([*nothing, pa.nulls(1, pa.binary()), refusal], names=names)
-                return
-            sortable = [np.ascontiguousarray(each[:, ::-1]).astype(">u8").tobytes() for each in marks]
-            binary = [
-                pa.array([data[at : at + 16] for at in range(0, len(data), 16)], pa.binary())
-                for data in sortable
-            ]
-            yield pa.RecordBatch.from_arrays([*columns, *binary], names=names)
-
-
-def _gathered(batches: Iterable[Any], names: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Spark's small batches as larger frames."""
-    import pyarrow as pa
-
-    waiting: list[Any] = []
-    for batch in batches:
-        waiting.append(pa.RecordBatch.from_arrays(batch.columns, names=list(names)))
-        if sum(map(len, waiting)) >= _ROWS_AT_ONCE:
-            yield frame_of(pa.Table.from_batches(waiting).combine_chunks())
-            waiting = []
-    if waiting:
-        yield frame_of(pa.Table.from_batches(waiting).combine_chunks())
+    weakref.finalize(engine, begin).atexit = False
 
 
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 
 from dpcore.engines.base import MOST_ROWS, Scanner, too_many
 from dpcore.engines.work import Digesting
@@ -16,10 +15,8 @@ from dpcore.tables.rows import Microdata
 class Streamed(Scanner):
     """A table behind a schema whose rows are brought into memory only where they fit.
 
-    An engine fills in its `_columns`, all of them, and `_people`: how many people have so many rows.
+    An engine fills in its `_people` too: how many people have so many rows.
     """
-
-    _columns: Sequence[str]
 
     def __init__(self, schema: Schema, *, key: bytes) -> None:
         super().__init__(schema)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +10,6 @@ import pandas as pd
 
 from dpcore.engines.base import MOST_TUPLES, too_many
 from dpcore.engines.batch import Batch
-from dpcore.errors import ParameterError, SchemaError
 from dpcore.schema.values import canonical
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import class_index
@@ -116,12 +114,3 @@ class Tupling:
 
     def add(self, one: Tuples, other: Tuples) -> Tuples:
         return one.added(other)
-
-
-def check_known(columns: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse tuples of no column, or of one that the table lacks."""
-    if not columns:
-        raise ParameterError("tuples need at least one column", remedy="name the columns")
-    for name in columns:
-        if name not in known:
-            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)

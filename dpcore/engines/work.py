@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -199,14 +199,31 @@ class Digesting:
 
 @dataclass(frozen=True, kw_only=True)
 class Publishing:
-    """Hands over what is published of the rows; how many were read."""
+    """What is published of the rows."""
 
     publish: Publish
-    take: Callable[[pd.DataFrame], None]
     reads: None = None
 
+    def of(self, batch: Batch) -> pd.DataFrame:
+        return self.publish(batch.frame())
+
+    def add(self, one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+        return pd.concat([one, other])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handing(Generic[Result]):
+    """Hands over the results of other work, which do not fit together; how many rows were read."""
+
+    work: Work[Result]
+    take: Callable[[Result], None]
+
+    @property
+    def reads(self) -> tuple[str, ...] | None:
+        return self.work.reads
+
     def of(self, batch: Batch) -> int:
-        self.take(self.publish(batch.frame()))
+        self.take(self.work.of(batch))
         return len(batch)
 
     def add(self, one: int, other: int) -> int:

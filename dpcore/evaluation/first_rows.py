@@ -54,5 +54,5 @@ class _First:
     def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
         return self._table.counts(cliques)
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
-        return self._table.tuples(columns)
+    def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
+        return self._table.tuples(columns, by=by)

@@ -13,7 +13,7 @@ import pandas as pd
 from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
+from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
@@ -25,6 +25,7 @@ from dpcore.anonymize.quality import quality
 from dpcore.errors import InfeasibleError, LimitError, RowsError
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.evaluation.question import Evaluation, Readable
+from dpcore.progress import OnProgress, silent
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
 from dpcore.tables.people import once_each, person_of
@@ -89,7 +90,7 @@ class SizeOf(Evaluation[Prediction]):
         return self.plan.quasi_identifiers
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the distinct tuples, where each row is a person."""
+        """The rows; of a table that does not fit, the distinct tuples and who holds them."""
         return _searchable(table, self.plan, schema)
 
     def compute(self, original: Microdata, schema: Schema) -> Prediction:
@@ -127,7 +128,7 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
         return (self.plan.method.name, *self.plan.quasi_identifiers)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, what a search needs of them, where each row is a person."""
+        """The rows; of a table that does not fit, what a search needs of them."""
         return _searchable(table, self.plan, schema)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
@@ -137,10 +138,11 @@ class FrontierOf(Evaluation[tuple[Point, ...]]):
         """
         plan, frame = self.plan.counting(schema.unit.id_column), original.frame
         others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
-        person = person_of(frame, plan.counted)
-        people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
         if isinstance(original, DistinctRows):
-            people = int(original.rows.sum())
+            people = int((original.rows if original.held is None else original.held.people).sum())
+        else:
+            person = person_of(frame, plan.counted)
+            people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
         ks = [k for k in self.ks if k <= people]
         if not ks:
             return ()
@@ -175,9 +177,9 @@ def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
     try:
         return table.rows()
     except RowsError:
-        if schema.unit.id_column or plan.household or not plan.method.searches:
+        if plan.household or not plan.method.searches:
             raise
-        return table.tuples(columns_of(plan))
+        return table.tuples(columns_of(plan), by=plan.counting(schema.unit.id_column).counted)
 
 
 def _tuples(original: Microdata, plan: Plan) -> Tuples:

@@ -26,8 +26,8 @@ class Readable(Protocol):
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that are come by."""
 
-    def tuples(self, columns: Sequence[str]) -> DistinctRows:
-        """The distinct tuples of some columns. Raises: LimitError for too many of them."""
+    def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
+        """The distinct tuples of some columns, and who holds them by another one. Raises: LimitError."""
 
     def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
         """Exact counts over cliques, of the rows that count. Raises: LimitError for too many cells."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
@@ -26,6 +26,33 @@ class Microdata:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Held:
+    """Who holds which of some tuples: people who hold the same ones are one group. Private.
+
+    Attributes:
+        group, place: (pairs,) each group with the place of each tuple that its people hold.
+        people: (groups,) how many they are.
+        sums: (tuples,) uint64: the sum over the rows of a tuple of a number for whose each is, see
+            `tables.hashes`.
+    """
+
+    group: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int64]
+    people: npt.NDArray[np.int64]
+    sums: npt.NDArray[np.uint64]
+
+    def among(self, tuples: npt.NDArray[np.bool_]) -> Held:
+        """The pairs of the marked tuples."""
+        here = tuples[self.place]
+        return replace(self, group=self.group[here], place=self.place[here])
+
+    def within(self, tuples: npt.NDArray[np.bool_]) -> Held:
+        """The same, in a frame of the marked tuples alone."""
+        found = self.among(tuples)
+        return replace(found, place=(np.cumsum(tuples) - 1)[found.place], sums=self.sums[tuples])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DistinctRows(Microdata):
     """The distinct tuples of some columns: private, as rows are.
 
@@ -33,10 +60,12 @@ class DistinctRows(Microdata):
         frame: each tuple once.
         rows: (tuples,) rows of each.
         people: (tuples,) people of each; the rows where no column names people.
+        held: who holds which of them, where that was asked for.
     """
 
     rows: npt.NDArray[np.int64]
     people: npt.NDArray[np.int64]
+    held: Held | None = None
 
 
 @dataclass(frozen=True, eq=False)

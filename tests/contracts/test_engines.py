@@ -10,7 +10,7 @@ import importlib
 import io
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -193,13 +193,14 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     ).all()
     for columns in (names[2:5], HOSTILE[6:], HOSTILE[:2]):
         assert bag(reference.tuples(columns)) == bag(other.tuples(columns))
+    assert holdings(other.tuples(names[4:6], by=HOSTILE[6])) == by_hand(frame, names[4:6], HOSTILE[6])
     assert reference.people() == other.people()
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
     assert fingerprint(other.rows().frame, KEY) == reference.fingerprint
     assert len(other.sample(5).frame) == min(rows, 5)
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
-        distinct = other.tuples(columns_of(plan))
+        distinct = other.tuples(columns_of(plan), by=plan.person)
         recoding = Recoding.of(distinct, plan)
         tally = Tally(recoding, distinct)
         published: list[pd.DataFrame] = []
@@ -212,17 +213,38 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
 
 
 def plans(frame: pd.DataFrame) -> list[Plan]:
-    """Plans that suppress rows and treat them in each way; the row that says whose it is goes."""
+    """Plans that suppress rows and treat them in each way, and some that count people; their ids go."""
     known, secret = [HOSTILE[2], HOSTILE[4], HOSTILE[5]], HOSTILE[0]
     roles: dict[str, Role] = dict.fromkeys(frame.columns, "insensitive")
     roles |= dict.fromkeys(known, "quasi-identifier") | {secret: "sensitive", HOSTILE[6]: "identifier"}
     hierarchies = suggest_together(frame, known)
     models = (KAnonymity(k=9), DistinctL(column=secret, l=3))
     ways: tuple[Suppressed, ...] = ("checked", "dropped", "blanked", "kept")
-    return [
+    found = [
         Plan(roles=roles, hierarchies=hierarchies, models=models, limit=limit, suppressed=suppressed)
         for suppressed, limit in zip(ways, (0.05, 0.3, 0.3, 1.0), strict=True)
     ]
+    return [*found, *(plan.counting(HOSTILE[6]) for plan in (found[0], found[2]))]
+
+
+def by_hand(frame: pd.DataFrame, columns: Sequence[str], person: str) -> Counter[object]:
+    """How many people hold each set of tuples."""
+    cells = [*zip(*(texts(frame[name]) for name in columns), strict=True)]
+    held: dict[str, set[object]] = {}
+    for who, cell in zip(texts(frame[person]), cells, strict=True):
+        held.setdefault(who, set()).add(cell)
+    return Counter(frozenset(each) for each in held.values())
+
+
+def holdings(found: DistinctRows) -> Counter[object]:
+    """The same as an engine tells it; a group that is there twice is seen."""
+    assert found.held is not None
+    cells = [*zip(*(texts(found.frame[name]) for name in found.frame), strict=True)]
+    sets: list[set[object]] = [set() for _ in found.held.people]
+    for group, place in zip(found.held.group, found.held.place, strict=True):
+        sets[group].add(cells[place])
+    assert len({*map(frozenset, sets)}) == len(sets)
+    return Counter(dict(zip(map(frozenset, sets), found.held.people.tolist(), strict=True)))
 
 
 def rows_of(frame: pd.DataFrame) -> Counter[tuple[str, ...]]:

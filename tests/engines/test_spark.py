@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pickle
 import subprocess
@@ -19,7 +20,8 @@ import pytest
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark import SparkEngine, _Mark, _Task
+from dpcore.engines.spark import SparkEngine
+from dpcore.engines.spark_tasks import Code, Mark, Task
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Source
 from tests.contracts.engine_kinds import spark_session
@@ -52,22 +54,28 @@ def test_what_workers_do_without_spark() -> None:
     unit = dp.PrivacyUnit(max_rows=2, id_column="person")
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
     rows = pa.Table.from_pandas(frame, preserve_index=False)
-    mark = _Mark(names=("age", "person", "x"), declared=("c0",), person="person", key=KEY)
+    mark = Mark(names=("age", "person", "x"), declared=("c0",), person="person", key=KEY)
     marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
     kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
     work = Counting(domain=schema.domain, cliques=[("age",), ()])
-    task = pickle.loads(pickle.dumps(_Task(work=work, names=("age",), schema=schema)))
+    task = pickle.loads(pickle.dumps(Task(work=work, names=("age",), schema=schema)))
     (answer,) = task(kept.to_batches(max_chunksize=50))
     number, counts = pickle.loads(answer.column(0)[0].as_py())
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert number == reference[1].values == counts[1]
     assert counts[0].tolist() == reference[0].values.tolist()
+    kept_cells = list(Code(names=("age",), schema=schema)(kept.to_batches(max_chunksize=50)))
+    (answer,) = dataclasses.replace(task, names=None)(kept_cells)
+    again, cells = pickle.loads(answer.column(0)[0].as_py())
+    assert again == number
+    assert cells[0].tolist() == counts[0].tolist()
 
 
 def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:
     """A worker that dies in mid-run would double some rows, or lose them."""
     marker = tmp_path / "deadly"
     engine = SparkEngine(ages(marker, always=False), SCHEMA, key=KEY)
+    engine._coded.unpersist()  # the cells are lost with the worker that kept them
     marker.touch()
     assert engine.counts([("age",)])[0].values.tolist() == [40] * 10
     assert not marker.exists()
@@ -80,6 +88,7 @@ def test_a_source_that_fails_ends_the_run_and_keeps_the_charge(tmp_path: Path) -
     curator = dp.Curator.open(
         engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="visits"
     )
+    engine._coded.unpersist()
     marker.touch()
     with pytest.raises(dp.ReadError, match="Spark could not read") as failed:
         curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))

@@ -115,6 +115,17 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert [path.name for path in (tmp_path / "out").iterdir() if path != drawn] == ["visits"]
     assert pq.read_table(tmp_path / "out" / "visits").num_rows <= ROWS
 
+    def half() -> bool:  # a folder is being written: now somebody presses Stop
+        return any((tmp_path / "out").glob(".*.unfinished"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(session, "unwanted", lambda: half)
+        app.set("text_input", "Name of the new folder", "half").press("Write it as a folder")
+        assert "stopped before its end" in app.errors
+        app.go("synthesize").set("text_input", "Name of the new folder", "half").press("Draw and write")
+        assert "stopped before its end" in app.errors
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {drawn.name, "visits"}
+
     left = curator.balance().left
     with monkeypatch.context() as patched:
         patched.setattr(drafts.Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows))

@@ -12,9 +12,9 @@ from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded
 from dpcore.evaluation.question import Evaluation, Readable, Result
+from dpcore.progress import OnProgress, silent
 from dpcore.schema import Schema
-from dpcore.synthesis.base import OnProgress, silent
-from dpcore.tables.rows import Microdata
+from dpcore.tables.rows import DistinctRows, Microdata
 from workbench.apart import process
 from workbench.apart.worker import Server
 
@@ -78,6 +78,14 @@ class ApartMethod:
         """The plan as it is: what it leaves open is chosen where it is carried out."""
         return plan
 
+    def decided(
+        self, decide: Callable[..., Any], distinct: DistinctRows, plan: Plan, on_progress: OnProgress
+    ) -> Any:
+        """As the method: by distinct tuples. Raises: as `recode`."""
+        asked = dataclasses.replace(plan, method=self._method)
+        given = (decide, vars(distinct), asked)
+        return process.compute(decided, *given, on_progress=on_progress, cancelled=self._cancelled)
+
     def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
         """As the method. Raises: its errors; StoppedError; LimitError where the system ended it."""
         asked = dataclasses.replace(plan, method=self._method)
@@ -88,6 +96,11 @@ class ApartMethod:
 def recode(server: Server, frame: pd.DataFrame, plan: Plan) -> Recoded:
     """What the other process does."""
     return plan.method.recode(frame, plan)
+
+
+def decided(server: Server, decide: Callable[..., Any], tuples: dict[str, Any], plan: Plan) -> Any:
+    """What the other process does."""
+    return decide(DistinctRows(**tuples), plan, server.tell)
 
 
 def apart(plan: Plan, cancelled: Callable[[], bool]) -> Plan:

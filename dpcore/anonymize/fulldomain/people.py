@@ -9,41 +9,77 @@ so on (inclusion and exclusion). Corrections are numbers that add up as rows do;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from dpcore.anonymize.fulldomain.lattice import Lattice
 from dpcore.errors import LimitError
-from dpcore.tables.classes import BoolArray, IntArray, class_index
+from dpcore.tables.classes import BoolArray, IntArray, class_index, starts_of
 
 MOST_CORRECTIONS = 1_000_000
 """A person whose n rows differ in every column has up to 2 ** n of them."""
+_OWNERS = 50_000
+"""People whose corrections are found at once, if these are not too many."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Members:
     """Whose rows the entries of a table are: (pairs,) each person with each entry that holds rows of theirs,
-    sorted by person, then by entry."""
+    sorted by person, then by entry.
+
+    Attributes:
+        alike: (persons,) how many people hold the same entries, where one stands for all of them; None where
+            each stands for one.
+    """
 
     person: IntArray
     entry: IntArray
+    alike: IntArray | None = None
 
     @classmethod
-    def of(cls, pairs: IntArray, entries: int) -> Members:
-        """From distinct numbers, ascending: person times entries plus entry."""
-        return cls(person=pairs // entries, entry=pairs % entries)
+    def of(cls, person: IntArray, entry: IntArray, entries: int, alike: IntArray | None = None) -> Members:
+        """From pairs in any order that may repeat."""
+        pairs = np.sort(person * entries + entry)
+        pairs = pairs[starts_of(pairs)]
+        return cls(person=pairs // entries, entry=pairs % entries, alike=alike)
+
+    @property
+    def weights(self) -> IntArray:
+        """(pairs,) the people whom each stands for."""
+        return np.ones(len(self.person), dtype=np.int64) if self.alike is None else self.alike[self.person]
 
     def among(self, entries: BoolArray) -> Members:
         """The pairs of the marked entries."""
         here = entries[self.entry]
-        return Members(person=self.person[here], entry=self.entry[here])
+        return replace(self, person=self.person[here], entry=self.entry[here])
 
     def number_among(self, entries: BoolArray) -> int:
         """The people who have rows in one of the marked entries."""
         person = self.person.take(np.flatnonzero(entries.take(self.entry)))
+        if self.alike is not None:
+            return int(self.alike[person[starts_of(person)]].sum()) if len(person) else 0
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
+
+    def fewest(self, pairs: IntArray) -> IntArray:
+        """The people, at least, who have so many pairs of person and entry."""
+        sizes, people, most = self._by_size
+        place = np.searchsorted(most, pairs, side="right") - 1
+        return np.asarray(people[place] + -(-(pairs - most[place]) // sizes[place]))
+
+    @cached_property
+    def _by_size(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The pairs of each one, those with most first; the people before them, and their pairs."""
+        sizes = np.bincount(self.person)
+        order = np.argsort(-sizes)
+        sizes = np.append(np.maximum(sizes[order], 1), 1)
+        number = np.append(
+            np.ones(len(order), dtype=np.int64) if self.alike is None else self.alike[order], 0
+        )
+        people, most = (np.cumsum(each) - each for each in (number, number * sizes))
+        return sizes, people, most
 
 
 class Field(Protocol):
@@ -110,13 +146,13 @@ class Folded:
         """
         assert table.members is not None
         shown = table.members.among(table.published > 0)
-        views = [(shown.person, shown.entry)]
+        views = [(shown.person, shown)]
         for field in table.fields.values():
             value = field.of(table.keys[shown.entry])
-            views.append((class_index([shown.person, value]), shown.entry))
+            views.append((class_index([shown.person, value]), shown))
         if table.has_subset:
-            views.append((table.members.person, table.members.entry))
-        found = [_view(table, owner, entry) for owner, entry in views]
+            views.append((table.members.person, table.members))
+        found = [_view(table, owner, members.entry, members.weights) for owner, members in views]
         levels = np.concatenate([each.levels for _, each in found], axis=1)
         rank = np.empty(len(table.priority), dtype=np.int64)
         rank[list(table.priority)] = np.arange(len(rank))
@@ -166,25 +202,53 @@ class _Terms:
         )
 
 
-def _view(table: Table, owner: IntArray, entry: IntArray) -> tuple[IntArray, _Terms]:
-    """(entries,) owners, each in every tuple of theirs, and the corrections."""
+def _view(table: Table, owner: IntArray, entry: IntArray, weights: IntArray) -> tuple[IntArray, _Terms]:
+    """(entries,) owners, each in every tuple of theirs, and the corrections; made of some owners at a time.
+
+    Args: weights: (pairs of owner and entry,) the people that the owner stands for.
+    """
     order = np.lexsort((entry, owner))
-    owner, entry = owner[order], entry[order]
+    owner, entry, weights = owner[order], entry[order], weights[order]
     tuple_of = table.keys[entry] >> table.tail
     once = (np.diff(owner, prepend=-1) != 0) | (np.diff(tuple_of, prepend=-1) != 0)
-    owner, entry = owner[once], entry[once]
-    counts = np.bincount(entry, minlength=len(table.keys))
+    owner, entry, weights = owner[once], entry[once], weights[once]
+    counts = np.bincount(entry, weights, len(table.keys)).astype(np.int64)
+    sizes = np.diff(np.flatnonzero(np.diff(owner, prepend=-1)), append=len(owner))
+    several = np.repeat(sizes > 1, sizes)
+    owner, entry, weights = owner[several], entry[several], weights[several]
+    ends = [0, *np.cumsum(sizes[sizes > 1]).tolist()]
+    waiting = [(first, min(first + _OWNERS, len(ends) - 1)) for first in range(0, len(ends) - 1, _OWNERS)]
+    found = _folded(table, [])
+    while waiting:
+        first, last = waiting.pop()
+        here = slice(ends[first], ends[last])
+        more = _corrections(table, owner[here], entry[here], weights[here])
+        if more is not None:
+            found = _folded(table, [found, more])
+        elif last - first > 1:
+            middle = (first + last) // 2
+            waiting += [(first, middle), (middle, last)]
+        if len(found.owner) > MOST_CORRECTIONS or (more is None and last - first == 1):
+            raise LimitError(
+                "people have too many different rows for full-domain search",
+                remedy="take fewer quasi-identifiers, or local recoding",
+            )
+    return counts, found
+
+
+def _corrections(table: Table, owner: IntArray, entry: IntArray, weights: IntArray) -> _Terms | None:
+    """Of some owners, each with their different tuples; None where they are too many at once."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
+    owner = np.cumsum(rank == 0) - 1
     columns, strides = len(table.names), np.array(table.lattice.strides)
 
     def single(places: BoolArray) -> _Terms:
-        number = int(places.sum())
         return _Terms(
             owner=owner[places],
             entry=entry[places],
-            count=np.ones(number, dtype=np.int64),
-            levels=np.zeros((columns, number), dtype=np.int64),
+            count=weights[places],
+            levels=np.zeros((columns, int(places.sum())), dtype=np.int64),
         )
 
     terms, corrections = single(rank == 0), [single(rank < 0)]
@@ -201,17 +265,24 @@ def _view(table: Table, owner: IntArray, entry: IntArray) -> tuple[IntArray, _Te
         corrections.append(met_terms)
         terms = _Terms.joined([terms, further, met_terms])
         if len(terms.owner) > MOST_CORRECTIONS:
-            raise LimitError(
-                "people have too many different rows for full-domain search",
-                remedy="take fewer quasi-identifiers, or local recoding",
-            )
-    found = _Terms.joined(corrections)
+            return None
+    return _Terms.joined(corrections)
+
+
+def _folded(table: Table, parts: Sequence[_Terms]) -> _Terms:
+    """One correction for those that begin at one node in one class."""
+    nothing = np.empty(0, dtype=np.int64)
+    none = _Terms(
+        owner=nothing, entry=nothing, count=nothing, levels=np.empty((len(table.names), 0), np.int64)
+    )
+    found = _Terms.joined([none, *parts])
     if not len(found.entry):
-        return counts, found
+        return found
+    strides = np.array(table.lattice.strides)
     same = [strides @ found.levels, table.keys[found.entry] & ((1 << table.tail) - 1)]
     for column, codes in enumerate(table.codes):
         same.append(codes[found.levels[column], table.digits(table.keys[found.entry], column)])
-    return counts, found.folded(class_index(same))
+    return found.folded(class_index(same))
 
 
 def _meeting(table: Table, left: IntArray, right: IntArray) -> IntArray:

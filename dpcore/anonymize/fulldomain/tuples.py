@@ -8,40 +8,21 @@ equivalence class. The cost of every step afterwards follows the distinct tuples
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.fulldomain.bits import Bits, side_by_side
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
 from dpcore.anonymize.fulldomain.people import Folded, Members
 from dpcore.anonymize.groups import Secret, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import LimitError, SchemaError
-from dpcore.schema.values import SUPPRESSED
+from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 from dpcore.tables.people import person_of
-
-WORD = 63
-"""Bits of a key; the sign bit stays unused so that keys sort as they are."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bits:
-    """Where the numbers of a column are inside the keys."""
-
-    shift: int
-    mask: int
-
-    @classmethod
-    def at(cls, shift: int, numbers: int) -> Bits:
-        """Bits that hold so many different numbers; at least one bit."""
-        return cls(shift=shift, mask=(1 << _bits(numbers)) - 1)
-
-    def of(self, keys: IntArray) -> IntArray:
-        """The numbers inside the keys."""
-        return (keys >> self.shift) & self.mask
+from dpcore.tables.rows import Held
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,13 +69,7 @@ class Tuples:
         """The people in some classes, at least, where so many are counted in each class they are in."""
         if self.members is None:
             return each
-        return np.searchsorted(self._in_classes, each)
-
-    @cached_property
-    def _in_classes(self) -> IntArray:
-        """Classes that the 0, 1, 2, ... people with most tuples can be in."""
-        assert self.members is not None
-        return from_zero(-np.sort(-np.bincount(self.members.person))).astype(np.int64)
+        return self.members.fewest(each)
 
     @cached_property
     def folded(self) -> Folded | None:
@@ -234,16 +209,23 @@ class Tuples:
                 keys = keys + (step << self.columns[column].shift).take(self.digits(keys, column))
         return keys
 
-    def row_keys(self, frame: pd.DataFrame) -> IntArray:
-        """The key of every row of the frame that the table was built from, without its tail; int64."""
-        keys = np.zeros(len(frame), dtype=np.int64)
+    def without_rows(self) -> Tuples:
+        """What keys are made of, without any: enough to tell which class a row is in."""
+        none = np.empty(0, dtype=np.int64)
+        return replace(self, keys=none, counts=none, members=None, secrets={}, fields={})
+
+    def row_keys(self, frame: pd.DataFrame) -> tuple[IntArray, BoolArray]:
+        """The key of every row of the frame that the table was built from, without its tail (int64), and
+        which rows were suppressed before."""
+        keys, leaves = np.zeros(len(frame), dtype=np.int64), []
         for name, hierarchy, used, bits in zip(
             self.names, self.hierarchies, self.used, self.columns, strict=True
         ):
             place = np.zeros(len(hierarchy.values), dtype=np.int64)
             place[used] = np.arange(len(used))
-            keys |= place[hierarchy.placed(frame[name])] << bits.shift
-        return keys
+            leaves.append(hierarchy.placed(frame[name]))
+            keys |= place[leaves[-1]] << bits.shift
+        return keys, _starred(self.hierarchies, leaves)
 
     @classmethod
     def build(
@@ -255,6 +237,7 @@ class Tuples:
         subset: BoolArray | None = None,
         person: str | None = None,
         rows: IntArray | None = None,
+        held: Held | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -266,7 +249,8 @@ class Tuples:
             subset: (rows,) boolean: the research subset that is to be published.
             person: the column that tells whose row it is; None where every row is a person.
             rows: (rows of the frame,) the rows of the table that each stands for, where the frame has
-                distinct ones; every row is a person then.
+                distinct ones.
+            held: who holds which of those; None where every row is a person.
 
         Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
 
@@ -275,9 +259,10 @@ class Tuples:
         """
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
         _check_columns(frame, hierarchies, extra)
-        covering = {name: hierarchy.covering(frame[name]) for name, hierarchy in hierarchies.items()}
-        placed = {name: hierarchy.placed(frame[name]) for name, hierarchy in covering.items()}
-        kept = ~np.all([_starred(covering[name])[placed[name]] for name in covering], axis=0)
+        read = {name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()}
+        covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
+        placed = {name: leaves for name, (_, leaves) in read.items()}
+        kept = ~_starred([*covering.values()], [*placed.values()])
         shown = kept if subset is None else kept & subset
         if not shown.any():
             raise SchemaError(
@@ -292,18 +277,24 @@ class Tuples:
             used.append(occurs.nonzero()[0])
             numbers.append((np.cumsum(occurs) - 1)[placed[name]])
         for name, tree in extra.items():
-            secrets[name], codes = secret_of(frame, name, tree, person=whose, published=seen, weights=rows)
+            secrets[name], codes = secret_of(
+                frame, name, tree, person=whose, published=seen, weights=rows, held=held
+            )
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
-        bits = _side_by_side(sizes, below=int(subset is not None))
+        bits = side_by_side(sizes, below=int(subset is not None))
         keys = np.zeros(len(places), dtype=np.int64) if subset is None else subset[places].astype(np.int64)
         for each, where in zip(numbers, bits, strict=True):
             keys |= each[places] << where.shift
         found, counts = count_keys(keys, None if rows is None else rows[places])
         members = None
-        if whose is not None:
-            pairs = np.sort(whose[places] * len(found) + np.searchsorted(found, keys))
-            members = Members.of(pairs[run_starts(pairs)], len(found))
+        if held is not None:
+            entry = np.zeros(len(frame), dtype=np.int64)
+            entry[places] = np.searchsorted(found, keys)
+            here = held.among(kept)
+            members = Members.of(here.group, entry[here.place], len(found), held.people)
+        elif whose is not None:
+            members = Members.of(whose[places], np.searchsorted(found, keys), len(found))
         return cls(
             names=tuple(covering),
             hierarchies=tuple(covering.values()),
@@ -319,21 +310,12 @@ class Tuples:
         )
 
 
-def _side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
-    """Bits for columns of so many numbers each, the last one lowest, above so many other bits."""
-    widths = list(map(_bits, sizes))
-    if sum(widths) + below > WORD:
-        raise LimitError(
-            "the quasi-identifiers have too many values together for full-domain search",
-            remedy="take fewer columns, or local recoding",
-        )
-    shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
-    return tuple(Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True))
-
-
-def _starred(hierarchy: Hierarchy) -> BoolArray:
-    """(leaves,) which leaf is a cell that was suppressed before."""
-    return np.array([value == SUPPRESSED for value in hierarchy.values])
+def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> BoolArray:
+    """(rows,) which rows were suppressed before: all their leaves are `*`."""
+    if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
+        return np.zeros(len(leaves[0]), dtype=bool)
+    pairs = zip(hierarchies, leaves, strict=True)
+    return np.asarray(np.all([leaf == hierarchy.suppressed for hierarchy, leaf in pairs], axis=0))
 
 
 def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
@@ -354,11 +336,6 @@ def run_starts(ordered: IntArray) -> IntArray:
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first.nonzero()[0]
-
-
-def _bits(values: int) -> int:
-    """Bits that hold the codes of so many values; at least one."""
-    return max(1, (values - 1).bit_length())
 
 
 def from_zero(steps: IntArray | FloatArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -16,7 +17,9 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.anonymize.methods import Mondrian
+from dpcore.anonymize.streamed import Recoding
 from dpcore.curator import Curator
+from dpcore.engines.frame import FrameEngine
 from dpcore.errors import DisclosureError, LimitError, ParameterError
 from dpcore.evaluation.audit import Audit
 from dpcore.evaluation.learning import Efficacy
@@ -24,7 +27,7 @@ from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, default_plan
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.synthesis import Adaptive, Histogram, Recipe
-from dpcore.tables.rows import DistinctRows, PublicTable
+from dpcore.tables.rows import DistinctRows, Microdata, PublicTable
 from workbench.apart import asking, learning, messages, process
 from workbench.apart.line import Line, StoppedError
 from workbench.apart.worker import Server
@@ -230,6 +233,24 @@ def test_an_anonymized_table_is_what_it_would_be_here() -> None:
         here, there = curator.anonymize(plan), curator.anonymize(asking.apart(plan, never))
         pd.testing.assert_frame_equal(here.table.frame, there.table.frame)
         assert here.plan == there.plan
+
+
+def test_a_plan_is_decided_as_it_would_be_here() -> None:
+    """Another class would be suppressed; workers would be sent the callback of a page, or who holds what."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"age": rng.integers(20, 24, 900), "id": rng.integers(0, 200, 900)})
+    schema = Schema(columns=suggest_schema(frame[["age"]]).columns, unit=PrivacyUnit(max_rows=1))
+    engine = FrameEngine(frame, schema, key=b"k" * 32)
+    roles = {"age": "quasi-identifier", "id": "identifier"}
+    trees = HierarchiesOf(columns=("age",)).compute(Microdata(frame), schema)
+    plan = default_plan(roles, trees, k=150).counting("id")
+    tuples = engine.tuples(["age"], by="id")
+    here, there = (Recoding.of(tuples, each) for each in (plan, asking.apart(plan, never)))
+    assert there.plan.to_json() == here.plan.to_json()
+    assert (there.rows, there.plan.method) == (here.rows, plan.method)
+    sent = pickle.dumps(there)
+    assert len(sent) < 10_000
+    pd.testing.assert_frame_equal(pickle.loads(sent)(frame), here(frame))
 
 
 def test_large_arrays_and_errors_come_through() -> None:

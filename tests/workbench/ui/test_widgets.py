@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import ParameterError
-from workbench.ui import widgets
+from workbench.ui import epsilon_view
 
 
 def page(body, **given) -> AppTest:
@@ -52,9 +52,9 @@ def test_the_picker_keeps_slider_and_number_together():
     def body(largest):
         import streamlit as st
 
-        from workbench.ui import widgets
+        from workbench.ui import epsilon_view
 
-        st.text(widgets.epsilon_picker("epsilon", key="loss", default=0.5, largest=largest))
+        st.text(epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest))
 
     at = page(body, largest=3.0)
     assert at.text[0].value == "0.5"
@@ -74,9 +74,9 @@ def test_the_picker_with_little_left(largest):
     def body(largest):
         import streamlit as st
 
-        from workbench.ui import widgets
+        from workbench.ui import epsilon_view
 
-        st.text(widgets.epsilon_picker("epsilon", key="loss", default=0.5, largest=largest))
+        st.text(epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest))
 
     at = page(body, largest=largest)
     assert not at.exception
@@ -101,7 +101,7 @@ def test_a_chart_comes_with_words_and_its_table():
 
 def test_epsilons_to_choose_from_rise():
     """The slider would jump."""
-    assert list(widgets.EPSILONS) == sorted(set(widgets.EPSILONS))
+    assert list(epsilon_view.EPSILONS) == sorted(set(epsilon_view.EPSILONS))
 
 
 def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():

@@ -1,0 +1,56 @@
+"""Numbers of 64 bits that tell rows and people apart while one table is worked on: quick, and without a key.
+
+They follow from the texts of values as models and hierarchies see them, so that two passes over a table
+agree, and go nowhere. What must be kept, or kept from somebody, has a keyed digest of `tables.digests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.schema.values import as_text, canonical
+from dpcore.tables.classes import IntArray, class_index
+
+Hashes = npt.NDArray[np.uint64]
+
+_KEYS = ("0123456789123456", "6543219876543210")
+_NOBODY = np.uint64(0x9E3779B97F4A7C15)
+
+
+def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, IntArray]:
+    """(classes,) a number for each class of rows that agree on the columns, and (rows,) the class of each."""
+    index = class_index([canonical(frame[name]).codes + 1 for name in columns])
+    _, first = np.unique(index, return_index=True)
+    few = frame[list(columns)].iloc[first]
+    texts = pd.DataFrame({name: _marked(few[name]) for name in columns})
+    return np.asarray(pd.util.hash_pandas_object(texts, index=False), np.uint64), index
+
+
+def person_hashes(column: pd.Series) -> Hashes:
+    """(rows, 2) whose each row is, in 128 bits: equal where the texts are; a missing id is one of its own.
+
+    Whole numbers are what they are, and their texts are never written.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        of_values = person_hashes(pd.Series(column.dtype.categories))
+        of_missing = person_hashes(pd.Series([None], dtype=object))
+        return np.append(of_values, of_missing, axis=0)[column.cat.codes.to_numpy()]
+    if column.dtype.kind in "iu":
+        found = np.zeros((len(column), 2), dtype=np.uint64)
+        nobody = column.isna().to_numpy()
+        number = column.fillna(0).to_numpy(dtype="uint64" if column.dtype.kind == "u" else "int64")
+        found[:, 0] = np.where(nobody, _NOBODY, pd.util.hash_array(number))
+        found[:, 1] = nobody
+        return found
+    codes, texts = pd.factorize(_marked(column))
+    words = [pd.util.hash_array(np.asarray(texts, dtype=object), hash_key=key) for key in _KEYS]
+    return np.column_stack(words).astype(np.uint64)[codes]
+
+
+def _marked(column: pd.Series) -> pd.Series:
+    """Texts that differ from that of a missing value, whatever they are."""
+    return ("t" + as_text(column)).fillna("").astype(object)
