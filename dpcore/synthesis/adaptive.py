@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, PureDP, split
@@ -120,11 +120,15 @@ class Adaptive(Recipe):
             if isinstance(loss, PureDP) and learner.fitted is None:
                 learner.measure_tree(loss)
             else:
-                learner.measure_worst(loss)
+                learner.measure_worst(loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE)
             on_progress("fit", (turn + 0.5) / rounds)
             fitted = learner.refit(quick=turn + 1 < rounds)
+        beyond = learner.measure_beyond()
         losses = (*self.stands_on, measurer.loss)
-        return publish(measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses)
+        found, model = publish(
+            measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses
+        )
+        return found, replace(model, beyond=beyond)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`; of an earlier model its digest."""

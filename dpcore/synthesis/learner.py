@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from dpcore.accounting.loss import Loss
+from dpcore.accounting.loss import Loss, PureDP
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.schema.domain import Clique
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.beyond import Beyond, coarse_cells, runs
 from dpcore.synthesis.columns import Columns, affordable, independent
 from dpcore.synthesis.contrasts import difference_off, measure_cliques, pooled, signed_columns
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
+from dpcore.synthesis.swaps import passes_for
 from dpcore.synthesis.tree import tree_pairs
-from dpcore.synthesis.workload import FEW, believed, choose
+from dpcore.synthesis.workload import FEW, SURELY, affordable_parts, believed, choose
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
 TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
 UNWANTED = 0.25  # weight of a triple of binary columns that nobody asked for: one number, which costs no room
+BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
+"""Parts of the last round that may go to pairs outside the tree."""
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
 
@@ -56,6 +62,8 @@ class Learner:
         self._factors = factors
         self._weights = weights
         self._limit = limit
+        self._left: tuple[Loss, list[Clique], Beyond] | None = None  # for pairs outside the tree
+        self._asked = 0.0  # deviation of the noise of the last distances, in rows
         self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
         self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
         pairs = [clique for clique in weights if len(clique) == 2]
@@ -72,8 +80,9 @@ class Learner:
         self._nodes = room.cliques
         self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
 
-    def measure_worst(self, loss: Loss) -> None:
-        """Spend `loss` on asking where the model errs, and on measuring what gains most."""
+    def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
+        """Spend `loss` on asking where the model errs, and on measuring what gains most; the last time,
+        keep a part for `measure_beyond` where that gains more."""
         if not self._candidates:
             self.measure_columns(loss)
             return
@@ -94,11 +103,62 @@ class Learner:
             limit=self._limit,
             nodes=self._nodes,
         )
+        if parts and last:
+            spend = self._keep(errors, parts, spend)
         if parts:
             self._take(measure_cliques(self._view, parts, spend))
         else:
             self.measure_columns(spend)
         self._narrow(errors, loss)
+
+    def measure_beyond(self) -> Beyond | None:
+        """Spend what `measure_worst` kept on pairs outside the tree, over coarser cells."""
+        if self._left is None or self.fitted is None:
+            return None
+        loss, outside, coarse = self._left
+        view = self._view.coarsen(coarse.groups)
+        estimates = {pair: coarse.merge(pair, self.fitted.model.marginal(pair)) for pair in outside}
+        errors = view.gaps(estimates, loss.share(SELECTION_SHARE))
+        weights = {pair: self._weights[pair] for pair in errors}
+        spend = loss.share(1 - SELECTION_SHARE)
+        _, parts = affordable_parts(view.domain, list(errors), errors, weights, spend, view.rows)
+        parts = parts or dict.fromkeys([max(errors, key=errors.__getitem__)], 1.0)
+        return replace(coarse, tables=view.measure(list(parts), spend, list(parts.values())))
+
+    def _keep(self, errors: Mapping[Clique, float], parts: Mapping[Clique, float], loss: Loss) -> Loss:
+        """Keep the part of `loss` for pairs outside the tree that gains most by formula; gives the rest."""
+        outside = self._outside(errors, loss)
+        drawn = passes_for(round(self._columns.count.total), math.comb(len(self._domain.names), 2), 0.0)
+        if isinstance(loss, PureDP) or not outside or not drawn:
+            return loss
+
+        def gain(domain: Domain, cliques: Sequence[Clique], part: Fraction) -> float:
+            weights = {clique: self._weights.get(clique, UNWANTED) for clique in cliques}
+            return affordable_parts(domain, cliques, errors, weights, loss.share(part), self._view.rows)[0]
+
+        errors = {pair: error - SURELY * self._asked * (pair in outside) for pair, error in errors.items()}
+        best, kept = 0.0, loss
+        for part in BEYOND_SHARES:
+            found = gain(self._domain, list(parts), 1 - part)
+            if part:
+                deviation = self._view.gap_deviation(len(outside), loss.share(part))
+                cells = coarse_cells(self._columns.count.total, deviation)
+                groups = {name: runs(rows, cells) for name, rows in self._columns.start.items()}
+                found += gain(self._view.coarsen(groups).domain, outside, part)
+            if found > best:
+                best, kept = found, loss.share(1 - part)
+                self._left = (loss.share(part), outside, Beyond(groups=groups, tables=())) if part else None
+        return kept
+
+    def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
+        """The pairs in no node, but for those of two binary columns, which cost the tree next to no room."""
+        return [
+            clique
+            for clique in cliques
+            if len(clique) == 2
+            and signed_columns(self._domain, clique, loss) != clique
+            and not any(set(clique) <= set(node) for node in self._nodes)
+        ]
 
     def measure_columns(self, loss: Loss) -> None:
         """Spend `loss` on the columns alone, where nothing else is worth its noise."""
@@ -122,8 +182,8 @@ class Learner:
             errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
         if untold:
             noisy = self._view.gaps(untold, loss.share(asking))
-            deviation = self._view.gap_deviation(len(noisy), loss.share(asking))
-            errors |= noisy if self.fitted else believed(noisy, deviation)
+            self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
+            errors |= noisy if self.fitted else believed(noisy, self._asked)
         return errors, telling + asking
 
     def _take(self, measured: Sequence[Marginal]) -> None:

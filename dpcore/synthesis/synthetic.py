@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,12 +15,14 @@ import numpy.typing as npt
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.beyond import Beyond
 from dpcore.synthesis.consistency import Contrast, stored_marginal
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.contrasts import tables_of
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping
 from dpcore.synthesis.sampling import Integers
+from dpcore.synthesis.swaps import closer, passes_for
 from dpcore.tables.counts import Marginal, Values
 
 
@@ -60,6 +64,7 @@ class SyntheticModel:
         constraints: what every row keeps.
         measurements: every noisy table that was paid for, over groups, and of contrasts the differences
             alone, each independent of the others; to be used again by a later run.
+        beyond: pairs outside the tree that were measured over coarser cells; rows are drawn towards them.
         losses: what was paid, release by release: whoever uses the model again stands on all of them.
     """
 
@@ -71,6 +76,7 @@ class SyntheticModel:
     constraints: Constraints
     measurements: tuple[Marginal, ...]
     losses: tuple[Loss, ...] = ()
+    beyond: Beyond | None = None
 
     @property
     def total(self) -> float:
@@ -94,17 +100,34 @@ class SyntheticModel:
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """`rows` rows of cell numbers, one int64 array a column."""
-        codes = self.grouping.split_codes(self.graph.sample_codes(rows, rng), rng)
+        drawn = self.graph.sample_codes(rows, rng)
+        codes = self.grouping.split_codes(self._closer(drawn, rows, rng), rng)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return {name: codes[name] for name in self.domain.names}
+
+    def _closer(self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """The drawn rows, groups of cells, with all pairs closer to the model; constraints stay kept."""
+        pairs = list(itertools.combinations(self.grouping.domain.names, 2))
+        joint = [each.variance**0.5 for each in self.measurements if len(each.clique) > 1]
+        passes = passes_for(rows, len(pairs), statistics.fmean(joint) if joint else 0.0)
+        if not passes or not pairs:
+            return drawn
+        expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
+        ruled = {name for rule in self.constraints.impossible for name in rule.columns}
+        return closer(drawn, expected, rng, passes=passes, kept=ruled)
+
+    def _expected(self, clique: Clique) -> Values:
+        """Expected rows over groups; of a pair outside the tree with what was measured of it."""
+        values = self.graph.marginal(clique)
+        return self.beyond.expected(clique, values) if self.beyond else values
 
     def marginal(self, clique: Clique) -> Values:
         """Expected rows in each cell of the table over any columns, axes in the order given."""
         clique = self.domain.clique(clique)
         decider = {f.target: f for f in self.constraints.determines if f.target in clique}
         held = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
-        values = self.grouping.split(held, self.graph.marginal(held))
+        values = self.grouping.split(held, self._expected(held))
         if not decider:
             return values
         # Add each held cell into the cell of the clique that it decides.
@@ -186,6 +209,7 @@ class SyntheticModel:
             grouping=self.grouping.restricted(masks),
             graph=self.graph.restricted(weights),
             measurements=(),
+            beyond=None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -198,6 +222,7 @@ class SyntheticModel:
             "constraints": self.constraints.to_dict(),
             "measurements": [marginal.to_dict() for marginal in self.measurements],
             "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
+            **({"beyond": self.beyond.to_dict()} if self.beyond else {}),
         }
 
     @classmethod
@@ -210,6 +235,7 @@ class SyntheticModel:
             constraints=Constraints.from_dict(fields["constraints"]),
             measurements=tuple(stored_marginal(each) for each in fields["measurements"]),
             losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
+            beyond=Beyond.from_dict(fields["beyond"]) if "beyond" in fields else None,
         )
 
     def variance_of(self, clique: Clique) -> float | None:

@@ -147,7 +147,7 @@ def choose(
         room = Room(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
         order = order[: max(FEW, TRIED * len(domain.names))]
-        gain, parts = _affordable(
+        gain, parts = affordable_parts(
             domain, [clique for clique in order if room.add(clique)], errors, weights, loss, rows
         )
         if gain > most:
@@ -203,7 +203,7 @@ def join(
     return {clique: each / sum(costs.values()) for clique, each in costs.items()}
 
 
-def _affordable(
+def affordable_parts(
     domain: Domain,
     candidates: Iterable[Clique],
     errors: Mapping[Clique, float],

@@ -1,0 +1,130 @@
+"""Pairs that found no room in the junction tree, measured over coarser cells; rows are swapped towards them.
+
+The tree answers such a pair as if its columns were independent given the rest. One measurement of few cells,
+runs of neighboring cells that hold about as many rows each, tells how far that is off; inside a coarse cell
+the model's own pattern stays. Noise is taken off as in the fit: the table is the one with the least
+
+    sum over coarse cells of (table - noisy)^2 / (2 variance)  +  strength * KL(table || the model's)
+
+with the model's columns, where strength = 1 / (noise deviation).
+
+Source: the same likelihood and prior as `graph/fit`, for a single pair, by Newton's method a cell and
+proportional fitting of the columns in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpcore.schema.domain import Clique
+from dpcore.synthesis.sampling import Integers
+from dpcore.tables.counts import Marginal, Values, pack, unpack
+
+SWEEPS = 20
+FEWEST, MOST = 4, 40  # coarse cells of a column
+ROWS_PER_DEVIATION = 10.0  # in a coarse cell of a pair, about
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Beyond:
+    """What was measured of pairs outside the tree.
+
+    Attributes:
+        groups: column -> int64 array, the coarse cell of each cell of the model.
+        tables: noisy pairs over coarse cells.
+    """
+
+    groups: Mapping[str, Integers]
+    tables: tuple[Marginal, ...]
+
+    def expected(self, clique: Clique, model: Values) -> Values:
+        """The model's table of a clique, moved to what was measured of it, if anything was.
+
+        Args:
+            model: expected rows over the model's cells, axes in the order of the clique.
+        """
+        for table in self.tables:
+            if set(table.clique) == set(clique):
+                if table.clique != clique:
+                    return self.expected(table.clique, model.T).T
+                merged = self.merge(clique, model)
+                factor = np.divide(_fitted(table, merged), merged, out=np.ones_like(merged), where=merged > 0)
+                moved: Values = model * factor[np.ix_(*(self.groups[name] for name in clique))]
+                return moved
+        return model
+
+    def merge(self, clique: Clique, values: Values) -> Values:
+        """A table over the model's cells as one over coarse cells."""
+        for axis, name in enumerate(clique):
+            turned = np.moveaxis(values, axis, 0)
+            merged = np.zeros((int(self.groups[name].max()) + 1, *turned.shape[1:]))
+            np.add.at(merged, self.groups[name], turned)
+            values = np.moveaxis(merged, 0, axis)
+        return values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "groups": {name: pack(group) for name, group in self.groups.items()},
+            "tables": [table.to_dict() for table in self.tables],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Beyond:
+        """Read what `to_dict` wrote."""
+        return cls(
+            groups={name: unpack(group) for name, group in fields["groups"].items()},
+            tables=tuple(Marginal.from_dict(each) for each in fields["tables"]),
+        )
+
+
+def coarse_cells(rows: float, deviation: float) -> int:
+    """Into how many cells a column is merged at most, so that noise leaves a pair of them readable."""
+    return int(np.clip(np.sqrt(max(rows, 0.0) / (ROWS_PER_DEVIATION * max(deviation, 1e-9))), FEWEST, MOST))
+
+
+def runs(rows: Values, cells: int) -> Integers:
+    """Neighboring cells together, in runs of about equal rows; a cell of that many rows stays alone.
+
+    Args:
+        rows: expected or noisy rows of each cell, at least 0.
+    Returns: int64, numbered from 0 without gaps; as they are where they are few.
+    """
+    labels = np.arange(len(rows))
+    if len(rows) <= cells:
+        return labels
+    most = float(rows.sum()) / cells
+    label, held = -1, np.inf
+    for cell, count in enumerate(rows):
+        if held + count > most:
+            label, held = label + 1, 0.0
+        labels[cell] = label
+        held += float(count)
+    return labels
+
+
+def _fitted(table: Marginal, model: Values) -> Values:
+    """The noisy table of a pair fitted as the module's text says, with the columns of the model."""
+    variance = max(table.variance, 1e-12)
+    pull = variance**0.5  # strength * variance
+    begun = np.maximum(model, 1e-9)
+    down, across = begun.sum(axis=1), begun.sum(axis=0)
+    theta = np.zeros_like(begun)
+    fitted = begun
+    for _ in range(SWEEPS):
+        before = np.log(np.maximum(fitted, 1e-250)) - theta
+        right = table.values + pull * before
+        above = np.minimum(right / pull, np.log(np.maximum(right, 1.0)))
+        after = np.minimum(before + theta, above)
+        for _ in range(5):
+            grown = np.exp(after)
+            after = np.minimum(after - (pull * after + grown - right) / (pull + grown), above)
+        theta = after - before
+        fitted = np.exp(after)
+        fitted = fitted * (down / fitted.sum(axis=1))[:, None]
+        fitted = fitted * (across / fitted.sum(axis=0))
+    return fitted

@@ -1,0 +1,141 @@
+"""Swap values between drawn rows until pairs of columns come closer to what the model expects.
+
+Rows drawn node by node keep the tables of the nodes but for rounding; a pair that is in no node comes out
+with the noise of a sample. First a few rows are moved so that every column is rounded as a whole. Swapping
+the values of one column between two rows then keeps every column and moves all pairs with it. For each column
+in turn the rows meet at random, and a swap is made with a chance that grows with what it lowers
+
+    F = sum over pairs, over cells of  (rows - expected)^2 / (expected + 1)
+
+since many swaps at once add up. A pass that raised F is taken back, and the chances are halved.
+
+Source: the gradual update of PrivSyn (Zhang and others 2021, section 5) moves rows to one noisy pair after
+the other; swaps that are weighed by all pairs together keep what is right (docs/decisions/0010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from dpcore.synthesis.sampling import Integers
+from dpcore.tables.counts import Values
+
+PASSES = 40
+FEWEST = 3
+FEWEST_ROWS = 1_000  # of fewer, most cells expect less than one row, and swaps would empty them
+WORK = 200_000_000  # values of rows looked at
+CHANCE = 0.25
+NOISY, NOISE = 4, 40.0  # passes that do where counts are noisy; the deviation, in rows, from which fewer do
+ENOUGH = 0.005  # part of F that a pass must take off to be followed by another
+
+
+def passes_for(rows: int, pairs: int, deviation: float) -> int:
+    """How many passes so many rows and pairs leave time for, 0 where so few that rows are better as drawn.
+
+    Args:
+        deviation: of the noise of the counts that the model was fitted to, in rows.
+    """
+    enough = max(NOISY, PASSES * min(1.0, NOISE / max(deviation, 1e-9)))
+    passes = min(enough, WORK / max(1, 2 * pairs * rows))
+    return int(passes) if passes >= FEWEST and rows >= FEWEST_ROWS else 0
+
+
+def closer(
+    codes: Mapping[str, Integers],
+    expected: Mapping[tuple[str, str], Values],
+    rng: np.random.Generator,
+    *,
+    passes: int,
+    kept: Collection[str] = (),
+) -> dict[str, Integers]:
+    """The rows with values moved and swapped inside columns. Post-processing.
+
+    Args:
+        codes: int64, one array a column, all of one length.
+        expected: pair -> rows of each cell, at least 0, as many in all as there are rows.
+        kept: columns whose values stay where they are.
+    """
+    codes = {name: column.copy() for name, column in codes.items()}
+    free = [name for name in codes if name not in kept]
+    columns = {name: table.sum(axis=0) for (_, name), table in expected.items()}
+    columns |= {name: table.sum(axis=1) for (name, _), table in expected.items()}
+    for name in free:
+        _round(codes[name], columns[name], rng)
+    state, chance = _State(codes, expected), CHANCE
+    best = state.off()
+    for _ in range(passes):
+        before = {name: column.copy() for name, column in state.codes.items()}
+        for place in rng.permutation(len(free)):
+            state.swap(free[place], chance, rng)
+        off = state.off()
+        if off > best:
+            state, chance = _State(before, expected), chance / 2
+        elif best - off < ENOUGH * best:
+            break
+        best = min(best, off)
+    return state.codes
+
+
+def _round(column: Integers, expected: Values, rng: np.random.Generator) -> None:
+    """Move as few rows of a column as leave each cell with its expected rows, rounded by chance, in place."""
+    reached = np.cumsum(expected) + rng.random()
+    goal = np.diff(np.floor(reached).astype(np.int64), prepend=0)
+    rows = np.bincount(column, minlength=len(goal))
+    lacking = np.repeat(np.arange(len(goal)), np.maximum(goal - rows, 0))
+    order = rng.permutation(len(column))
+    order = order[np.argsort(column[order], kind="stable")]
+    rank = np.arange(len(column)) - (np.cumsum(rows) - rows)[column[order]]
+    spare = rng.permutation(order[rank >= goal[column[order]]])
+    moved = min(len(spare), len(lacking))
+    column[spare[:moved]] = rng.permutation(lacking)[:moved]
+
+
+class _State:
+    """Rows, and how many there are too many of in each cell of each pair, in both orders of its columns."""
+
+    def __init__(self, codes: dict[str, Integers], expected: Mapping[tuple[str, str], Values]) -> None:
+        self.codes = codes
+        self.pairs = tuple(expected)
+        self.near: dict[str, list[str]] = {name: [] for name in codes}
+        self.excess: dict[tuple[str, str], Values] = {}
+        self.weights: dict[tuple[str, str], Values] = {}
+        for (a, b), table in expected.items():
+            cells = codes[a] * table.shape[1] + codes[b]
+            excess = np.bincount(cells, minlength=table.size).reshape(table.shape) - table
+            for pair, turned, goal in (((a, b), excess, table), ((b, a), excess.T, table.T)):
+                self.near[pair[0]].append(pair[1])
+                self.excess[pair] = np.ascontiguousarray(turned)
+                self.weights[pair] = np.ascontiguousarray(1 / (goal + 1))
+
+    def off(self) -> float:
+        """F of the module's text."""
+        return sum(float((self.weights[pair] * self.excess[pair] ** 2).sum()) for pair in self.pairs)
+
+    def swap(self, name: str, chance: float, rng: np.random.Generator) -> None:
+        """Swap values of one column between rows that meet at random."""
+        column = self.codes[name]
+        half = len(column) // 2
+        order = rng.permutation(len(column))
+        one, two = order[:half], order[half : 2 * half]
+        differ = column[one] != column[two]
+        one, two = one[differ], two[differ]
+        here, there = column[one], column[two]
+        change = np.zeros(len(one))
+        for other in self.near[name]:
+            excess, weights = self.excess[name, other], self.weights[name, other]
+            more, less = (weights * (1 + 2 * excess)).ravel(), (weights * (1 - 2 * excess)).ravel()
+            a, b = here * excess.shape[1], there * excess.shape[1]
+            c, d = self.codes[other][one], self.codes[other][two]
+            change += np.where(c == d, 0.0, less[a + c] + more[b + c] + less[b + d] + more[a + d])
+        made = rng.random(len(one)) < -chance * change
+        one, two, here, there = one[made], two[made], here[made], there[made]
+        column[one], column[two] = there, here
+        for other in self.near[name]:
+            excess = self.excess[name, other]
+            a, b = here * excess.shape[1], there * excess.shape[1]
+            c, d = self.codes[other][one], self.codes[other][two]
+            excess += np.bincount(np.concatenate([b + c, a + d]), minlength=excess.size).reshape(excess.shape)
+            excess -= np.bincount(np.concatenate([a + c, b + d]), minlength=excess.size).reshape(excess.shape)
+            self.excess[other, name][:] = excess.T

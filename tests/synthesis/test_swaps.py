@@ -1,0 +1,125 @@
+"""Rows brought closer to the pairs that are expected of them, by swaps inside columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpcore.schema.domain import Domain
+from dpcore.synthesis.beyond import Beyond, runs
+from dpcore.synthesis.graph.junction_tree import JunctionTree
+from dpcore.synthesis.graph.model import GraphicalModel
+from dpcore.synthesis.swaps import FEWEST_ROWS, WORK, closer, passes_for
+from dpcore.tables.counts import Marginal, Values
+from tests.statistical import laws
+
+SIZES = {"a": 3, "b": 4, "c": 2}
+ROWS = 6_000
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def expected_of(joint: Values) -> dict[tuple[str, str], Values]:
+    return {("a", "b"): joint.sum(axis=2), ("a", "c"): joint.sum(axis=1), ("b", "c"): joint.sum(axis=0)}
+
+
+def rows_of(codes: dict[str, np.ndarray], pair: tuple[str, str]) -> Values:
+    found = np.zeros([SIZES[name] for name in pair])
+    np.add.at(found, tuple(codes[name] for name in pair), 1)
+    return found
+
+
+def apart(codes: dict[str, np.ndarray], expected: dict[tuple[str, str], Values]) -> float:
+    return sum(float(np.abs(rows_of(codes, pair) - table).sum()) for pair, table in expected.items())
+
+
+def drawn(source: np.random.Generator) -> dict[str, np.ndarray]:
+    return {name: source.integers(0, size, ROWS) for name, size in SIZES.items()}
+
+
+def test_pairs_come_closer_and_columns_are_rounded() -> None:
+    """If swaps did not lead towards all pairs, or lost the columns, drawn rows would be worse than before."""
+    joint = rng().dirichlet(np.full(24, 1.0)).reshape(3, 4, 2) * ROWS
+    expected = expected_of(joint)
+    codes = drawn(rng(2))
+    found = closer(codes, expected, rng(3), passes=40)
+    assert apart(found, expected) < 0.05 * apart(codes, expected)
+    for name, axes in (("a", (1, 2)), ("b", (0, 2)), ("c", (0, 1))):
+        assert np.abs(np.bincount(found[name]) - joint.sum(axis=axes)).max() < 1 + 1e-9
+
+
+def test_kept_columns_stay_row_by_row() -> None:
+    """A column in a constraint must keep its values where they are, or rows would break the constraint."""
+    joint = rng().dirichlet(np.full(24, 1.0)).reshape(3, 4, 2) * ROWS
+    codes = drawn(rng(2))
+    found = closer(codes, expected_of(joint), rng(3), passes=5, kept={"a", "b"})
+    assert (found["a"] == codes["a"]).all()
+    assert (found["b"] == codes["b"]).all()
+    assert (found["c"] != codes["c"]).any()
+
+
+def test_columns_are_rounded_without_bias() -> None:
+    """A cell that expects .3 of a row must get one in 3 of 10 draws: else rare values are never drawn."""
+    tables = {("a", "c"): np.array([[ROWS - 10.3, 0.0], [10.0, 0.0], [0.3, 0.0]])}
+    codes = {"a": np.zeros(ROWS, dtype=np.int64), "c": np.zeros(ROWS, dtype=np.int64)}
+    source = rng(4)
+    got = [int((closer(codes, tables, source, passes=0)["a"] == 2).sum()) for _ in range(400)]
+    assert laws.share_fits(sum(got), 400, 0.3)
+    assert not laws.share_fits(0, 400, 0.3)  # rounding to the nearest would never draw it
+
+
+def test_work_is_bounded() -> None:
+    """Many rows and columns must not take minutes, and few rows must not lose their rare cells."""
+    assert passes_for(10_000_000, 91, 1.0) == 0
+    assert passes_for(FEWEST_ROWS - 1, 3, 1.0) == 0
+    passes = passes_for(50_000, 91, 1.0)
+    assert 0 < passes * 2 * 91 * 50_000 <= WORK
+    assert passes_for(20_000, 91, 1e6) < passes_for(20_000, 91, 1.0)
+
+
+def test_coarse_cells_are_runs() -> None:
+    """Runs must be neighbors, and a cell of many rows must stay alone: else peaks are smeared."""
+    groups = runs(np.array([5.0, 5, 5, 90, 5, 5, 5, 5]), 4)
+    assert groups[3] not in np.delete(groups, 3)
+    assert set(np.diff(groups)) <= {0, 1}
+    assert (runs(np.ones(3), 4) == np.arange(3)).all()
+
+
+def test_what_was_measured_moves_the_pair() -> None:
+    """A clear measurement must be met with the model's columns kept; one of mere noise must change little."""
+    model = np.outer([100.0, 300, 200, 400], [0.5, 0.3, 0.2])
+    truth = model.copy()
+    truth[:2, 0] += [40, -40]
+    truth[:2, 1] += [-40, 40]
+    groups = {"x": np.array([0, 1, 2, 2]), "y": np.array([0, 1, 1])}
+    empty = Beyond(groups=groups, tables=())
+    goal = empty.merge(("x", "y"), truth)
+
+    def moved(variance: float) -> Values:
+        table = Marginal(clique=("x", "y"), values=goal, variance=variance, noise="gaussian")
+        return Beyond(groups=groups, tables=(table,)).expected(("x", "y"), model)
+
+    clear, drowned = moved(1e-4), moved(1e12)
+    assert np.allclose(empty.merge(("x", "y"), clear), goal, atol=0.1)
+    assert np.allclose(clear.sum(axis=1), model.sum(axis=1), rtol=1e-2)
+    assert np.allclose(clear.sum(axis=0).sum(), 1000, rtol=1e-6)
+    assert np.allclose(drowned, model, rtol=1e-2)
+    table = Marginal(clique=("x", "y"), values=goal, variance=1e-4, noise="gaussian")
+    both = Beyond(groups=groups, tables=(table,))
+    assert np.allclose(both.expected(("y", "x"), model.T), clear.T)
+    assert np.allclose(Beyond.from_dict(both.to_dict()).expected(("x", "y"), model), clear)
+
+
+def test_trees_without_the_pair_draw_it() -> None:
+    """Rows of a model must follow a pair that only `Beyond` knows."""
+    tree = JunctionTree.over(Domain(names=("x", "y"), sizes=(2, 2)), [("x",), ("y",)])
+    graph = GraphicalModel(tree=tree, factors=(), total=4_000.0)
+    table = Marginal(
+        clique=("x", "y"), values=np.array([[1500.0, 500], [500, 1500]]), variance=1.0, noise="gaussian"
+    )
+    whole = {name: np.arange(2) for name in "xy"}
+    beyond = Beyond(groups=whole, tables=(table,))
+    expected = {("x", "y"): beyond.expected(("x", "y"), graph.marginal(("x", "y")))}
+    codes = closer(graph.sample_codes(4_000, rng()), expected, rng(2), passes=40)
+    assert abs(int(((codes["x"] == 0) & (codes["y"] == 0)).sum()) - 1500) < 20
