@@ -33,11 +33,11 @@ from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
+from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
-from dpcore.synthesis import load_model
-from dpcore.synthesis.base import OnProgress, Recipe, silent
+from dpcore.synthesis import Recipe, load_model
 from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable

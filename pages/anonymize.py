@@ -70,7 +70,7 @@ if current.made is not None:
     view.report(curator, current.made, warnings)
     list_view.show(current.made)
 if plan is not None:
-    view.write(curator, current, plan)
+    view.write(curator, plan)
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:

@@ -58,7 +58,7 @@ def judge(candidate: Candidate) -> None:
     tabs = {
         _("Columns"): columns_view.columns,
         _("Pairs"): view.pairs,
-        _("Questions"): view.questions,
+        _("Questions"): lambda curator, candidate, found: view.ranges(curator, candidate),
         _("Side by side"): beside_view.beside,
         _("Learning"): asked_view.learning,
         _("Disclosure"): asked_view.disclosure,

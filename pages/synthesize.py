@@ -6,7 +6,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.synthesize import form, preview_view, recipes, view
-from workbench.ui import data_sets_view, widgets
+from workbench.ui import data_sets_view, epsilon_view, widgets
 from workbench.ui.language import _
 
 held = session.session()
@@ -27,19 +27,19 @@ def plan(curator: Curator) -> None:
     with left:
         recipe = form.choose_recipe(curator, kind)
         part = form.choose_part(curator)
-        largest = min(10.0, widgets.epsilon_left(curator))
+        largest = min(10.0, epsilon_view.left(curator))
         key = f"loss-{data_set.id}"  # each data set has a share of its own
-        epsilon = widgets.epsilon_picker(
+        epsilon = epsilon_view.picker(
             _("Share of the budget, epsilon"), key=key, default=0.5, largest=largest
         )
-        widgets.say_epsilon(epsilon)
+        epsilon_view.say(epsilon)
     with right:
         if recipe is None:
             st.info(_("Choose at least one column."))
         else:
             try:
-                loss = widgets.loss_of(curator, epsilon)
-                preview_view.show(curator, recipe, loss, part, widgets.epsilon_box(key))
+                loss = epsilon_view.loss(curator, epsilon)
+                preview_view.show(curator, recipe, loss, part, epsilon_view.box(key))
             except DpcoreError as error:
                 widgets.error_box(error)
 

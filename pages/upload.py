@@ -79,7 +79,7 @@ def describe(draft: Draft) -> None:
         st.button(_("Choose another table"), on_click=opening.drop_draft)
     with st.expander(_("Look at the first rows (private)")):
         widgets.internal_badge()
-        st.dataframe(draft.frame.head(20), hide_index=True)
+        widgets.show_rows(draft.frame.head(20))
     with st.expander(_("Declare it by a codebook that was saved earlier")):
         file_view.file_uploader(
             _("A codebook, as JSON"),

@@ -12,9 +12,9 @@ from typing import Any
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError
 from dpcore.io import ReadResult, read_table
+from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
-from dpcore.synthesis.base import OnProgress, silent
 from workbench.apart import process
 from workbench.apart.line import StoppedError
 from workbench.apart.worker import Server

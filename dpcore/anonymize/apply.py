@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import held_by, published_rows
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import suppressed_classes
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import InfeasibleError
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray

@@ -234,8 +234,8 @@ def secret_of(
         leaves = leaves_of(frame, name)
         values, codes = tuple(leaves.labels), leaves.codes
     else:
-        hierarchy = hierarchy.covering(frame[name])
-        values, codes = hierarchy.values, hierarchy.placed(frame[name])
+        hierarchy, codes = hierarchy.read(frame[name])
+        values = hierarchy.values
     if held is not None:
         shown = np.zeros(len(codes), dtype=bool)
         shown[published] = True
@@ -244,8 +244,9 @@ def secret_of(
         people = held.people[held.group[places]]
         counts = np.bincount(codes[held.place[places]], people, len(values)).astype(np.int64)
     elif weights is None:
-        places = once_each(codes[published], None if person is None else person[published])
-        counts = np.bincount(codes[published][places], minlength=len(values))
+        there = codes[published]
+        places = once_each(there, None if person is None else person[published])
+        counts = np.bincount(there[places], minlength=len(values))
     else:
         counts = np.bincount(codes[published], weights[published], len(values)).astype(np.int64)
     return Secret(values=values, hierarchy=hierarchy, counts=counts), codes

@@ -10,13 +10,13 @@ import pandas as pd
 from dpcore.anonymize.choices import Choices, Chosen
 from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
+from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.inputs import check_table, published_rows, secrets_of, subset_of
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
-from dpcore.schema.values import SUPPRESSED, as_text
+from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows
 
@@ -118,8 +118,8 @@ def suppressed_rows(frame: pd.DataFrame, table: Tuples, shown: Shown) -> BoolArr
     Args: frame: the one that the table was built from, or some of its rows.
     """
     bottom = (0,) * len(shown.node)
-    keys = table.generalize(table.row_keys(frame), bottom, shown.node) >> table.tail
-    starred = np.all([as_text(frame[name]) == SUPPRESSED for name in table.names], axis=0)
+    keys, starred = table.row_keys(frame)
+    keys = table.generalize(keys, bottom, shown.node) >> table.tail
     if not len(shown.keys):
         return np.ones(len(frame), dtype=bool)
     place = np.searchsorted(shown.keys, keys).clip(max=len(shown.keys) - 1)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import pandas as pd
 
 from dpcore.anonymize.choices import Choices, Chosen
-from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import check_table, k_of, published_rows, secrets_of
 from dpcore.anonymize.levels import carried_out, chosen
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
@@ -19,6 +18,7 @@ from dpcore.anonymize.partition.mondrian import mondrian
 from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import ParameterError
+from dpcore.progress import OnProgress, silent
 
 Result = TypeVar("Result")
 

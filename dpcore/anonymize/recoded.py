@@ -89,8 +89,7 @@ def leaf_codes(
     for name in sorted(hierarchies):
         if name not in frame.columns:
             raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
-        covering[name] = hierarchies[name].covering(frame[name])
-        leaf[name] = covering[name].placed(frame[name])
+        covering[name], leaf[name] = hierarchies[name].read(frame[name])
     return covering, leaf
 
 

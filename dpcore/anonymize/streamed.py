@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
+from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.inputs import check_people, check_roles, published_rows, secrets_of, subset_of
@@ -18,6 +18,7 @@ from dpcore.anonymize.levels import Shown, counted, shown_classes, suppressed_ro
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import ParameterError, RowsError, source_changed
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import BoolArray, IntArray
@@ -78,7 +79,7 @@ class Recoding:
         few = table.without_rows()  # as it is sent along to wherever rows are
         made = cls(plan=plan, rows=int(weights.sum()), _table=few, _shown=shown, _keeps_hidden=True)
         rows = published_rows(distinct.frame, plan)
-        hidden = made._hidden(rows, suppressed_rows(rows, table, shown))
+        hidden = _hidden(made._printed(rows))
         keeps = plan.suppressed in ("kept", "blanked")
         if plan.suppressed == "checked":
             held = distinct.held if subset is None or distinct.held is None else distinct.held.within(subset)
@@ -106,14 +107,14 @@ class Recoding:
         """The same of some columns, those that a search looks at among them; the index stays."""
         plan = self.plan
         shown = published_rows(rows, plan)
-        suppressed = suppressed_rows(shown, self._table, self._shown)
-        hidden = self._hidden(shown, suppressed)
+        printed = self._printed(shown)
+        hidden = _hidden(printed)
         columns: dict[str, pd.Series | pd.Categorical] = {}
         for name, role in plan.roles.items():
             if name in plan.dropped or name not in rows:
                 continue
             if role == "quasi-identifier":
-                columns[name] = self._labels(shown[name], suppressed)
+                columns[name] = printed[name]
             elif role == "sensitive" and plan.suppressed == "blanked":
                 columns[name] = as_text(shown[name]).mask(hidden, SUPPRESSED)
             else:
@@ -121,19 +122,19 @@ class Recoding:
         published = pd.DataFrame(columns, index=shown.index)[[name for name in rows if name in columns]]
         return uncoded(published if self._keeps_hidden else published[~hidden])
 
+    def _printed(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
+        """What is printed of each quasi-identifier."""
+        suppressed = suppressed_rows(rows, self._table, self._shown)
+        return {name: self._labels(rows[name], suppressed) for name in self._table.names}
+
     def _labels(self, values: pd.Series, suppressed: BoolArray) -> pd.Categorical:
-        """What is printed of a quasi-identifier."""
+        """The same of one of them."""
         place = self._table.names.index(str(values.name))
         hierarchy, level = self._table.hierarchies[place], self._shown.node[place]
         codes, labels = pd.factorize(np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object))
         printed: IntArray = np.where(suppressed, codes[-1], codes[:-1][hierarchy.placed(values)])
         found: pd.Categorical = pd.Categorical.from_codes(printed, categories=pd.Index(labels))
         return found
-
-    def _hidden(self, rows: pd.DataFrame, suppressed: BoolArray) -> BoolArray:
-        """Which rows print nothing but `*`."""
-        printed = [self._labels(rows[name], suppressed) for name in self._table.names]
-        return np.asarray(np.all([labels == SUPPRESSED for labels in printed], axis=0))
 
 
 class Tally:
@@ -145,7 +146,9 @@ class Tally:
 
     def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
         """Take the tuples that the recoding was made of."""
-        self._names = [*dict.fromkeys([*recoding.plan.quasi_identifiers, *secrets_of(recoding.plan)])]
+        plan = recoding.plan
+        looked_at = dict.fromkeys([*plan.quasi_identifiers, *secrets_of(plan)])
+        self._names = [name for name in looked_at if name not in plan.dropped]
         tuples = distinct.frame.reset_index(drop=True)
         parts = [np.empty(0, dtype=np.uint64)]
         weights = [np.empty(0, dtype=np.int64)]
@@ -187,6 +190,11 @@ class Tally:
         """Refuse when a row is still awaited, or was of somebody else. Raises: ReadError."""
         if self._awaited.any() or self._whose.any():
             raise source_changed()
+
+
+def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
+    """Which rows print nothing but `*`."""
+    return np.asarray(np.all([labels == SUPPRESSED for labels in printed.values()], axis=0))
 
 
 def check_streamed(plan: Plan) -> None:

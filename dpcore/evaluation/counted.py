@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import MAX_CELLS
+from dpcore.tables.counts import MAX_CELLS, Integers, cell_counts
 from dpcore.tables.rows import Microdata, PublicTable
-
-Integers = npt.NDArray[np.int64]
 
 MOST_CELLS = 5_000_000
 """Cells of all pairs together, at most: each thread of an engine holds as many."""
@@ -102,8 +99,7 @@ class DistancesOf(Evaluation[Distances]):
         )
 
 
-def _distance(original: Integers, other: Iterable[Integers]) -> float:
+def _distance(original: Integers, other: Sequence[Integers]) -> float:
     """Total variation distance, in [0, 1]."""
-    places = np.ravel_multi_index(tuple(other), original.shape)
-    counts = np.bincount(places, minlength=original.size).reshape(original.shape)
+    counts = cell_counts(other, original.shape)
     return float(np.abs(original / original.sum() - counts / counts.sum()).sum()) / 2

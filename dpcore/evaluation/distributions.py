@@ -13,10 +13,10 @@ from dpcore.evaluation.counted import CountedTable
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Integers, cell_counts
 from dpcore.tables.rows import Microdata, PublicTable
 
 Shares = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,4 +93,4 @@ def _counts(column: Column, frame: pd.DataFrame) -> Integers:
             remedy="choose one that both have",
             name=column.name,
         )
-    return np.bincount(column.encode(frame[column.name]), minlength=column.size)
+    return cell_counts([column.encode(frame[column.name])], (column.size,))

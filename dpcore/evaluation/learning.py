@@ -19,6 +19,7 @@ from dpcore.evaluation.features import classes, matrix, numbers
 from dpcore.evaluation.learners import CLASSIFIERS, SVM_ROWS, Trained, clusters, linear, majority, train
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Codes, Floats
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
@@ -29,8 +30,6 @@ TASKS = ("logistic", "linear", "k-means", "trees", "svm")
 """Fast ones first."""
 HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
 _SEED = 20_210_417
-
-OnProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +70,7 @@ def learn(
     *,
     tasks: Sequence[str] = TASKS,
     groups: int = 2,
-    on_progress: OnProgress = lambda stage, share: None,
+    on_progress: OnProgress = silent,
 ) -> tuple[Score, ...]:
     """Scores of every task in both scenarios.
 
@@ -156,7 +155,7 @@ class Efficacy(Evaluation[tuple[Score, ...]]):
     tasks: tuple[str, ...] = TASKS
     splits: int = 3
     groups: int = 2
-    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+    on_progress: OnProgress = field(default=silent, repr=False)
 
     @property
     def about(self) -> tuple[str, ...]:

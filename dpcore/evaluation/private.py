@@ -28,7 +28,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Release
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import check_cells
+from dpcore.tables.counts import cell_counts, check_cells
 from dpcore.text import Text
 
 MAX_CLIQUES = 100
@@ -114,10 +114,8 @@ class PrivateMarginalError(_OfRelease):
         codes = {name: schema.column(name).encode(frame[name]) for name in names}
         estimates = {}
         for clique in cliques:
-            shape = schema.domain.shape(clique)
-            cells = np.ravel_multi_index([codes[name] for name in clique], shape)
-            counts = np.bincount(cells, minlength=math.prod(shape))
-            estimates[clique] = counts.reshape(shape) * rows / len(frame)
+            counts = cell_counts([codes[name] for name in clique], schema.domain.shape(clique))
+            estimates[clique] = counts * rows / len(frame)
         gaps = measurer.gaps(estimates, for_gaps)
         distances = {clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()}
         worst = max(distances, key=lambda clique: distances[clique])

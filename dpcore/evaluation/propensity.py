@@ -10,10 +10,10 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.evaluation import measures
 from dpcore.evaluation.cells import Cells
-from dpcore.evaluation.learning import OnProgress
 from dpcore.evaluation.measures import Scored
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Floats
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -27,7 +27,7 @@ def propensity(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
-    on_progress: OnProgress = lambda stage, share: None,
+    on_progress: OnProgress = silent,
 ) -> Scored:
     """How little boosted trees tell released rows from original ones, by cross-validation.
 
@@ -68,7 +68,7 @@ class Propensity(Evaluation[Scored]):
     kind = "propensity"
 
     release: PublicTable
-    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+    on_progress: OnProgress = field(default=silent, repr=False)
 
     def compute(self, original: Microdata, schema: Schema) -> Scored:
         """The answer."""

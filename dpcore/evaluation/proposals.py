@@ -13,7 +13,7 @@ import pandas as pd
 from dpcore.anonymize.apply import recoded
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
-from dpcore.anonymize.fulldomain.search import OnProgress, search, silent
+from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
@@ -25,6 +25,7 @@ from dpcore.anonymize.quality import quality
 from dpcore.errors import InfeasibleError, LimitError, RowsError
 from dpcore.evaluation.first_rows import FIRST
 from dpcore.evaluation.question import Evaluation, Readable
+from dpcore.progress import OnProgress, silent
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
 from dpcore.tables.people import once_each, person_of

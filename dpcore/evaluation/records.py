@@ -26,7 +26,7 @@ Codes = npt.NDArray[np.int64]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
-MISSING = -1
+ABSENT = -1
 """Code of a missing or unreadable value of a column without an order."""
 
 
@@ -37,7 +37,7 @@ class Records:
     Attributes:
         names: the columns.
         values: one array per column, (rows,). Of a column with an order: its place between the declared
-            bounds, 0 to 1 and beyond, NaN where missing. Of another one: the number of its text, `MISSING`
+            bounds, 0 to 1 and beyond, NaN where missing. Of another one: the number of its text, `ABSENT`
             where missing.
         ordered: whether a column has an order of numbers or dates.
     """
@@ -58,7 +58,7 @@ class Records:
     def missing(self, column: int) -> Bools:
         """Which rows have no value in a column."""
         values = self.values[column]
-        return np.isnan(values) if self.ordered[column] else values == MISSING
+        return np.isnan(values) if self.ordered[column] else values == ABSENT
 
     def shuffled(self, rng: np.random.Generator) -> Records:
         """The same with each column in an order of its own: every column kept, every relation lost."""
@@ -171,7 +171,7 @@ def _values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:
         low, high = float(column.edges[0]), float(column.edges[-1])
         return [(numbers_of(column, part) - low) / (high - low) for part in parts]
     texts = pd.concat([texts_in(column, part) for part in parts], ignore_index=True)
-    codes = pd.factorize(texts)[0].astype(np.float64)  # MISSING where missing
+    codes = pd.factorize(texts)[0].astype(np.float64)  # ABSENT where missing
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return list(np.split(codes, ends))
 

@@ -129,22 +129,22 @@ class RowRisk(Evaluation[RowRiskReport]):
         classes = equivalence_classes(frame, columns)
         people = people_per_class(classes, person)
         special = special_uniques(frame, columns, fraction=self.fraction, person=person)
+        risk: FloatArray = 1 / people[classes]
         figures: dict[str, IntArray | FloatArray] = {
             "people": people[classes],
-            "risk": 1 / people[classes],
+            "risk": risk,
             "score": special.score,
             "dis": special.dis,
             "smallest": special.smallest,
             "sets": special.sets,
         }
-        risk: FloatArray = 1 / people[classes]
         sampled, households = None, None
         if self.weight is not None:
             weights = sampling_weights(frame, self.weight)
             population = np.maximum(people, population_frequency(classes, weights, person))
             risk = individual_risk(people, population)[classes]
             figures |= {"population": population[classes], "individual": risk}
-            sampled = _sampled(population_total(weights, person), population, risk, person)
+            sampled = _sampled(_population_total(weights, person), population, risk, person)
         if self.household is not None:
             household = households_of(frame, self.household)
             shared = household_risk(risk, household, person)
@@ -167,7 +167,7 @@ def _placed(figures: Mapping[str, IntArray | FloatArray], visible: BoolArray) ->
     return pd.DataFrame(figures, index=np.flatnonzero(visible)).reindex(range(len(visible)))
 
 
-def population_total(weights: FloatArray, person: IntArray | None) -> float:
+def _population_total(weights: FloatArray, person: IntArray | None) -> float:
     """The people that all rows together stand for."""
     return float(population_frequency(np.zeros(len(weights), dtype=np.int64), weights, person)[0])
 

@@ -13,11 +13,11 @@ import pandas as pd
 
 from dpcore.evaluation import measures
 from dpcore.evaluation.cells import Cells
-from dpcore.evaluation.learning import OnProgress
 from dpcore.evaluation.marginal_error import MarginalError, marginal_error
 from dpcore.evaluation.measures import Scored
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Floats, numbers_of
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
@@ -94,7 +94,7 @@ def similarity(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
-    on_progress: OnProgress = lambda stage, share: None,
+    on_progress: OnProgress = silent,
 ) -> SimilarityReport:
     """Compare the columns that both tables have. Reads the original: internal.
 
@@ -169,7 +169,7 @@ class Similarity(Evaluation[SimilarityReport]):
     kind = "similarity"
 
     release: PublicTable
-    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+    on_progress: OnProgress = field(default=silent, repr=False)
 
     def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
         """The answer."""

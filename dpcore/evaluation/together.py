@@ -6,16 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from dpcore.evaluation.counted import CountedTable
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.evaluation.similarity import cramers_v
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Integers, cell_counts
 from dpcore.tables.rows import Microdata, PublicTable
-
-CellCounts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,8 +28,8 @@ class Together:
 
     columns: Clique
     labels: tuple[tuple[str, ...], ...]
-    original: CellCounts
-    other: CellCounts | None
+    original: Integers
+    other: Integers | None
 
     @property
     def association(self) -> tuple[float, float | None]:
@@ -73,16 +71,13 @@ class TogetherOf(Evaluation[Together]):
         """The answer."""
         assert isinstance(original, CountedTable)
         clique = schema.domain.clique(self.columns)
+        other = None
+        if self.other is not None:
+            cells = [schema.column(name).encode(self.other.frame[name]) for name in clique]
+            other = cell_counts(cells, schema.domain.shape(clique))
         return Together(
             columns=clique,
             labels=tuple(schema.column(name).labels for name in clique),
             original=original.cells[clique],
-            other=None if self.other is None else _counts(self.other.frame, schema, clique),
+            other=other,
         )
-
-
-def _counts(frame: pd.DataFrame, schema: Schema, clique: Clique) -> CellCounts:
-    shape = schema.domain.shape(clique)
-    codes = tuple(schema.column(name).encode(frame[name]) for name in clique)
-    cells = np.ravel_multi_index(codes, shape)
-    return np.bincount(cells, minlength=schema.domain.cells(clique)).reshape(shape)

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.apply import recoded
-from dpcore.anonymize.fulldomain.search import OnProgress, silent
 from dpcore.anonymize.inputs import published_rows
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.audit import secret_risk, unique_share, visible_rows
 from dpcore.evaluation.question import Evaluation
+from dpcore.progress import OnProgress, silent
 from dpcore.risk.disclosure import AttributeRisk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.schema.schema import Schema

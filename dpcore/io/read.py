@@ -99,7 +99,7 @@ def read_table(
     if options.encoding is None and not found.startswith("utf"):
         notes.append(
             Text(
-                "the encoding {encoding} is a guess: choose another one if letters look wrong", encoding=found
+                "The encoding {encoding} is a guess: choose another one if letters look wrong", encoding=found
             )
         )
     typed = type_columns(names, columns, shape.separator, options, told)

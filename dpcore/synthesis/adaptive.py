@@ -19,13 +19,14 @@ from typing import Any, ClassVar
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, Recipe
+from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.columns import (
     MIDDLE,
-    check_columns,
     check_earlier,
+    check_keepable,
     expect_columns,
     measure_columns,
     publish,
@@ -91,7 +92,7 @@ class Adaptive(Recipe):
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""
-        check_columns(domain, self.constraints, self.ordered)
+        check_keepable(domain, self.constraints, self.ordered)
         check_earlier(domain, self.constraints, self.earlier)
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Marginal, Noise, half_width
 from dpcore.text import Text
-
-OnProgress = Callable[[str, float], None]
-
-
-def silent(stage: str, share: float) -> None:
-    """No progress shown."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,11 @@ import numpy as np
 
 from dpcore.accounting.loss import Loss, Number, exact
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.base import Expected, Recipe, recipe_dict
 from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal

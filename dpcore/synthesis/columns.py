@@ -172,7 +172,7 @@ def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Cl
     return [clique for clique, cells in zip(small, sums, strict=True) if cells <= CANDIDATE_CELLS]
 
 
-def check_columns(domain: Domain, constraints: Constraints, ordered: Collection[str]) -> None:
+def check_keepable(domain: Domain, constraints: Constraints, ordered: Collection[str]) -> None:
     """Refuse unknown columns, columns with too many cells, and constraints that cannot be kept."""
     domain.clique(tuple(ordered))
     check_cells(domain, [(name,) for name in domain.names])

@@ -28,11 +28,12 @@ from dpcore.errors import LimitError, ParameterError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.base import Expected, Recipe, recipe_dict
 from dpcore.synthesis.class_means import Density
 from dpcore.synthesis.gaussian_model import GaussianModel, positions
 from dpcore.synthesis.groups import find_groups

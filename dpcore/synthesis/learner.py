@@ -126,12 +126,12 @@ class Learner:
             errors |= noisy if self.fitted else believed(noisy, deviation)
         return errors, telling + asking
 
-    def _take(self, measured: list[Marginal]) -> None:
+    def _take(self, measured: Sequence[Marginal]) -> None:
         """Take in new measurements, and what was told before of the pairs that are measured now."""
         held = {each.clique for each in (*self.joint, *measured)}
-        for pair in [pair for pair in self._told if pair in held]:
-            measured += self._told.pop(pair)
-        self.joint = pooled([*self.joint, *measured])
+        told = [pair for pair in self._told if pair in held]
+        known = [each for pair in told for each in self._told.pop(pair)]
+        self.joint = pooled([*self.joint, *measured, *known])
 
     def refit(self, *, quick: bool) -> Fit:
         """Fit the model to all that was measured, from where it is."""

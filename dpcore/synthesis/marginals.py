@@ -12,9 +12,10 @@ from dpcore.accounting.loss import Loss, Number, exact, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, columns_text, recipe_dict
+from dpcore.synthesis.base import Expected, Recipe, columns_text, recipe_dict
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.consistency import consistent, consistent_variances
 from dpcore.tables.counts import Marginal, check_cells

@@ -22,12 +22,13 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.progress import OnProgress, silent
 from dpcore.release import Model, Release
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import texts
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, columns_text, silent
+from dpcore.synthesis.base import Expected, Recipe, columns_text
 from dpcore.synthesis.statistics import Figure, Figures
-from dpcore.tables.counts import Marginal, Values, check_cells, half_width
+from dpcore.tables.counts import Marginal, Values, cell_counts, check_cells, half_width
 from dpcore.text import Text
 
 MAX_ATTEMPTS = 5
@@ -296,6 +297,6 @@ def _counted(release: Release, sample: Mapping[str, pd.Series] | pd.DataFrame, c
     """Rows of a drawn table in each joint cell, flattened, scaled to the release's noisy number of rows."""
     schema = release.schema
     codes = [schema.column(name).encode(sample[name]) for name in columns]
-    flat = np.ravel_multi_index(codes, schema.domain.shape(columns))
-    counts = np.bincount(flat, minlength=schema.domain.cells(columns)).astype(np.float64)
-    return counts * (max(release.model.total, 0.0) / max(len(flat), 1))
+    counts = cell_counts(codes, schema.domain.shape(columns)).ravel()
+    scale = max(release.model.total, 0.0) / max(len(codes[0]), 1)
+    return np.asarray(counts * scale, dtype=np.float64)

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from dpcore.accounting.loss import Loss
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, Recipe
+from dpcore.synthesis.base import Expected, Recipe
 from dpcore.tables.counts import Marginal
 from dpcore.text import Text
 

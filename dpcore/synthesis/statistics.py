@@ -27,11 +27,12 @@ from dpcore.mechanisms.sensitivity import (
     selection_scale,
     sums_deviation,
 )
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, OnProgress, Recipe, recipe_dict
+from dpcore.synthesis.base import Expected, Recipe, recipe_dict
 from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal, Noise, Values, half_width

@@ -131,8 +131,9 @@ class SyntheticModel:
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
         best = self._best(clique)
-        alone = self._alone(clique) if best is not None else np.zeros(values.shape, dtype=bool)
+        alone = np.zeros(values.shape, dtype=bool)
         if best is not None:
+            alone = self._alone(best, clique)
             low, high = self._interval(best, clique, level)
             low = np.where(alone, low, 0.0)
         else:
@@ -240,11 +241,10 @@ class SyntheticModel:
         index = np.ix_(*(self.grouping.groups[name] for name in clique))
         return low[index], high[index]
 
-    def _alone(self, clique: Clique) -> npt.NDArray[np.bool_]:
-        """Which cells of the clique the best measurement holds by themselves."""
-        best = self._best(clique)
+    def _alone(self, best: Marginal, clique: Clique) -> npt.NDArray[np.bool_]:
+        """Which cells of the clique a measurement holds by themselves."""
         alone = np.ones(self.domain.shape(clique), dtype=bool)
-        if best is None or best.project(clique).values.shape == alone.shape:
+        if best.project(clique).values.shape == alone.shape:
             return alone
         for axis, name in enumerate(clique):
             groups = self.grouping.groups[name]

@@ -15,12 +15,13 @@ from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress
 from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, OnProgress, Recipe
+from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.columns import (
     affordable,
-    check_columns,
+    check_keepable,
     expect_columns,
     independent,
     measure_columns,
@@ -57,7 +58,7 @@ class Tree(Recipe):
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and constraints that cannot be kept."""
-        check_columns(domain, self.constraints, self.ordered)
+        check_keepable(domain, self.constraints, self.ordered)
 
     def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
         """The error of the one-way counts at most; that of pairs depends on what is found."""

@@ -22,6 +22,7 @@ MAX_CELLS_TOGETHER = 50_000_000
 
 Noise = Literal["laplace", "gaussian", "max norm"]
 Values = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -34,7 +35,7 @@ class Counts:
     """
 
     clique: Clique
-    values: npt.NDArray[np.int64]
+    values: Integers
 
     def __repr__(self) -> str:
         return f"Counts(clique={self.clique}, private)"
@@ -139,6 +140,12 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
                 names=", ".join(clique),
                 product=product,
             )
+
+
+def cell_counts(cells: Sequence[npt.NDArray[np.integer]], shape: tuple[int, ...]) -> Integers:
+    """(shape) rows in each cell of a table, from (rows,) the cell of each row in every column."""
+    places = np.ravel_multi_index(tuple(cells), shape)
+    return np.bincount(places, minlength=math.prod(shape)).reshape(shape)
 
 
 def half_width(variance: float, noise: Noise, level: float = 0.95, *, pooled: bool = False) -> float:

@@ -34,6 +34,7 @@ FLOORS = {
     "dpcore.errors": 0,
     "dpcore.text": 0,
     "dpcore.roots": 0,
+    "dpcore.progress": 0,
 }
 HEAVY = {
     "altair", "dp_accounting", "duckdb", "opendp", "pyarrow", "pyreadstat", "pyspark", "python_calamine",

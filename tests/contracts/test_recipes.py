@@ -21,8 +21,9 @@ import dpcore.synthesis
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import AnyLoss
 from dpcore.mechanisms.rehearsal import Rehearsal
+from dpcore.progress import silent
 from dpcore.synthesis import Categories, Tree, describe, load_model, load_recipe
-from dpcore.synthesis.base import Recipe, silent
+from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.constraints import Constraints, Determines
 from dpcore.synthesis.gaussian import Gaussian
 from dpcore.synthesis.pipeline import Closeness

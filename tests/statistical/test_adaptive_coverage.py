@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 import dpcore as dp
+from dpcore.progress import silent
 from dpcore.synthesis import columns, learner, synthetic
 from dpcore.synthesis.adaptive import Adaptive
-from dpcore.synthesis.base import silent
 from dpcore.synthesis.consistency import consistent
 from dpcore.synthesis.contrasts import completed, pooled
 from dpcore.synthesis.grouping import Grouping

@@ -133,17 +133,38 @@ def test_bernoulli(numerator: int, denominator: int) -> None:
         assert not laws.share_fits(found, DRAWS, math.exp(-numerator / denominator) * 1.1)  # twin
 
 
+def farthest_law(entries: int, scale: float) -> np.ndarray:
+    """P(max |z_i| = r) for r = 0, 1, ...: so many places has a cube that the cube in it has not."""
+    r = np.arange(1, int(scale * (12 * entries + 40)))
+    places = entries * np.log(2 * r + 1) + np.log1p(-(((2 * r - 1) / (2 * r + 1)) ** entries))
+    logarithms = np.append(0.0, places - r / scale)
+    weights = np.exp(logarithms - logarithms.max())
+    law: np.ndarray = weights / weights.sum()
+    return law
+
+
 @pytest.mark.parametrize("entries", [1, 2, 9, 45])
 def test_stated_variance(entries: int) -> None:
-    """Intervals and the rule for covariances rest on it."""
+    """Intervals and the rule for covariances rest on it: exactly, of the law that the draws keep."""
     scale = 300
-    noise = max_norm_noise(np.zeros((3_000, entries), dtype=np.int64), scale=scale)
-    squares = (noise.astype(float) ** 2).mean(axis=1)
+    r = np.arange(int(scale * (12 * entries + 40)))
+    cubes = np.exp(entries * np.log((2 * r + 1) / (2 * scale * entries)) - (r / scale - entries))
+    exact = float((cubes * r * (r + 1) / 3).sum() / cubes.sum())
     stated = max_norm_variance(entries, scale)
-    assert laws.mean_fits(squares, stated, squares.var())
-    assert not laws.mean_fits(squares, stated * 1.3, squares.var())
-    laplace = 2 * (entries * scale) ** 2
-    assert (laplace / stated) ** 0.5 <= math.sqrt(6)
+    assert stated * 0.9999 <= exact <= stated
+    assert ((2 * (entries * scale) ** 2) / stated) ** 0.5 <= math.sqrt(6)  # Laplace of the same loss
+
+    noise = max_norm_noise(np.zeros((1_500 + 15_000 // entries, entries), dtype=np.int64), scale=scale)
+    law = farthest_law(entries, scale)
+    edges = np.searchsorted(law.cumsum(), np.linspace(0.05, 0.95, 19))
+    observed = np.bincount(np.searchsorted(edges, np.abs(noise).max(axis=1)), minlength=20)
+
+    def fit(law: np.ndarray) -> float:
+        reached = law.cumsum()[edges]
+        return laws.chi_square_of_counts(observed, np.diff(reached, prepend=0, append=1) * len(noise))
+
+    assert fit(law) > laws.FALSE_ALARM
+    assert fit(farthest_law(entries, scale * math.sqrt(1.3))) < laws.FALSE_ALARM  # twin: a variance 1.3 off
 
 
 @pytest.mark.parametrize("entries", [1, 3, 15])

@@ -9,9 +9,9 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.progress import silent
 from dpcore.schema import Domain
 from dpcore.synthesis import Adaptive, Recipe, Tree
-from dpcore.synthesis.base import silent
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from tests.synthesis.standin import Table
 

@@ -12,9 +12,9 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import Loss
 from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.progress import silent
 from dpcore.schema import Domain
 from dpcore.synthesis import Adaptive, Recipe, SyntheticModel, Tree, load_model
-from dpcore.synthesis.base import silent
 from tests.synthesis.standin import Table, counted, models_equal, random_table, total_variation
 
 RECIPES: list[Recipe] = [Tree(), Adaptive(), Adaptive(degree=3, rounds=3)]

@@ -49,7 +49,7 @@ SECRET_MODELS = Words(
         "t-hierarchical": N_("the same for values that become coarser (t-closeness, hierarchical)"),
     }
 )
-METRICS = Words(
+METRIC_WORDS = Words(
     {
         "loss": N_("information loss: how much of its domain each cell covers"),
         "arithmetic loss": N_("information loss, arithmetic mean over the columns"),
@@ -58,7 +58,7 @@ METRICS = Words(
         "class size": N_("average group size"),
     }
 )
-SUPPRESSED = Words(
+SUPPRESSED_WORDS = Words(
     {
         "checked": N_("published as one group if it meets every demand, else left out"),
         "dropped": N_("left out"),
@@ -98,7 +98,7 @@ def ask(curator: Curator, current: Work) -> Demands:
         suppressed = st.selectbox(
             _("Suppressed rows are"),
             SUPPRESSED_ROWS,
-            format_func=SUPPRESSED.__getitem__,
+            format_func=SUPPRESSED_WORDS.__getitem__,
             key="anonymize-suppressed",
             persist_state="session",
         )
@@ -196,8 +196,8 @@ def _metric(current: Work) -> Metric:
     """What the search minimizes, with a weight per column where it takes any."""
     kind = st.selectbox(
         _("Minimize"),
-        list(METRICS),
-        format_func=METRICS.__getitem__,
+        list(METRIC_WORDS),
+        format_func=METRIC_WORDS.__getitem__,
         key="anonymize-metric",
         persist_state="session",
     )

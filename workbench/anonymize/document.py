@@ -16,11 +16,11 @@ from dpcore.curator import Curator
 from dpcore.evaluation.outcome import LEVELS, OutcomeReport
 from workbench import session
 from workbench.anonymize import outcomes
-from workbench.anonymize.demands import SUPPRESSED
-from workbench.anonymize.work import METHOD_NAMES, METHOD_WORDS, WHOM
+from workbench.anonymize.demands import SUPPRESSED_WORDS
+from workbench.anonymize.work import METHOD_NAMES, METHOD_WORDS
 from workbench.report.document import fragment
 from workbench.ui.language import _
-from workbench.ui.wording import ROLE_WORDS, limit_words, number, percent, unmarked
+from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked
 
 LOW_RISK = 0.1
 """Highest risk up to which a wider circle is thinkable: hidden among ten."""
@@ -68,7 +68,7 @@ def recommendation(found: OutcomeReport, versions: int) -> tuple[str, list[str]]
 
     Args: versions: how many different tables were anonymized from the same original.
     """
-    whom = WHOM[found.plan.counts]
+    whom = COUNTED_WORDS[found.plan.counts]
     severe, open_ends = [], []
     if found.side.risk.uniques:
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
@@ -119,14 +119,14 @@ def done(found: OutcomeReport) -> list[str]:
             method=METHOD_NAMES[plan.method.name], words=METHOD_WORDS[plan.method.name]
         ),
         _("Demands that hold: {models}.").format(models=", ".join(map(str, plan.models))),
-        _("Groups count {whom}.").format(whom=WHOM[plan.counts]),
+        _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),
     ]
     if plan.method.suppresses or found.quality.suppressed:
         told.append(
             _("At most {limit} could be suppressed; {share} of the rows were. Such rows are {way}.").format(
                 limit=limit_words(plan.limit),
                 share=percent(found.quality.suppressed),
-                way=SUPPRESSED[plan.suppressed],
+                way=SUPPRESSED_WORDS[plan.suppressed],
             )
         )
     told.append(
@@ -162,7 +162,7 @@ def columns(found: OutcomeReport) -> pd.DataFrame:
 
 def singling_out(found: OutcomeReport) -> list[str]:
     """How small the groups are, and what attackers can expect."""
-    whom, risk = WHOM[found.plan.counts], found.side.risk
+    whom, risk = COUNTED_WORDS[found.plan.counts], found.side.risk
     told = [
         _("The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}.").format(
             k=risk.k, whom=whom, groups=risk.classes, people=risk.people
@@ -212,7 +212,7 @@ def levels(found: OutcomeReport) -> pd.DataFrame:
 
 def linkability(curator: Curator, found: OutcomeReport) -> list[str]:
     """What joining rows, tables and releases may do."""
-    whom = WHOM[found.plan.counts]
+    whom = COUNTED_WORDS[found.plan.counts]
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
     told = [

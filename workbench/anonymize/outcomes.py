@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
-from dpcore.anonymize.fulldomain.search import OnProgress
 from dpcore.anonymize.methods import METHODS, FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
@@ -22,6 +21,7 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.outcome import Outcome, OutcomeReport
 from dpcore.evaluation.proposals import FrontierOf
 from dpcore.evaluation.trial import Trial, TrialReport
+from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import charts
@@ -38,7 +38,7 @@ from workbench.anonymize.work import (
 from workbench.apart import asking
 from workbench.apart.line import StoppedError
 from workbench.apart.listening import until
-from workbench.ui import widgets
+from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
 from workbench.ui.wording import limit_words, number, percent, plain
@@ -75,13 +75,12 @@ def _told(current: Work, key: tuple[object, ...]) -> Iterator[OnProgress]:
     before something is changed."""
     if key in current.stopped:
         raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
-    bar: list[tuple[OnProgress, Callable[[], object]]] = []
     stages = {
         "searching": _("searching"),
         "finding the nearest limit": _("finding the nearest limit"),
         "looking at all combinations": _("looking at all combinations of levels"),
     }
-    words, began, first = dict(stages), time.monotonic(), dict[str, float]()
+    words, first = dict(stages), dict[str, float]()
 
     def tell(stage: str, share: float) -> None:
         now = time.monotonic()
@@ -90,17 +89,13 @@ def _told(current: Work, key: tuple[object, ...]) -> Iterator[OnProgress]:
             words[stage] = _("{stage}, about {seconds:,.0f} s left").format(
                 stage=stages.get(stage, stage), seconds=left
             )
-        if not bar and now - began > 1:
-            stop = functools.partial(current.stopped.add, key)
-            bar.append(widgets.progress(_("Searching"), words, key=f"stop {key}", on_stop=stop))
-        for show, _done in bar:
-            show(stage, share)
+        show(stage, share)
 
-    try:
+    stop = functools.partial(current.stopped.add, key)
+    with progress_view.told(
+        _("Searching"), words, key=f"stop {key}", patience=progress_view.PATIENCE, on_stop=stop
+    ) as show:
         yield tell
-    finally:
-        for _show, done in bar:
-            done()
 
 
 def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:

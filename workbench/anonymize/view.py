@@ -181,7 +181,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
         ).format(models=plain(", ".join(made.guarantee.models), at_most=200))
     )
-    st.dataframe(made.table.frame.head(200), hide_index=True)
+    widgets.show_rows(made.table.frame.head(200))
     with st.container(horizontal=True):
         st.download_button(
             "CSV",
@@ -220,7 +220,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
             st.switch_page("pages/links.py")
 
 
-def write(curator: Curator, current: Work, plan: Plan) -> None:
+def write(curator: Curator, plan: Plan) -> None:
     """The same table of any size, where the settings name a place for it."""
     folder_view.offer(
         _("Write it as a folder of Parquet"),

@@ -25,7 +25,7 @@ from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
 from workbench.ui.language import N_, Words, _, said
-from workbench.ui.wording import number
+from workbench.ui.wording import COUNTED_WORDS, number
 
 KS = (2, 3, 5, 10, 25, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -34,7 +34,6 @@ SEARCH_SECONDS = 30.0
 """Predicted for a pass over all nodes; a search for one k looks at a part of them."""
 LOCAL_COLUMNS = 12
 SUGGESTED = "suggested"
-WHOM = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
 METHOD_NAMES = Words(
     {
         "full-domain": N_("full-domain"),
@@ -302,7 +301,7 @@ def is_made_by(current: Work, plan: Plan) -> bool:
 
 def whom(plan: Plan) -> str:
     """What groups are counted in: households, people, or rows where each row is a person."""
-    return WHOM[plan.counts]
+    return COUNTED_WORDS[plan.counts]
 
 
 def method_words(curator: Curator, current: Work, plan: Plan) -> str:

@@ -12,8 +12,8 @@ from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded
 from dpcore.evaluation.question import Evaluation, Readable, Result
+from dpcore.progress import OnProgress, silent
 from dpcore.schema import Schema
-from dpcore.synthesis.base import OnProgress, silent
 from dpcore.tables.rows import DistinctRows, Microdata
 from workbench.apart import process
 from workbench.apart.worker import Server

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from dpcore.errors import LimitError
-from dpcore.synthesis.base import OnProgress, silent
+from dpcore.progress import OnProgress, silent
 from workbench.apart.line import stopped
 from workbench.apart.messages import receive, send
 from workbench.store.settings import CHECKOUT

@@ -37,7 +37,8 @@ def report(
     others = tuple(
         each.column
         for each in roles(curator)
-        if each.role != "identifier" and each.column not in (*columns, *sensitive)
+        if each.role != "identifier"
+        and each.column not in (*columns, *sensitive, curator.schema.unit.id_column)
     )
     key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
     return widgets.once_in_line(

@@ -14,8 +14,8 @@ from workbench import session
 from workbench.evaluate import again, heavy, sharing, sweep
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import against_epsilon, attacks, scores
-from workbench.evaluate.view import progress
-from workbench.ui import widgets
+from workbench.evaluate.view import told
+from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
@@ -47,9 +47,8 @@ def learning(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
                 )
             )
             return
-        tell, done = progress(_("Learning"))
-        scored = heavy.learn(curator, candidate, key, tell)
-        done()
+        with told(_("Learning")) as tell:
+            scored = heavy.learn(curator, candidate, key, tell)
         st.rerun()  # the overview above has a figure now
     measures = [each for each in heavy.measure_titles() if any(score.measure == each for score in scored)]
     measure = st.segmented_control(
@@ -107,12 +106,11 @@ def disclosure(curator: Curator, candidate: Candidate, found: SimilarityReport) 
     report = heavy.known(key)
     if report is None:
         if st.button(_("Attack"), type="primary", key="attack"):
-            tell, done = progress(_("Attacking"))
-            if make is not None:
-                heavy.attack_again(curator, key, make, tell)
-            else:
-                heavy.attack(curator, candidate, key, control, tell)
-            done()
+            with told(_("Attacking")) as tell:
+                if make is not None:
+                    heavy.attack_again(curator, key, make, tell)
+                else:
+                    heavy.attack(curator, candidate, key, control, tell)
             st.rerun()
     else:
         _attacked(report)
@@ -207,14 +205,12 @@ def compare_methods() -> None:
     if frame is None:
         if not (chosen or rows) or not names or not epsilons or not st.button(_("Compare"), type="primary"):
             return
-        tell, done = progress(_("Comparing"))
         invented = [sweep.table(name) for name in chosen]
         if own is not None:
             invented.append(sweep.invented(_("public table"), own))
-        with widgets.in_line():
+        with told(_("Comparing")) as tell, widgets.in_line():
             frame = sweep.sweep(invented, names, sorted(epsilons), tell)
         session.session().reports[key] = frame
-        done()
     titles = {"pairs": _("distance of all pairs of columns"), **heavy.measure_titles()}
     measure = st.segmented_control(
         _("Measure"),
@@ -232,13 +228,13 @@ def share(curator: Curator, release: Release) -> None:
     """One figure with noise, which is charged and may be shared."""
     offers = sharing.offers(curator, release)
     title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
-    left = widgets.epsilon_left(curator)
+    left = epsilon_view.left(curator)
     if left <= 0:
         st.info(_("Nothing is left of the budget."))
         return
-    epsilon = widgets.epsilon_picker(_("Share of the budget"), key="share", default=0.1, largest=left)
+    epsilon = epsilon_view.picker(_("Share of the budget"), key="share", default=0.1, largest=left)
     try:
-        loss = widgets.loss_of(curator, epsilon)
+        loss = epsilon_view.loss(curator, epsilon)
     except DpcoreError as error:
         widgets.error_box(error)
         return

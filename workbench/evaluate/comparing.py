@@ -43,7 +43,8 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
         "comparing how columns go together": _("comparing how columns go together"),
         "asking random questions": _("asking 300 random questions"),
     }
-    with progress_view.told(_("Comparing"), stages, key=f"stop-comparing-{candidate.key[:20]}") as tell:
+    key = f"stop-comparing-{candidate.key[:20]}"
+    with progress_view.told(_("Comparing"), stages, key=key, patience=progress_view.PATIENCE) as tell:
         return session.once(
             curator,
             ("similarity", candidate.key),

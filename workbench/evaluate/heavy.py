@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut
 from dpcore.evaluation.learning import Efficacy, Score
 from dpcore.evaluation.measures import Scored
 from dpcore.evaluation.propensity import Propensity
+from dpcore.progress import OnProgress
 from dpcore.schema import Boolean, Categorical
 from workbench import session
 from workbench.evaluate import again
@@ -22,7 +23,6 @@ from workbench.ui import widgets
 from workbench.ui.language import _
 
 CANARIES = 1_000
-OnProgress = Callable[[str, float], None]
 Key = tuple[Any, ...]
 
 

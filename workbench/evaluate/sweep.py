@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from dpcore.errors import ParameterError
+from dpcore.progress import OnProgress
 from dpcore.schema import (
     Boolean,
     Categorical,
@@ -33,7 +34,6 @@ ROWS = 3_000
 SPLITS = 2
 SHAPES = {"shape-8": (768, 8, 0.65), "shape-9": (683, 9, 0.35), "shape-14": (690, 14, 0.44)}
 """Rows, features and share of the class 1 of the three tables of the book."""
-OnProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import numpy as np
 import streamlit as st
@@ -12,6 +12,7 @@ from dpcore.evaluation import measures
 from dpcore.evaluation.attacks import Disclosure
 from dpcore.evaluation.learning import Score
 from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.progress import OnProgress
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import session
@@ -19,20 +20,20 @@ from workbench.evaluate import cards, columns_view, comparing, heavy
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import scales
 from workbench.evaluate.verdict import kept_relations, verdict
-from workbench.ui import charts, widgets
+from workbench.ui import charts, progress_view, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import hundredths, number, percent, plain
 
 
-def progress(title: str) -> tuple[Callable[[str, float], None], Callable[[], object]]:
-    """A bar that tells the stage, beside a way to stop, and how to take them away."""
+def told(title: str) -> AbstractContextManager[OnProgress]:
+    """A bar that tells the stage of what takes long, beside a way to stop."""
     stages = {
         "attacking": _("attacking"),
         "making it again": _("making it again from half of the people"),
         "telling the tables apart": _("telling the tables apart"),
         **heavy.task_titles(),
     }
-    return widgets.progress(title, stages)
+    return progress_view.told(title, stages, key="stop-heavy")
 
 
 def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
@@ -134,13 +135,8 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
     _tell_apart(curator, candidate)
 
 
-def questions(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
-    """Ranges of one column, against the original and against asking directly."""
-    ranges(curator, candidate)
-
-
 def ranges(curator: Curator, candidate: Candidate) -> None:
-    """The same where nothing else was found out: counts are enough."""
+    """Ranges of one column, against the original and against asking directly; counts are enough."""
     names = comparing.interval_columns(curator, candidate)
     if not names:
         st.info(_("Range questions need a column of numbers or dates, and this release has none."))
@@ -189,9 +185,8 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
     if scored is None:
         if not st.button(_("Can a classifier tell the tables apart?"), key="tell-apart"):
             return
-        tell, done = progress(_("Training classifiers"))
-        scored = heavy.tell_apart(curator, candidate, tell)
-        done()
+        with told(_("Training classifiers")) as tell:
+            scored = heavy.tell_apart(curator, candidate, tell)
     st.markdown(
         _(
             "**A classifier tells released rows from original ones: score {value:.2f}.** 1 is not at all, "

@@ -10,7 +10,7 @@ from workbench import session
 from workbench.local_dp import charts, design
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
-from workbench.ui import widgets
+from workbench.ui import epsilon_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -36,7 +36,7 @@ def ask() -> tuple[str, list[str], float, int]:
         help=_("They must be known before anybody is asked, and every person must find theirs."),
         persist_state="session",
     )
-    epsilon = widgets.epsilon_picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
+    epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
     people = st.number_input(

@@ -13,7 +13,7 @@ from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, coverage
 from workbench.store.surveys import Survey
-from workbench.ui import file_view, widgets
+from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.charts import PRIVATE, bars
 from workbench.ui.files import file_name
 from workbench.ui.language import _
@@ -77,7 +77,7 @@ def simulated() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
-        epsilon = widgets.epsilon_picker(_("Epsilon per answer"), key="local-sim", default=1.0, largest=8.0)
+        epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)
     else:

@@ -11,11 +11,10 @@ from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
 from workbench.report.document import Document, Picture, Table, linked, page
 from workbench.report.downloads import ROWS
-from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import printable, unmarked
+from workbench.ui.language import _
+from workbench.ui.wording import COUNTED_WORDS, printable, unmarked
 
 SHOWN_ROWS = 100
-PROTECTED = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
 
 
 def document(
@@ -40,7 +39,7 @@ def document(
                 models=printable(", ".join(guarantee.models), at_most=400)
             ),
             _("Protected: {unit}. There is no epsilon: this promise is about the shape of the table.").format(
-                unit=PROTECTED[guarantee.unit]
+                unit=COUNTED_WORDS[guarantee.unit]
             ),
         ),
         boxes=((_("What this does not promise"), tuple(map(unmarked, not_promised))),),

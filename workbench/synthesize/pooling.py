@@ -15,7 +15,7 @@ from workbench.apart import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
 from workbench.ui.language import N_, Words, _
-from workbench.ui.widgets import compute_apart, error_box
+from workbench.ui.widgets import compute_apart, error_box, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
 
 PEOPLE = Words(
@@ -65,7 +65,7 @@ def show(name: str, release: Release) -> None:
         except DpcoreError as error:
             error_box(error)
             return
-        st.dataframe(shown, hide_index=True)
+        show_rows(shown)
         st.download_button(
             "CSV",
             lambda: drawing.csv_file(pooled, int(rows)),

@@ -16,7 +16,7 @@ from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.synthesize import learning, recipes, view
 from workbench.synthesize.charts import expected, picture
-from workbench.ui import charts, releases, widgets
+from workbench.ui import charts, epsilon_view, releases, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
@@ -113,7 +113,7 @@ def _warn(
         if isinstance(recipe, SomeColumns):
             st.button(_("Drop relations (Independent)"), on_click=RELATIONS.put, args=("independent",))
         epsilon = _epsilon_for(curator, recipe, ROUGH * mean)
-        if epsilon is not None and epsilon <= widgets.epsilon_left(curator):
+        if epsilon is not None and epsilon <= epsilon_view.left(curator):
             st.button(
                 _("Use epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
                 key="remedy-epsilon",
@@ -243,7 +243,7 @@ def _wanted_error(curator: Curator, recipe: Recipe, box: session.Widget[float]) 
     epsilon = _epsilon_for(curator, recipe, wanted)
     if epsilon is None:
         st.caption(_("The error of this recipe is not known in advance, or no loss brings that."))
-    elif epsilon > widgets.epsilon_left(curator):
+    elif epsilon > epsilon_view.left(curator):
         st.caption(
             _("For ±{rows} rows you need epsilon {epsilon}, more than is left.").format(
                 rows=number(wanted), epsilon=f"{epsilon:g}"

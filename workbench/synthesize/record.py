@@ -18,7 +18,7 @@ from dpcore.synthesis.pipeline import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
 from workbench.apart import drawing
-from workbench.ui import widgets
+from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import percent, plain
 
@@ -101,8 +101,8 @@ def _test(curator: Curator, release: Release, rows: int, tests: Sequence[Step], 
     columns = st.multiselect(
         _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
     )
-    largest = max(0.01, min(10.0, widgets.epsilon_left(curator)))
-    epsilon = widgets.epsilon_picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
+    largest = max(0.01, min(10.0, epsilon_view.left(curator)))
+    epsilon = epsilon_view.picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
     left = MAX_ATTEMPTS - len(tests)
     if st.button(
         _("Test against the table for epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
@@ -111,7 +111,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: Sequence[Step], 
     ):
         try:
             asked = widgets.compute_apart(drawing.question, release, rows, columns)
-            step = closeness_step(curator, asked, curator.rule.spends(widgets.loss_of(curator, epsilon)))
+            step = closeness_step(curator, asked, curator.rule.spends(epsilon_view.loss(curator, epsilon)))
         except DpcoreError as error:
             widgets.error_box(error)
             return

@@ -274,7 +274,7 @@ def _rows(data_set: DataSet, release: Release) -> None:
     except DpcoreError as error:
         widgets.error_box(error)
         return
-    st.dataframe(shown, hide_index=True)
+    widgets.show_rows(shown)
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
             _(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from dpcore.progress import OnProgress
 from dpcore.release import Release
-from dpcore.synthesis.base import OnProgress
 from workbench import person, reading, session
+from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
-from workbench.ui.wording import number, percent, plain
+from workbench.ui.wording import number, plain
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -60,20 +60,8 @@ STAGES = Words(
 )
 
 
-@contextmanager
-def being_read(name: str, size: int) -> Iterator[OnProgress]:
+def being_read(name: str, size: int) -> AbstractContextManager[OnProgress]:
     """A bar with the stage of reading a file and the share that is done, beside a way to stop; large files
     take half a minute (D17). Gives what is to be told."""
     title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(size / 1e6))
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, text=title)
-        st.button(_("Stop"), key="stop-reading", icon=":material/stop_circle:")  # any click ends it
-
-    def tell(stage: str, share: float) -> None:
-        bar.progress(min(1.0, share), text=f"{title}: {STAGES[stage]}, {percent(share)}")
-
-    try:
-        yield tell
-    finally:
-        place.empty()
+    return progress_view.told(title, STAGES, key="stop-reading")

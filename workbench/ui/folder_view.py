@@ -16,7 +16,7 @@ from workbench.ui.language import _
 from workbench.ui.wording import plain
 
 
-def offer(label: str, name: str, write: Callable[[Path], int], *, key: str, disabled: bool = False) -> None:
+def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> None:
     """A field for the name of a new folder and a button; nothing where the settings name no place.
 
     Args:
@@ -34,7 +34,6 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str, disa
         icon=":material/create_new_folder:",
         on_click=_write,
         args=(field, write, key),
-        disabled=disabled,
     )
     held = session.session()
     if error := held.notices.pop(key, None):

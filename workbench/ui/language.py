@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import gettext
 import re
+import string
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from dpcore.errors import DpcoreError
 from dpcore.text import Text
@@ -16,6 +18,18 @@ LOCALE = Path(__file__).parents[1] / "locale"
 PERCENT = "\u202f%"
 """After a number: a narrow blank at which no line ends, as in charts."""
 _WIDE = re.compile(r"(?<=[0-9}]) %")
+
+
+class _Sentences(string.Formatter):
+    """Fills in the fields of the library's sentences; shares are written as everywhere on the pages."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """One field as its template wants it."""
+        text = str(super().format_field(value, format_spec))
+        return text.removesuffix("%") + PERCENT if format_spec.endswith("%") else text
+
+
+_SENTENCES = _Sentences()
 
 
 @functools.cache
@@ -44,7 +58,7 @@ def said(text: str) -> str:
     if not isinstance(text, Text):
         return _(text) if text else text
     fields = {name: said(value) if isinstance(value, Text) else value for name, value in text.fields.items()}
-    return _(text.template).format(**fields)
+    return _SENTENCES.vformat(_(text.template), (), fields)
 
 
 def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
@@ -52,7 +66,7 @@ def problem_and_remedy(error: DpcoreError) -> tuple[str, str]:
     if not error.details:
         return said(error.problem_template), said(error.remedy_template)
     problem, remedy = _(error.problem_template), error.remedy_template and _(error.remedy_template)
-    return problem.format(**error.details), remedy.format(**error.details)
+    return _SENTENCES.vformat(problem, (), error.details), _SENTENCES.vformat(remedy, (), error.details)
 
 
 class Words(Mapping[str, str]):

@@ -1,31 +1,64 @@
-"""How far something is that is mostly quick: nothing is shown of it for a second."""
+"""How far work is while it runs, beside a way to stop it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
-from workbench.ui import widgets
+import streamlit as st
+
+from dpcore.progress import OnProgress
+from workbench.ui.language import _
+from workbench.ui.wording import percent
+
+PATIENCE = 1.0
+"""Seconds in which nothing is shown of what is mostly quick."""
+_EACH = 0.2
+
+
+def stoppable(place: Any, *, key: str, on_stop: Callable[[], None] | None = None) -> Any:
+    """Room for words or a bar, in a place of the page, beside a button: any click ends what runs."""
+    with place.container(horizontal=True, vertical_alignment="center"):
+        shown = st.empty()
+        st.button(_("Stop"), key=key, icon=":material/stop_circle:", on_click=on_stop)
+    return shown
 
 
 @contextmanager
-def told(title: str, stages: Mapping[str, str], *, key: str) -> Iterator[Callable[[str, float], None]]:
-    """A bar and a way to stop, for what may be quick: after a second, and moved five times a second."""
-    began, last = time.monotonic(), 0.0
-    bar: list[tuple[Callable[[str, float], None], Callable[[], object]]] = []
+def told(
+    title: str,
+    stages: Mapping[str, str],
+    *,
+    key: str,
+    patience: float = 0.0,
+    on_stop: Callable[[], None] | None = None,
+) -> Iterator[OnProgress]:
+    """A bar with the stage and the share that is done, gone after the block. Gives what is to be told.
+
+    Args:
+        stages: in words; others are shown as they are called.
+        patience: seconds before anything is shown.
+    """
+    place = st.empty()
+    bar: Any = None
+    due, before = time.monotonic() + patience, ""
 
     def tell(stage: str, share: float) -> None:
-        nonlocal last
+        nonlocal bar, due, before
         now = time.monotonic()
-        if not bar and now - began > 1:
-            bar.append(widgets.progress(title, stages, key=key))
-        if bar and now - last > 0.2:
-            last = now
-            bar[0][0](stage, share)
+        if now < due and (bar is None or stage == before):
+            return
+        due, before = now + _EACH, stage
+        if bar is None:
+            bar = stoppable(place, key=key, on_stop=on_stop)
+        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
 
+    if not patience:
+        bar = stoppable(place, key=key, on_stop=on_stop)
+        bar.progress(0.0, text=title)
     try:
         yield tell
     finally:
-        for _show, done in bar:
-            done()
+        place.empty()

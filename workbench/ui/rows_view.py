@@ -14,9 +14,8 @@ from dpcore.evaluation.first_rows import FIRST
 from workbench import session
 from workbench.apart.listening import heard_by, until
 from workbench.ui.language import _
+from workbench.ui.progress_view import PATIENCE, stoppable
 
-PATIENCE = 1.0
-"""Seconds before anything is shown."""
 _EACH = 0.3
 
 
@@ -37,9 +36,7 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
             return
         due = time.monotonic() + _EACH
         if words is None:
-            with place.container(horizontal=True, vertical_alignment="center"):
-                words = st.empty()
-                st.button(_("Stop"), key=key, icon=":material/stop_circle:")
+            words = stoppable(place, key=key)
         if rows:
             words.markdown(_("{title}: {rows:,} rows so far").format(title=title, rows=rows))
         else:

@@ -1,9 +1,8 @@
-"""Pieces that several pages show: the header line, error boxes, charts with their table, the loss picker."""
+"""Pieces that several pages show: the header line, error boxes, charts with their table."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -13,7 +12,6 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, RowsError
 from dpcore.evaluation.question import Evaluation, Result
@@ -30,15 +28,9 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
     budget_line,
-    delta_of,
-    epsilon_verdict,
-    epsilon_words,
     loss_words,
-    number,
-    percent,
     plain,
     rho_words,
-    spent_epsilon,
     unit_words,
 )
 
@@ -47,7 +39,6 @@ _IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=
 """Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
 READABLE = 20
 """Columns that a map of pairs can name."""
-EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
 def header(*, declaring: bool) -> None:
@@ -184,27 +175,6 @@ def once_in_line(
         return session.once(curator, key, evaluation)
 
 
-def progress(
-    title: str,
-    stages: Mapping[str, str],
-    *,
-    key: str = "stop-heavy",
-    on_stop: Callable[[], None] | None = None,
-) -> tuple[Callable[[str, float], None], Callable[[], object]]:
-    """A bar that tells the stage, beside a way to stop, and how to take them away."""
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, text=title)
-        st.button(
-            _("Stop"), key=key, icon=":material/stop_circle:", on_click=on_stop
-        )  # any click ends what runs
-
-    def tell(stage: str, share: float) -> None:
-        bar.progress(min(1.0, share), text=f"{title}: {stages.get(stage, stage)}, {percent(share)}")
-
-    return tell, place.empty
-
-
 def compute_apart(function: Callable[..., Result], *given: Any) -> Result:
     """A function of a module that reads nothing private, in another process, now."""
     answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
@@ -247,6 +217,16 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
         key=key,
         column_config={name: st.column_config.NumberColumn(format="localized") for name in numbers},
     )
+
+
+def show_rows(frame: pd.DataFrame) -> None:
+    """Rows on the page; a column of whole days is written without a time."""
+    times = frame.select_dtypes("datetime")
+    days = [
+        name for name in times.columns if (times[name].dropna() == times[name].dropna().dt.normalize()).all()
+    ]
+    column_config = {name: st.column_config.DateColumn(format="YYYY-MM-DD") for name in days}
+    st.dataframe(frame, hide_index=True, column_config=column_config)
 
 
 def private_badge(release: Release | PrivateReport) -> None:
@@ -295,57 +275,6 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
         held.failed[key] = error
     session.drop_uploads()
     return st.rerun()
-
-
-def epsilon_box(key: str) -> session.Widget[float]:
-    """Where the epsilon of a picker is typed."""
-    return session.Widget(f"{key}-number")
-
-
-def epsilon_picker(label: str, *, key: str, default: float, largest: float) -> float:
-    """An epsilon by slider and by number; both always agree.
-
-    What a person chose is never changed: where less is left by now, the page says so.
-    """
-    slider, box = session.Widget[float](f"{key}-slider"), epsilon_box(key)
-    ends = math.floor(1000 * largest) / 1000
-    chosen = box.value()
-    value = (min(default, ends) or default) if chosen is None else chosen
-    options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
-    box.put(value)
-    slider.put(value if value in options else options[0])
-    columns = st.columns([3, 1], vertical_alignment="bottom")
-    columns[0].select_slider(
-        label,
-        options,
-        format_func=number,
-        key=slider.key,
-        on_change=lambda: box.put(slider.value() or 0.0),
-        help=GLOSSARY["epsilon"],
-        persist_state="session",
-    )
-    typed = columns[1].number_input(
-        _("exactly"), min_value=0.0, format="%g", step=0.1, key=box.key, persist_state="session"
-    )
-    return float(typed or 0.0)
-
-
-def loss_of(curator: Curator, epsilon: float) -> AnyLoss:
-    """The loss that `epsilon` means under the account's rule.
-
-    Raises: ParameterError when epsilon is not above 0.
-    """
-    return curator.rule.stated(repr(epsilon), delta_of(curator.account))
-
-
-def epsilon_left(curator: Curator) -> float:
-    """What is left, as an epsilon that one more release could state."""
-    return spent_epsilon(max(0, curator.balance().left), curator.account)
-
-
-def say_epsilon(epsilon: float) -> None:
-    """What an epsilon means, in words."""
-    st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")
 
 
 def link_root(address: str, kind: str) -> str:

@@ -44,6 +44,8 @@ KIND_WORDS = Words(
         "leave out": N_("leave out"),
     }
 )
+COUNTED_WORDS = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
+"""What groups are counted in, and so who is protected."""
 UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""

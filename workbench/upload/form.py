@@ -11,7 +11,7 @@ from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.drafts import Alike, Draft
-from workbench.ui import widgets
+from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, percent, plain
@@ -169,10 +169,10 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
         return loss_from(account.promise)
     if draft.alike is not None and not _ask_alike(draft.alike):
         return None
-    epsilon = widgets.epsilon_picker(
+    epsilon = epsilon_view.picker(
         _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
     )
-    widgets.say_epsilon(epsilon)
+    epsilon_view.say(epsilon)
     chosen = st.radio(
         _("How charges add up"),
         list(Rule),

@@ -31,7 +31,7 @@ FEW = 4_096
 """Combinations of labels that are looked at one by one."""
 
 
-class Coded:
+class CodedClasses:
     """The classes of one node, taken apart into their labels, to count those of coarser nodes from. Sensitive
     values are looked at for histograms only: all else has one entry per class."""
 
@@ -179,7 +179,7 @@ class Coded:
 class Counted(ClassesOfNode):
     """The equivalence classes of one node, counted."""
 
-    def __init__(self, coded: Coded, node: Node) -> None:
+    def __init__(self, coded: CodedClasses, node: Node) -> None:
         self.table, self.node, self._coded = coded.table, node, coded
         self._index, self._shape = coded.index(node)
         self._space = math.prod(self._shape)
@@ -292,14 +292,14 @@ class Counter:
         self.table = table
         self._grouper = Grouper(table)
         self.base = self._grouper.finest()
-        self._floor = Coded(self.base)
+        self._floor = CodedClasses(self.base)
 
     def classes(self, node: Node) -> Counted | Classes:
         """The classes of a node at or above the floor."""
         if math.prod(map(getitem, self.table.widths, node)) > COMBINATIONS * len(self.base.class_keys):
             return self._grouper.generalized(self.base, node)
         if self._floor.size > REMEMBERED:
-            self._floor = Coded(self.base)
+            self._floor = CodedClasses(self.base)
         return Counted(self._floor, node)
 
     def around(self, classes: Counted | Classes, place: int) -> FloatArray:
@@ -316,4 +316,4 @@ class Counter:
         """From now on only nodes at or above this one are asked for."""
         if floor != self.base.node:
             self.base = self._grouper.generalized(self.base, floor)
-            self._floor = Coded(self.base)
+            self._floor = CodedClasses(self.base)

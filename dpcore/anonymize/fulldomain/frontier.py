@@ -18,10 +18,11 @@ import numpy as np
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric, Separable
-from dpcore.anonymize.fulldomain.search import TOLD, OnProgress, silent
-from dpcore.anonymize.fulldomain.size import check_size
+from dpcore.anonymize.fulldomain.search import TOLD
+from dpcore.anonymize.fulldomain.size import check_feasible
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
+from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray
 
 
@@ -58,7 +59,7 @@ class Frontier:
 
         Raises: LimitError when the lattice is too large (see `size.predict`).
         """
-        check_size(table)
+        check_feasible(table)
         self.table = table
         self.ks = tuple(sorted({KAnonymity(k=int(k)).k for k in ks}))
         self.models = tuple(models)

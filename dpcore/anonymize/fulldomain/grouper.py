@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from dpcore.anonymize.fulldomain.bits import WORD
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.tuples import WORD, Tuples, run_starts
+from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
 from dpcore.anonymize.groups import Histogram, Secret
 from dpcore.tables.classes import BoolArray, IntArray
 

@@ -8,7 +8,7 @@ feasible one all nodes with a worse bound. What models without a histogram decid
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +28,9 @@ from dpcore.anonymize.fulldomain.size import check_nodes
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray
 
-OnProgress = Callable[[str, float], None]
 TOLD = 16
 """Nodes from one word about progress to the next."""
 WORTHWHILE = 6
@@ -38,10 +38,6 @@ WORTHWHILE = 6
 LONGEST_PAUSE = 16
 ROUNDING = 1e-12
 """By which a bound that is calculated otherwise may be above a score."""
-
-
-def silent(stage: str, share: float) -> None:
-    """Nobody is told."""
 
 
 @dataclass(frozen=True, kw_only=True)

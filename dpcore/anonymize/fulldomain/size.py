@@ -113,7 +113,7 @@ def check_nodes(table: Tuples) -> None:
         raise _too_large(prediction)
 
 
-def check_size(table: Tuples) -> None:
+def check_feasible(table: Tuples) -> None:
     """Raise LimitError when one pass over all nodes would go beyond its bounds."""
     prediction = predict(table.hierarchies, len(table.keys))
     if not prediction.is_feasible:

@@ -14,35 +14,15 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymize.fulldomain.bits import Bits, side_by_side
 from dpcore.anonymize.fulldomain.lattice import Lattice, Node
 from dpcore.anonymize.fulldomain.people import Folded, Members
 from dpcore.anonymize.groups import Secret, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import LimitError, SchemaError
-from dpcore.schema.values import SUPPRESSED
+from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Held
-
-WORD = 63
-"""Bits of a key; the sign bit stays unused so that keys sort as they are."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bits:
-    """Where the numbers of a column are inside the keys."""
-
-    shift: int
-    mask: int
-
-    @classmethod
-    def at(cls, shift: int, numbers: int) -> Bits:
-        """Bits that hold so many different numbers; at least one bit."""
-        return cls(shift=shift, mask=(1 << _bits(numbers)) - 1)
-
-    def of(self, keys: IntArray) -> IntArray:
-        """The numbers inside the keys."""
-        return (keys >> self.shift) & self.mask
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -234,16 +214,18 @@ class Tuples:
         none = np.empty(0, dtype=np.int64)
         return replace(self, keys=none, counts=none, members=None, secrets={}, fields={})
 
-    def row_keys(self, frame: pd.DataFrame) -> IntArray:
-        """The key of every row of the frame that the table was built from, without its tail; int64."""
-        keys = np.zeros(len(frame), dtype=np.int64)
+    def row_keys(self, frame: pd.DataFrame) -> tuple[IntArray, BoolArray]:
+        """The key of every row of the frame that the table was built from, without its tail (int64), and
+        which rows were suppressed before."""
+        keys, leaves = np.zeros(len(frame), dtype=np.int64), []
         for name, hierarchy, used, bits in zip(
             self.names, self.hierarchies, self.used, self.columns, strict=True
         ):
             place = np.zeros(len(hierarchy.values), dtype=np.int64)
             place[used] = np.arange(len(used))
-            keys |= place[hierarchy.placed(frame[name])] << bits.shift
-        return keys
+            leaves.append(hierarchy.placed(frame[name]))
+            keys |= place[leaves[-1]] << bits.shift
+        return keys, _starred(self.hierarchies, leaves)
 
     @classmethod
     def build(
@@ -277,9 +259,10 @@ class Tuples:
         """
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
         _check_columns(frame, hierarchies, extra)
-        covering = {name: hierarchy.covering(frame[name]) for name, hierarchy in hierarchies.items()}
-        placed = {name: hierarchy.placed(frame[name]) for name, hierarchy in covering.items()}
-        kept = ~np.all([_starred(covering[name])[placed[name]] for name in covering], axis=0)
+        read = {name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()}
+        covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
+        placed = {name: leaves for name, (_, leaves) in read.items()}
+        kept = ~_starred([*covering.values()], [*placed.values()])
         shown = kept if subset is None else kept & subset
         if not shown.any():
             raise SchemaError(
@@ -299,7 +282,7 @@ class Tuples:
             )
             numbers.append(codes)
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
-        bits = _side_by_side(sizes, below=int(subset is not None))
+        bits = side_by_side(sizes, below=int(subset is not None))
         keys = np.zeros(len(places), dtype=np.int64) if subset is None else subset[places].astype(np.int64)
         for each, where in zip(numbers, bits, strict=True):
             keys |= each[places] << where.shift
@@ -327,21 +310,12 @@ class Tuples:
         )
 
 
-def _side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
-    """Bits for columns of so many numbers each, the last one lowest, above so many other bits."""
-    widths = list(map(_bits, sizes))
-    if sum(widths) + below > WORD:
-        raise LimitError(
-            "the quasi-identifiers have too many values together for full-domain search",
-            remedy="take fewer columns, or local recoding",
-        )
-    shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
-    return tuple(Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True))
-
-
-def _starred(hierarchy: Hierarchy) -> BoolArray:
-    """(leaves,) which leaf is a cell that was suppressed before."""
-    return np.array([value == SUPPRESSED for value in hierarchy.values])
+def _starred(hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]) -> BoolArray:
+    """(rows,) which rows were suppressed before: all their leaves are `*`."""
+    if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
+        return np.zeros(len(leaves[0]), dtype=bool)
+    pairs = zip(hierarchies, leaves, strict=True)
+    return np.asarray(np.all([leaf == hierarchy.suppressed for hierarchy, leaf in pairs], axis=0))
 
 
 def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, IntArray]:
@@ -362,11 +336,6 @@ def run_starts(ordered: IntArray) -> IntArray:
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first.nonzero()[0]
-
-
-def _bits(values: int) -> int:
-    """Bits that hold the codes of so many values; at least one."""
-    return max(1, (values - 1).bit_length())
 
 
 def from_zero(steps: IntArray | FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ import io
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
 from dpcore.schema.formulas import disarm_both_ways, rearm
-from dpcore.schema.values import MISSING, SUPPRESSED, canonical, plain, texts
+from dpcore.schema.values import MISSING, SUPPRESSED, Canonical, canonical, plain, texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +52,15 @@ class Hierarchy:
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
-        """For every leaf the position of its label in `labels(level)`; int64, one per leaf."""
-        return pd.factorize(np.array(self.levels[level], dtype=object))[0].astype(np.int64)
+        """For every leaf the position of its label in `labels(level)`; int64, one per leaf, not writable."""
+        return self._codes[level]
+
+    @cached_property
+    def _codes(self) -> tuple[NDArray[np.int64], ...]:
+        found = [pd.factorize(np.array(level, dtype=object))[0].astype(np.int64) for level in self.levels]
+        for codes in found:
+            codes.flags.writeable = False
+        return tuple(found)
 
     def leaf_counts(self, level: int) -> NDArray[np.int64]:
         """For every leaf, the leaves that share its label at `level` (int64); `*` stands for all of them."""
@@ -76,8 +84,14 @@ class Hierarchy:
 
     def covering(self, series: pd.Series) -> Hierarchy:
         """The same hierarchy, with leaves for missing and suppressed (`*`) cells if the column has any."""
-        present = set(texts(series.unique()))
-        return self.extended(value for value in (MISSING, SUPPRESSED) if value in present)
+        return self._covering(*_cells(series))
+
+    def _covering(self, column: Canonical, values: list[str]) -> Hierarchy:
+        lacks = {MISSING} if (column.codes < 0).any() else set()
+        for text in {MISSING, SUPPRESSED}.intersection(values):  # which a column of categories may only list
+            places = [place for place, value in enumerate(values) if value == text]
+            lacks |= {text} if np.isin(column.codes, places).any() else set()
+        return self.extended(value for value in (MISSING, SUPPRESSED) if value in lacks)
 
     def thinned(self) -> Hierarchy:
         """The hierarchy without every second of its inner levels."""
@@ -86,21 +100,33 @@ class Hierarchy:
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
         """The leaf of every row: int64 positions in `values`, -1 where a value has no path."""
-        position = {value: leaf for leaf, value in enumerate(texts(self.values))}
-        column = canonical(series)
-        leaves = [position.get(plain(value), -1) for value in column.values]
-        return column.put(np.array(leaves, dtype=np.int64), position.get(MISSING, -1))
+        return self._encoded(*_cells(series))
+
+    def _encoded(self, column: Canonical, values: list[str]) -> NDArray[np.int64]:
+        leaves = [self._position.get(value, -1) for value in values]
+        return column.put(np.array(leaves, dtype=np.int64), self._position.get(MISSING, -1))
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {value: leaf for leaf, value in enumerate(texts(self.values))}
 
     def placed(self, series: pd.Series) -> NDArray[np.int64]:
         """The leaf of every row, as `encode`. Raises: HierarchyError for a value without a path."""
-        leaves = self.encode(series)
-        if len(leaves) and leaves.min() < 0:
-            raise HierarchyError(
-                "the hierarchy of {column} has no path for some values of the column",
-                remedy="give every value of the column a line, or take the suggested hierarchy",
-                column=str(series.name),
-            )
-        return leaves
+        return _with_paths(self.encode(series), series)
+
+    @property
+    def suppressed(self) -> int:
+        """The leaf of cells that were suppressed before; -1 where there is none."""
+        return self._position.get(SUPPRESSED, -1)
+
+    def read(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
+        """The hierarchy as `covering` gives it, and the leaf of every row there, from one look at the column.
+
+        Raises: HierarchyError for a value without a path.
+        """
+        cells = _cells(series)
+        covering = self._covering(*cells)
+        return covering, _with_paths(covering._encoded(*cells), series)
 
     @classmethod
     def from_csv(cls, text: str, separator: str | None = None) -> Hierarchy:
@@ -125,6 +151,22 @@ class Hierarchy:
         lines = ([disarm_both_ways(label) for label in line] for line in zip(*self.levels, strict=True))
         csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
         return out.getvalue()
+
+
+def _cells(series: pd.Series) -> tuple[Canonical, list[str]]:
+    """A column by its distinct values, and the text of each."""
+    column = canonical(series)
+    return column, list(map(plain, column.values))
+
+
+def _with_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int64]:
+    if len(leaves) and leaves.min() < 0:
+        raise HierarchyError(
+            "the hierarchy of {column} has no path for some values of the column",
+            remedy="give every value of the column a line, or take the suggested hierarchy",
+            column=str(series.name),
+        )
+    return leaves
 
 
 def check(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None:

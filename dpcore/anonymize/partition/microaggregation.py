@@ -36,7 +36,7 @@ _BINS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Microaggregation:
+class Clustering:
     """Clusters and what they lose.
 
     Attributes:
@@ -60,7 +60,7 @@ def microaggregate(
     k: int,
     person: str | None = None,
     gate: Gate | None = None,
-) -> Microaggregation:
+) -> Clustering:
     """Cluster the rows by the numbers in these columns.
 
     Args: person: the column that tells whose row it is; None where every row is a person. gate: what a
@@ -93,7 +93,7 @@ def microaggregate(
     clusters = clusters if whose is None else clusters[whose]
     if gate is not None:
         clusters = merged(points, clusters, gate)
-    return Microaggregation(
+    return Clustering(
         clusters=clusters,
         information_loss=information_loss(points, clusters),
         blocks=len(blocks),

@@ -18,6 +18,7 @@ from dpcore.evaluation.attacks.knowledge import inference, linkability
 from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Records, records
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -26,8 +27,6 @@ MAX_ROWS = 50_000
 
 _SEED = 20_210_417
 """Of all choices, so that the same tables get the same figures."""
-
-OnProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +58,7 @@ def disclosure(
     control: pd.DataFrame | None = None,
     secret: str | None = None,
     attempts: int = 500,
-    on_progress: OnProgress = lambda stage, share: None,
+    on_progress: OnProgress = silent,
 ) -> Disclosure:
     """Attack `release` with what it tells about the people of `original`. Internal: it reads both.
 
@@ -125,7 +124,7 @@ class Attacks(Evaluation[Disclosure]):
     control: pd.DataFrame | None = field(default=None, repr=False)
     secret: str | None = None
     attempts: int = 500
-    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+    on_progress: OnProgress = field(default=silent, repr=False)
 
     def compute(self, original: Microdata, schema: Schema) -> Disclosure:
         """The answer."""
@@ -155,7 +154,7 @@ class HeldOut(Evaluation[Disclosure]):
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
     attempts: int = 500
-    on_progress: OnProgress = field(default=lambda stage, share: None, repr=False)
+    on_progress: OnProgress = field(default=silent, repr=False)
 
     def compute(self, original: Microdata, schema: Schema) -> Disclosure:
         """The answer. Raises: what `make` raises; ParameterError for fewer than 20 people."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -369,10 +370,13 @@ class Bar:
         self.gone = 0
         self.on_stop = None
 
-    def __call__(self, title: str, stages: dict[str, str], *, key: str, on_stop) -> tuple:
+    def stoppable(self, _place, *, key: str, on_stop) -> Bar:
         self.keys.append(key)
         self.on_stop = on_stop
-        return (lambda stage, share: self.told.append((stages[stage], share))), self.done
+        return self
+
+    def progress(self, share: float, *, text: str) -> None:
+        self.told.append((text.removeprefix("Searching: ").rpartition(",")[0], share))
 
     def done(self) -> None:
         self.gone += 1
@@ -383,7 +387,9 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
     """A bar in place of the page's; each look at the clock is two seconds later."""
     made = Bar()
     seconds = iter(range(0, 10**9, 2))
-    monkeypatch.setattr(outcomes.widgets, "progress", made)
+    place = SimpleNamespace(empty=made.done)
+    monkeypatch.setattr(outcomes.progress_view, "st", SimpleNamespace(empty=lambda: place))
+    monkeypatch.setattr(outcomes.progress_view, "stoppable", made.stoppable)
     monkeypatch.setattr(outcomes.time, "monotonic", lambda: next(seconds))
     return made
 

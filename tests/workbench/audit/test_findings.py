@@ -12,6 +12,7 @@ import dpcore as dp
 from dpcore.evaluation.audit import Audit, AuditReport
 from workbench import session
 from workbench.audit import document, findings
+from workbench.ui.language import said
 from workbench.ui.wording import percent
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "a & b"]
@@ -114,6 +115,17 @@ def test_a_click_takes_a_column_in_or_out(monkeypatch: pytest.MonkeyPatch) -> No
     assert chart.spec.to_dict()["params"][0]["name"] == "clicked"
 
 
+def test_the_column_that_names_the_person_is_no_news() -> None:
+    """A bar would say that everybody is unique by the number that the owner gave them."""
+    frame = people().assign(number=[i // 2 for i in range(240)])
+    schema = dp.Schema(
+        columns=dp.suggest_schema(frame.drop(columns="number")).columns,
+        unit=dp.PrivacyUnit(max_rows=1, id_column="number"),
+    )
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger())
+    assert "number" not in ask(curator, ["age"]).changes
+
+
 def test_charts_hold_names_and_shares_only() -> None:
     """A row of the table would be sent to the browser inside a chart."""
     found = ask(opened(people()), ["age", "city"])
@@ -181,7 +193,7 @@ def test_reasons_are_printed_whole() -> None:
     curator = opened(people().assign(contact=[f"p{i}@example.org" for i in range(240)]))
     found = ask(curator, ["age"])
     reason = found.identifiers[0].reason
-    assert reason in Reader(document.to_html(curator, found, ["age"])).words
+    assert said(reason) in Reader(document.to_html(curator, found, ["age"])).words
     assert "contact" in findings.identifier_words(found)
 
 

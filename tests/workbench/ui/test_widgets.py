@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import ParameterError
-from workbench.ui import widgets
+from workbench.ui import epsilon_view
 
 
 def page(body, **given) -> AppTest:
@@ -51,9 +52,9 @@ def test_the_picker_keeps_slider_and_number_together():
     def body(largest):
         import streamlit as st
 
-        from workbench.ui import widgets
+        from workbench.ui import epsilon_view
 
-        st.text(widgets.epsilon_picker("epsilon", key="loss", default=0.5, largest=largest))
+        st.text(epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest))
 
     at = page(body, largest=3.0)
     assert at.text[0].value == "0.5"
@@ -73,9 +74,9 @@ def test_the_picker_with_little_left(largest):
     def body(largest):
         import streamlit as st
 
-        from workbench.ui import widgets
+        from workbench.ui import epsilon_view
 
-        st.text(widgets.epsilon_picker("epsilon", key="loss", default=0.5, largest=largest))
+        st.text(epsilon_view.picker("epsilon", key="loss", default=0.5, largest=largest))
 
     at = page(body, largest=largest)
     assert not at.exception
@@ -100,7 +101,7 @@ def test_a_chart_comes_with_words_and_its_table():
 
 def test_epsilons_to_choose_from_rise():
     """The slider would jump."""
-    assert list(widgets.EPSILONS) == sorted(set(widgets.EPSILONS))
+    assert list(epsilon_view.EPSILONS) == sorted(set(epsilon_view.EPSILONS))
 
 
 def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
@@ -127,3 +128,18 @@ def test_sixty_columns_are_the_worst_twenty_at_first_and_the_others_by_name():
     assert str(at.get("html")[0].proto.body).count("</b>") == 20
     at.text_input[0].set_value("59").run()
     assert str(at.get("html")[0].proto.body).count("</b>") == 1
+
+
+def test_days_are_written_without_a_time():
+    """A birth date would be shown as midnight of it; and the time of a visit would be hidden."""
+
+    def body(frame):
+        from workbench.ui import widgets
+
+        widgets.show_rows(frame)
+
+    days = pd.to_datetime(pd.Series(["1993-07-05", None]))
+    frame = pd.DataFrame({"born": days, "came": pd.to_datetime(["2026-01-01 08:30", "2026-01-02 00:00"])})
+    columns = json.loads(page(body, frame=frame).dataframe[0].proto.columns)
+    assert columns["born"]["type_config"]["format"] == "YYYY-MM-DD"
+    assert "came" not in columns

@@ -1,0 +1,67 @@
+"""An epsilon: how it is chosen, what it means, and how much of it is left."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator
+from workbench import session
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import delta_of, epsilon_verdict, epsilon_words, number, spent_epsilon
+
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
+
+
+def box(key: str) -> session.Widget[float]:
+    """Where the epsilon of a picker is typed."""
+    return session.Widget(f"{key}-number")
+
+
+def picker(label: str, *, key: str, default: float, largest: float) -> float:
+    """An epsilon by slider and by number; both always agree.
+
+    What a person chose is never changed: where less is left by now, the page says so.
+    """
+    slider, typed = session.Widget[float](f"{key}-slider"), box(key)
+    ends = math.floor(1000 * largest) / 1000
+    chosen = typed.value()
+    value = (min(default, ends) or default) if chosen is None else chosen
+    options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
+    typed.put(value)
+    slider.put(value if value in options else options[0])
+    columns = st.columns([3, 1], vertical_alignment="bottom")
+    columns[0].select_slider(
+        label,
+        options,
+        format_func=number,
+        key=slider.key,
+        on_change=lambda: typed.put(slider.value() or 0.0),
+        help=GLOSSARY["epsilon"],
+        persist_state="session",
+    )
+    exactly = columns[1].number_input(
+        _("exactly"), min_value=0.0, format="%g", step=0.1, key=typed.key, persist_state="session"
+    )
+    return float(exactly or 0.0)
+
+
+def loss(curator: Curator, epsilon: float) -> AnyLoss:
+    """The loss that `epsilon` means under the account's rule.
+
+    Raises: ParameterError when epsilon is not above 0.
+    """
+    return curator.rule.stated(repr(epsilon), delta_of(curator.account))
+
+
+def left(curator: Curator) -> float:
+    """What is left, as an epsilon that one more release could state."""
+    return spent_epsilon(max(0, curator.balance().left), curator.account)
+
+
+def say(epsilon: float) -> None:
+    """What an epsilon means, in words."""
+    st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")
