@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         dealt += [*long, *short[:rest]]
         short = short[rest:]
     items[:] = dealt
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays until the end: the collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -181,10 +181,10 @@ def test_intervals_cover(kind: type[dl.Protocol], share: float) -> None:
 
 def test_the_projection_is_a_distribution() -> None:
     """What is shown as a distribution must be one, and not lie further from the truth than the estimates."""
-    protocol = dl.RandomizedResponse(categories=20, epsilon="0.5")
+    protocol = dl.RandomizedResponse(categories=60, epsilon="0.5")
     codes = np.zeros(3_000, dtype=np.int64)
     estimate = protocol.estimate(protocol.perturb(codes))
-    truth = np.eye(20)[0]
+    truth = np.eye(60)[0]
     assert estimate.frequencies.min() < 0
     assert estimate.distribution.min() >= 0
     assert estimate.distribution.sum() == pytest.approx(1)

@@ -39,7 +39,7 @@ def test_unbiased(make: object, kind: type[dl.Protocol]) -> None:
         truth = np.bincount(answers, minlength=SIZES[place]) / len(answers)
         shares = np.array(found[place])
         assert all(
-            laws.mean_fits(shares[:, code], truth[code], shares[:, code].var())
+            stats.ttest_1samp(shares[:, code], truth[code]).pvalue > laws.FALSE_ALARM
             for code in range(SIZES[place])
         )
 
@@ -50,7 +50,7 @@ def test_everybody_answers_one_drawn_evenly() -> None:
     sizes = np.array([[len(each) for each in design.perturb(ANSWERS)] for _ in range(100)])
     assert (sizes.sum(axis=1) == 600).all()
     assert laws.chi_square_of_counts(sizes.sum(axis=0), np.full(3, 20_000)) > laws.FALSE_ALARM
-    assert laws.chi_square_of_counts(sizes.sum(axis=0), np.array([21_000, 19_000, 20_000])) < 1e-6
+    assert laws.chi_square_of_counts(sizes.sum(axis=0), np.array([22_000, 18_000, 20_000])) < 1e-6
 
 
 def test_sampling_beats_splitting_many_questions() -> None:

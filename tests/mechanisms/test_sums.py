@@ -138,13 +138,13 @@ def test_noise_of_gaussian_sums_has_the_recorded_law(rows: int, monkeypatch: pyt
     scale = float(under.events[-1].noise_scale) * GRID
     assert Fraction(rows**2 * 2) / (2 * Fraction(under.events[-1].noise_scale) ** 2) <= loss.rho
     spread = noise.astype(float).ravel()
-    assert laws.mean_fits(spread**2, scale**2, 2 * scale**4)
+    assert laws.variance_fits(spread, 0.0, scale**2)
     right = measuring.discrete_gaussian
     monkeypatch.setattr(
         measuring, "discrete_gaussian", lambda sums, *, noise_scale: right(sums, noise_scale=noise_scale / 2)
     )
     halved = noise_of(under, loss, 400).astype(float).ravel()
-    assert not laws.mean_fits(halved**2, scale**2, 2 * scale**4)  # twin
+    assert not laws.variance_fits(halved, 0.0, scale**2)  # twin
 
 
 def test_views_add_up_the_same_rows() -> None:

@@ -461,7 +461,7 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
 
 
 def test_several_secrets_at_once(app: Tab) -> None:
-    """Only one column could stay unknown, by one method."""
+    """Only one column could stay unknown, by one method, or all by one model."""
     role(page(app), "visits", "sensitive").set("selectbox", METHOD, "mondrian")
     app.set("selectbox", "And about what", "distinct")
     app.set("multiselect", "Columns", ["diagnosis", "visits"]).press(MAKE)
@@ -469,6 +469,13 @@ def test_several_secrets_at_once(app: Tab) -> None:
     groups = made(app).groupby(["age", "sex", "zip"])
     assert groups["diagnosis"].nunique().min() >= 2
     assert groups["visits"].nunique().min() >= 2
+    app.set("multiselect", "Columns with a demand of their own", ["visits"])
+    app.set("selectbox", "About visits", "entropy").press(MAKE)
+    assert app.errors == ""
+    assert app.session.anonymization.made.guarantee.models[1:] == (
+        "distinct 2-diversity of diagnosis",
+        "entropy 2-diversity of visits",
+    )
 
 
 def test_a_table_of_earlier_settings_is_said_to_be_one(app: Tab) -> None:

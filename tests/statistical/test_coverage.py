@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -14,11 +12,11 @@ from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema import Domain
 from dpcore.synthesis.consistency import consistent
 from dpcore.tables.counts import Marginal, half_width
+from tests.statistical import laws
 
 DOMAIN = Domain(names=("a", "b"), sizes=(3, 4))
 CLIQUES = (("a",), ("a", "b"))
 DRAWS = 3_000
-ALARM = 4.8  # deviations of a normal law that are passed once in a million times
 
 
 def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
@@ -43,8 +41,7 @@ def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
 
 def holds(found: np.ndarray, width: float, level: float) -> bool:
     """Whether so many errors within the width are no wonder at this level."""
-    share = float((np.abs(found) <= width + 1e-9).mean())
-    return share >= level - ALARM * math.sqrt(level * (1 - level) / DRAWS)
+    return laws.at_least(int((np.abs(found) <= width + 1e-9).sum()), DRAWS, level)
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (10, 1), (1, 20)])

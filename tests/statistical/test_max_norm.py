@@ -130,7 +130,7 @@ def test_bernoulli(numerator: int, denominator: int) -> None:
     found = sum(bernoulli_exp(numerator, denominator) for _ in range(DRAWS))
     assert laws.share_fits(found, DRAWS, math.exp(-numerator / denominator))
     if numerator:
-        assert not laws.share_fits(found, DRAWS, math.exp(-numerator / denominator) * 1.1)  # twin
+        assert not laws.share_fits(found, DRAWS, math.exp(-numerator / denominator) * 1.2)  # twin
 
 
 def farthest_law(entries: int, scale: float) -> np.ndarray:
@@ -167,17 +167,17 @@ def test_stated_variance(entries: int) -> None:
     assert fit(farthest_law(entries, scale * math.sqrt(1.3))) < laws.FALSE_ALARM  # twin: a variance 1.3 off
 
 
-@pytest.mark.parametrize("entries", [1, 3, 15])
+@pytest.mark.parametrize("entries", [1, 3, 9])
 def test_density_of_one_entry(entries: int) -> None:
     """What is believed of class means rests on it: its shares must be those of drawn noise."""
-    scale, reach = 300, 1.2 * entries * 300
+    scale, reach = 300, entries * 300
     total, _ = quad(lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, np.inf)
     assert total == pytest.approx(0.5, abs=1e-6)
-    inside, _ = quad(lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, reach / 2)
+    inside, _ = quad(lambda z: max_norm_density(np.array([z]), entries, scale)[0], 0, reach)
     first = max_norm_noise(np.zeros((DRAWS // 5, entries), dtype=np.int64), scale=scale)[:, 0]
-    found = int((np.abs(first) < reach / 2).sum())
+    found = int((np.abs(first) < reach).sum())
     assert laws.share_fits(found, len(first), 2 * inside)
-    wrong, _ = quad(lambda z: max_norm_density(np.array([z]), entries + 1, scale)[0], 0, reach / 2)
+    wrong, _ = quad(lambda z: max_norm_density(np.array([z]), entries + 1, scale)[0], 0, reach)
     assert not laws.share_fits(found, len(first), 2 * wrong)  # twin: of one entry more
 
 

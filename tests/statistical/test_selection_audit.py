@@ -34,9 +34,9 @@ def fresh(frame: pd.DataFrame, loss: dp.PureDP | dp.ZCDP) -> Measurer:
 
 
 def share(events: np.ndarray, other: np.ndarray) -> float:
-    """The loss that these two frequencies prove, at one in a million."""
-    low, _ = laws.clopper_pearson(int(events.sum()), len(events), laws.FALSE_ALARM / 8)
-    _, high = laws.clopper_pearson(int(other.sum()), len(other), laws.FALSE_ALARM / 8)
+    """The loss that these two frequencies prove: at one in a million over 20 such pairs."""
+    low, _ = laws.clopper_pearson(int(events.sum()), len(events), laws.FALSE_ALARM / 40)
+    _, high = laws.clopper_pearson(int(other.sum()), len(other), laws.FALSE_ALARM / 40)
     return math.log(low / high) if low > 0 else 0.0
 
 

@@ -13,7 +13,7 @@ SCHEMA = dp.Schema(
     columns=(dp.Integer("a", low=0, high=9), dp.Integer("b", low=0, high=4)),
     unit=dp.PrivacyUnit(max_rows=1),
 )
-RUNS = 40
+RUNS = 60
 
 
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon=1), dp.ZCDP(rho="1/20")], ids=["laplace", "gaussian"])
@@ -32,8 +32,8 @@ def test_the_noise_of_a_pair_is_as_large_as_it_says(loss: dp.PureDP | dp.ZCDP) -
     # of one deviation Gaussian noise is 0.80 off on average, Laplace noise 0.71
     share = np.mean(off) / np.mean(said)
     wanted = 0.886 if isinstance(loss, dp.PureDP) else 1.0
-    assert abs(share - wanted) < 0.1
-    assert abs(share / 2 - wanted) > 0.1  # the twin: half or twice the noise
+    assert abs(share - wanted) < 0.15  # 6 deviations of it, beside 0.05 that agreement takes off
+    assert abs(share / 2 - wanted) > 0.15  # the twin: half or twice the noise
 
 
 def test_a_pair_that_no_table_held_is_left_open() -> None:

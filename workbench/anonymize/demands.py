@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpcore.anonymize.closeness import Distance, TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
@@ -136,7 +137,7 @@ def _household(curator: Curator, current: Work) -> str | None:
 
 
 def _secrets(current: Work) -> tuple[PrivacyModel, ...]:
-    """One model, on each of the chosen columns that should stay unknown."""
+    """A model on each of the chosen columns that should stay unknown: one for all, or one of its own."""
     names = work.sensitive(current)
     if not names:
         return ()
@@ -154,14 +155,40 @@ def _secrets(current: Work) -> tuple[PrivacyModel, ...]:
         _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
     )
     columns = [name for name in columns if name in names]
+    value, c = _strength(kind, right)
+    own: list[str] = []
+    if len(columns) > 1:
+        own = st.multiselect(
+            _("Columns with a demand of their own"), columns, key="anonymize-own", persist_state="session"
+        )
+    common = [secret_model(kind, name, value, c=c) for name in columns if name not in own]
+    return (*common, *(_own_model(name) for name in own if name in columns))
+
+
+def _own_model(column: str) -> PrivacyModel:
+    """The model that a person chose for this column alone."""
+    left, right = st.columns(2)
+    kind = left.selectbox(
+        _("About {column}").format(column=plain(column)),
+        [kind for kind in SECRET_MODELS if kind != "none"],
+        format_func=SECRET_MODELS.__getitem__,
+        key=f"anonymize-own-{column}",
+        persist_state="session",
+    )
+    value, c = _strength(kind, right, f"-{column}")
+    return secret_model(kind, column, value, c=c)
+
+
+def _strength(kind: str, place: DeltaGenerator, of_column: str = "") -> tuple[float, float]:
+    """The l or t of a model, and the c that only one kind takes."""
     if kind.startswith("t"):
-        value = right.slider("t", 0.05, 0.95, 0.4, key="anonymize-t", persist_state="session")
-    else:
-        value = right.slider("l", 2, 10, 2, key="anonymize-l", persist_state="session")
-    c = 3.0
-    if kind == "recursive":
-        c = right.number_input("c", 0.1, 100.0, 3.0, key="anonymize-c", persist_state="session")
-    return tuple(secret_model(kind, name, value, c=c) for name in columns)
+        t = place.slider("t", 0.05, 0.95, 0.4, key=f"anonymize-t{of_column}", persist_state="session")
+        return float(t), 0.0
+    value = place.slider("l", 2, 10, 2, key=f"anonymize-l{of_column}", persist_state="session")
+    if kind != "recursive":
+        return float(value), 0.0
+    c = place.number_input("c", 0.1, 100.0, 3.0, key=f"anonymize-c{of_column}", persist_state="session")
+    return float(value), float(c)
 
 
 def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> PrivacyModel:

@@ -96,6 +96,7 @@ def drawing(frame: pd.DataFrame) -> Any:
         )
     import altair
 
+    altair.utils.schemapi.disable_debug_mode()  # a chart is checked when it is shown, not each part before
     return altair, altair.Chart(frame)
 
 
@@ -106,11 +107,11 @@ def readable(spec: Any, *, dark: bool) -> Any:
 
     words = "#C9CED6" if dark else "#4A4F57"
     numbers = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": PERCENT}
-    return (
-        spec.configure(locale=altair.Locale(number=numbers))
-        .configure_axis(labelColor=words, titleColor=words)
-        .configure_legend(labelColor=words, titleColor=words)
-        .configure_text(color=words)
+    return spec.configure(  # once: each further call copies the whole chart
+        locale=altair.Locale(number=numbers),
+        axis=altair.AxisConfig(labelColor=words, titleColor=words),
+        legend=altair.LegendConfig(labelColor=words, titleColor=words),
+        text=altair.MarkConfig(color=words),
     )
 
 

@@ -131,7 +131,7 @@ class Step:
         table: its number.
         title, says: what there is to see.
         known: sets of columns that others may know; k and l are counted by each.
-        operations: what is done with the table, each computed when it is shown.
+        operations: what is done with the table, computed when it is shown.
     """
 
     table: str
@@ -150,6 +150,10 @@ class Step:
             _("By {columns}: {counts}.").format(columns=", ".join(by), counts=self._counts(by))
             for by in self.known
         ]
+
+    def computed(self) -> tuple[list[str], list[pd.DataFrame]]:
+        """The same, and what each operation makes."""
+        return self.counted(), [each.run(self.frame()) for each in self.operations]
 
     def _counts(self, by: tuple[str, ...]) -> str:
         classes = equivalence_classes(self.frame(), by)

@@ -7,7 +7,8 @@ are kept for all nodes that share their levels.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import getitem
 
@@ -29,6 +30,10 @@ REMEMBERED = 60_000_000
 """Labels that a Counter keeps at most: 240 MB."""
 FEW = 4_096
 """Combinations of labels that are looked at one by one."""
+SMALL = 8_000
+"""Classes that take no longer to count than a node takes apart from that."""
+AT_ONCE = 60_000
+"""Numbers that are counted together: they stay in the processor's cache."""
 
 
 class CodedClasses:
@@ -190,11 +195,16 @@ class Counted(ClassesOfNode):
         """The number of each class."""
         if not self.table.has_subset:
             return np.flatnonzero(self._dense > 0)
-        return np.flatnonzero(np.bincount(self._index, minlength=self._space) > 0)
+        return np.flatnonzero(self._whole > 0)
 
     @cached_property
     def _dense(self) -> FloatArray:
         return np.asarray(np.bincount(self._index, self._coded.published, self._space), dtype=np.float64)
+
+    @cached_property
+    def _whole(self) -> FloatArray:
+        """Rows of the table by number."""
+        return np.asarray(np.bincount(self._index, self._coded.population, self._space), dtype=np.float64)
 
     @cached_property
     def _class(self) -> IntArray:
@@ -217,7 +227,7 @@ class Counted(ClassesOfNode):
             return self.people
         if self.table.members is not None:
             return self._people(-1)
-        return np.bincount(self._index, self._coded.population)[self._occupied].astype(np.int64)
+        return self._whole.take(self._occupied).astype(np.int64)
 
     def _people(self, view: int) -> IntArray:
         figures = np.asarray(
@@ -285,6 +295,25 @@ class Counted(ClassesOfNode):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What some nodes publish, (nodes,) each, where classes of few rows are suppressed.
+
+    Attributes:
+        suppressed: rows.
+        kept: classes.
+        squares: the sum of the squared sizes of the kept classes.
+    """
+
+    suppressed: IntArray
+    kept: IntArray
+    squares: FloatArray
+
+    def taken(self, nodes: BoolArray) -> Figures:
+        """Those of some of the nodes."""
+        return Figures(suppressed=self.suppressed[nodes], kept=self.kept[nodes], squares=self.squares[nodes])
+
+
 class Counter:
     """Finds the classes of nodes that are not below a floor, which may rise."""
 
@@ -296,11 +325,46 @@ class Counter:
 
     def classes(self, node: Node) -> Counted | Classes:
         """The classes of a node at or above the floor."""
-        if math.prod(map(getitem, self.table.widths, node)) > COMBINATIONS * len(self.base.class_keys):
+        if not self.is_counted(node):
             return self._grouper.generalized(self.base, node)
+        return Counted(self._remembering(), node)
+
+    def _remembering(self) -> CodedClasses:
+        """The floor, whose labels are forgotten where they are too many."""
         if self._floor.size > REMEMBERED:
             self._floor = CodedClasses(self.base)
-        return Counted(self._floor, node)
+        return self._floor
+
+    @property
+    def at_once(self) -> int:
+        """Nodes whose figures are counted together with gain; at least one."""
+        classes = len(self.base.class_keys)
+        return AT_ONCE // classes if classes <= SMALL else 1
+
+    def is_counted(self, node: Node) -> bool:
+        """Whether classes of a node are counted; labels with too many combinations are sorted."""
+        return math.prod(map(getitem, self.table.widths, node)) <= COMBINATIONS * len(self.base.class_keys)
+
+    def figures(self, nodes: Sequence[Node], least: int) -> Figures:
+        """The figures of some nodes that are counted, where classes of fewer rows than `least` are
+        suppressed."""
+        floor = self._remembering()
+        number = np.empty((len(nodes), len(floor.keys)), dtype=np.int64)
+        starts = np.zeros(len(nodes) + 1, dtype=np.int64)
+        for place, node in enumerate(nodes):
+            index, shape = floor.index(node)
+            np.add(index, starts[place], out=number[place])
+            starts[place + 1] = starts[place] + math.prod(shape)
+        weights = np.broadcast_to(floor.published, number.shape)
+        sizes = np.bincount(number.ravel(), weights.ravel(), starts[-1])
+        is_kept = sizes >= least
+        kept = sizes * is_kept
+        rows = np.add.reduceat(kept, starts[:-1])
+        return Figures(
+            suppressed=(floor.published.sum() - rows).astype(np.int64),
+            kept=np.add.reduceat(is_kept, starts[:-1], dtype=np.int64),
+            squares=np.add.reduceat(kept * kept, starts[:-1]),
+        )
 
     def around(self, classes: Counted | Classes, place: int) -> FloatArray:
         """(shape of the lattice) at each node above the floor: the people, at most, in the class that holds

@@ -48,11 +48,11 @@ class InformationLoss:
         """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
         total = np.zeros(len(nodes))
         for j, levels in enumerate(table.lattice.levels(nodes)):
-            for level, covered in enumerate(table.covered[j]):
+            present: set[int] = set(levels.tolist())
+            for level in present:
                 here = levels == level
-                total[here] += self._term(
-                    table, j, covered + np.interp(suppressed[here], *table.cheapest[j][level])
-                )
+                added = np.interp(suppressed[here], *table.cheapest[j][level])
+                total[here] += self._term(table, j, table.covered[j][level] + added)
         return self._joined(total)
 
     def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:
@@ -111,10 +111,12 @@ class NonUniformEntropy:
         """A lower bound of the score of nodes (by index) that suppress so many rows (one number per node)."""
         total = np.zeros(len(nodes))
         for j, levels in enumerate(table.lattice.levels(nodes)):
-            for level, lost in enumerate(self._lost(table, j)):
+            lost = self._lost(table, j)
+            present: set[int] = set(levels.tolist())
+            for level in present:
                 here = levels == level
                 least = _least_entropy(*table.commonest[j][level], suppressed[here])
-                total[here] += lost + self._weight(table, j) * least
+                total[here] += lost[level] + self._weight(table, j) * least
         return total
 
     def bound_given(self, table: Tuples, node: Node, suppressed: int) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -64,6 +65,13 @@ class Members:
 
     def fewest(self, pairs: IntArray) -> IntArray:
         """The people, at least, who have so many pairs of person and entry."""
+        sizes, people, most = self._by_size
+        place = np.searchsorted(most, pairs, side="right") - 1
+        return np.asarray(people[place] + -(-(pairs - most[place]) // sizes[place]))
+
+    @cached_property
+    def _by_size(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The pairs of each one, those with most first; the people before them, and their pairs."""
         sizes = np.bincount(self.person)
         order = np.argsort(-sizes)
         sizes = np.append(np.maximum(sizes[order], 1), 1)
@@ -71,8 +79,7 @@ class Members:
             np.ones(len(order), dtype=np.int64) if self.alike is None else self.alike[order], 0
         )
         people, most = (np.cumsum(each) - each for each in (number, number * sizes))
-        place = np.searchsorted(most, pairs, side="right") - 1
-        return np.asarray(people[place] + -(-(pairs - most[place]) // sizes[place]))
+        return sizes, people, most
 
 
 class Field(Protocol):

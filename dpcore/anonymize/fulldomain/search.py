@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.counter import Counted, Counter
+from dpcore.anonymize.fulldomain.counter import Counted, Counter, Figures
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
+    Counting,
     Discernibility,
     InformationLoss,
     Metric,
@@ -29,7 +30,7 @@ from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, silent
-from dpcore.tables.classes import BoolArray
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 TOLD = 16
 """Nodes from one word about progress to the next."""
@@ -114,6 +115,7 @@ class _Search:
             ]
             plain += [KAnonymity(k=max(least))] if least else []
         self.plain = tuple(plain)
+        self._decides_by_histogram = not set(models) <= set(plain)
         self.bounds = metric.bounds(table)
         self.guesses = table.likeness if isinstance(metric, Discernibility) else self.bounds
         self.open = np.ones(table.lattice.size, dtype=bool)
@@ -122,6 +124,7 @@ class _Search:
         self.checks = self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
         self.left: list[int] = []  # nodes that were open each time that progress was told
+        self.is_bounding = not isinstance(metric, Separable)
         self.waits, self.pause = 0, 1  # until one class is looked at again
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
@@ -139,12 +142,54 @@ class _Search:
             low, high = (low, middle) if feasible else (middle + 1, high)
 
     def descend(self) -> None:
-        """Check what is still open, the most general nodes first."""
-        left = self.open.nonzero()[0]
-        order = np.lexsort((self.bounds[left], -self.table.lattice.total_levels[left]))
-        for index in left[order].tolist():
-            if self.open[index]:
-                self._check(index)
+        """Check what is still open, the most general nodes first; none of one sum of levels is below another
+        of them."""
+        left, total = self.open.nonzero()[0], self.table.lattice.total_levels
+        self.is_bounding = False  # the generalizations of an open node are closed by now
+        ordered = left[np.lexsort((self.bounds[left], -total[left]))]
+        for antichain in np.split(ordered, np.flatnonzero(np.diff(total[ordered])) + 1):
+            self._check_all(antichain)
+
+    def _check_all(self, indices: IntArray) -> None:
+        """Check what is open of nodes that are not below each other, some together where that is faster."""
+        # where nothing may be suppressed, one class decides more than a node by itself
+        sifts = self.allowed > 0 and self.table.members is None
+        indices, place = indices[self.open[indices]], 0
+        while place < len(indices):
+            some = indices[place : place + (self.counter.at_once if sifts else 1)]
+            place += len(some)
+            if len(some) > 1:
+                self._sift(some[self.open[some]])
+            for index in some.tolist():
+                if self.open[index]:
+                    self._check(index)
+
+    def _sift(self, indices: IntArray) -> None:
+        """Close those of some nodes that suppress too much by the rows of their classes alone, or score more
+        than the best by them. Rows are people."""
+        lattice = self.table.lattice
+        nodes = [(index, lattice.node(index)) for index in indices.tolist()]
+        counted = [(index, node) for index, node in nodes if self.counter.is_counted(node)]
+        if not counted:
+            return
+        self._tell(len(counted), lattice.top)
+        found = self.counter.figures([node for _, node in counted], self.least)
+        fits = found.suppressed <= self.allowed
+        for place in np.flatnonzero(~fits).tolist():
+            self.grid[lattice.below(counted[place][1])] = False
+        if self.best is not None and fits.any():
+            kept = np.array([index for index, _ in counted])[fits]
+            worse = self._least(kept, found.taken(fits)) > self.best.score * (1 + ROUNDING)
+            self.open[kept[worse]] = False
+
+    def _least(self, indices: IntArray, found: Figures) -> FloatArray:
+        """(nodes,) what nodes with these figures score at least."""
+        if isinstance(self.metric, Separable):
+            return self.metric.bounds_given(self.table, indices, found.suppressed)
+        if self._decides_by_histogram and 4 * self.refused > self.histograms:
+            return np.zeros(len(indices))  # to look may close others
+        unsure = np.full(len(indices), self._decides_by_histogram)
+        return self.metric.of(self.table.rows, found.kept, found.squares, found.suppressed + unsure)
 
     def close_in(self) -> None:
         """Check what is still open, the nodes most like the best one first: there it is decided which are too
@@ -166,7 +211,8 @@ class _Search:
         if self._is_worse(index, node):
             return False
         classes = self._look(node)
-        self._raise_bounds(classes)
+        if self.is_bounding:
+            self._raise_bounds(classes)
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             self.grid[lattice.below(node)] = False
@@ -174,7 +220,7 @@ class _Search:
                 self._close_around(classes, marked)
             return False
         self._suppresses(classes, marked)
-        if not set(self.models) <= set(self.plain):
+        if self._decides_by_histogram:
             if self._is_not_worth_it(classes, marked):
                 return True
             marked = violations(self.models, classes)
@@ -231,20 +277,24 @@ class _Search:
 
     def _raise_bounds(self, classes: ClassesOfNode) -> None:
         """Where class sizes are the score: what generalizations of these classes score at least."""
-        if not isinstance(self.metric, Separable):
-            lowest = self.metric.above(classes, self.least)
-            above = self.bounds.reshape(self.table.lattice.shape)[self.table.lattice.above(classes.node)]
-            np.maximum(above, lowest, out=above)
-            if self.best is not None:
-                self.open &= self.bounds <= self.best.score
+        assert isinstance(self.metric, Counting)
+        lowest = self.metric.above(classes, self.least)
+        above = self.bounds.reshape(self.table.lattice.shape)[self.table.lattice.above(classes.node)]
+        np.maximum(above, lowest, out=above)
+        if self.best is not None:
+            self.open &= self.bounds <= self.best.score
 
     def _look(self, node: Node) -> Counted | Classes:
-        if self.checks & (self.checks - 1) == 0:  # 0, 1, 2, 4, 8, ...
-            self._raise_floor(node)
-        self.checks += 1
-        if self.checks % TOLD == 1:
-            self.on_progress("searching", self._share())
+        self._tell(1, node)
         return self.counter.classes(node)
+
+    def _tell(self, looks: int, node: Node) -> None:
+        """Nodes are looked at: this one, or some that are open."""
+        before, self.checks = self.checks, self.checks + looks
+        if before.bit_length() < self.checks.bit_length():  # 1, 2, 4, 8, ...
+            self._raise_floor(node)
+        for _ in range((before - 1) // TOLD, (self.checks - 1) // TOLD):
+            self.on_progress("searching", self._share())
 
     def _share(self) -> float:
         """The part of all looks that was taken, as far as can be told: nodes close slower towards the end, so

@@ -33,14 +33,16 @@ def test_every_evaluation_has_its_words() -> None:
 
 def test_an_export_holds_no_facts_of_the_rows() -> None:
     """The richest person's income, and a category of one row, would be in a file that says it holds none."""
-    frame = pd.DataFrame({"income": [0, 54_321], "job": ["clerk", "the only mayor"], "name": ["Ada", "Bob"]})
+    frame = pd.DataFrame(
+        {"income": [0, 54_321_987_654], "job": ["clerk", "the only mayor"], "name": ["Ada", "Bob"]}
+    )
     schema = dp.Schema(
         columns=(
-            dp.Integer("income", low=0, high=54_321, from_data=("high",)),
+            dp.Integer("income", low=0, high=54_321_987_654, bin_width=10**9, from_data=("high",)),
             dp.Categorical("job", categories=("clerk", "the only mayor"), from_data=("categories",)),
         ),
         unit=dp.PrivacyUnit(max_rows=1),
-        excluded=(Excluded(name="name", reason="such as 54321", from_data=("kind",)),),
+        excluded=(Excluded(name="name", reason="such as 54321987654", from_data=("kind",)),),
     )
     ledger = dp.MemoryLedger()
     curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
@@ -52,7 +54,7 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
     assert found is not None
     exported = export(found)
     asked = next(line for line in curator.lines() if line.state == "reserved")
-    for planted in ("54321", "mayor", "of the rows", asked.content["plan"]):
+    for planted in ("54321987654", "mayor", "of the rows", asked.content["plan"]):
         assert planted not in exported
     lines = json.loads(exported)["lines"]
     assert [line["state"] for line in lines] == ["opened", "outside", "outside", "reserved", "committed"]
