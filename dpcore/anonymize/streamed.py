@@ -146,7 +146,9 @@ class Tally:
 
     def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
         """Take the tuples that the recoding was made of."""
-        self._names = [*dict.fromkeys([*recoding.plan.quasi_identifiers, *secrets_of(recoding.plan)])]
+        plan = recoding.plan
+        looked_at = dict.fromkeys([*plan.quasi_identifiers, *secrets_of(plan)])
+        self._names = [name for name in looked_at if name not in plan.dropped]
         tuples = distinct.frame.reset_index(drop=True)
         parts = [np.empty(0, dtype=np.uint64)]
         weights = [np.empty(0, dtype=np.int64)]

@@ -72,7 +72,9 @@ class DuckDBEngine(Streamed):
         import pyarrow as pa
 
         person = self._schema.unit.id_column
-        named = [f"{quoted(name)} AS c{place}" for place, name in enumerate(columns)]
+        kinds = self._reader(f"SELECT * FROM {self._source.table} LIMIT 0").schema
+        kind_of = dict(zip(kinds.names, kinds.types, strict=True))
+        named = [f"{_value(name, kind_of[name])} AS c{place}" for place, name in enumerate(columns)]
         named += [] if person is None else [f"{quoted(person)} AS p"]
         groups = ", ".join(f"c{place}" for place in range(len(columns)))
         of_people = "sum(n)" if person is None else "count(*)"
@@ -220,6 +222,15 @@ class DuckDBEngine(Streamed):
     def _check_same(self) -> None:
         if self._state != state_of(self._source.files):
             raise source_changed()
+
+
+def _value(name: str, kind: Any) -> str:
+    """A column inside a query in which NaN is a missing value, as it is elsewhere."""
+    import pyarrow as pa
+
+    column = quoted(name)
+    is_real = pa.types.is_floating(kind)
+    return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END" if is_real else column
 
 
 def look(source: DuckDBSource, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:

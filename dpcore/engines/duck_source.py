@@ -86,6 +86,7 @@ class DuckDBSource:
         else:
             how = "TYPE postgres, READ_ONLY" if self.kind == "postgres" else "READ_ONLY"
             connection.execute(f"ATTACH {_text(self.location)} AS attached ({how})")
+        connection.execute("SET TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         return self._using(connection)

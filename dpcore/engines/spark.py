@@ -91,7 +91,7 @@ class SparkEngine(Streamed):
         places = self._places(columns)
         person = self._schema.unit.id_column
         inside = self._all.select(
-            *(F.col(place).alias(f"t{number}") for number, place in enumerate(places)),
+            *(self._value(place).alias(f"t{number}") for number, place in enumerate(places)),
             *([] if person is None else [F.col(self._places([person])[0]).alias("p")]),
         )
         groups = [f"t{number}" for number in range(len(places))]
@@ -106,6 +106,14 @@ class SparkEngine(Streamed):
         return DistinctRows(
             frame=_frame(values, columns), rows=of_rows.to_numpy(), people=of_people.to_numpy()
         )
+
+    def _value(self, place: str) -> Any:
+        """A column in which NaN is a missing value, as it is elsewhere."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        column = F.col(place)
+        is_real = self._all.schema[place].dataType.typeName() in ("float", "double")
+        return F.when(~F.isnan(column), column) if is_real else column
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that Spark comes by: the only ones that ever leave it."""

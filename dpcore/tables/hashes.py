@@ -23,6 +23,8 @@ _NOBODY = np.uint64(0x9E3779B97F4A7C15)
 
 def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, IntArray]:
     """(classes,) a number for each class of rows that agree on the columns, and (rows,) the class of each."""
+    if not columns:
+        return np.zeros(1, dtype=np.uint64), np.zeros(len(frame), dtype=np.int64)
     index = class_index([canonical(frame[name]).codes + 1 for name in columns])
     _, first = np.unique(index, return_index=True)
     few = frame[list(columns)].iloc[first]

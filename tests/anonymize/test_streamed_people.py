@@ -23,6 +23,7 @@ from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
@@ -139,6 +140,9 @@ def tree(values: list[str], *levels: list[str]) -> Hierarchy:
     return Hierarchy(values=tuple(values), levels=(tuple(values), *map(tuple, levels), ("*",) * len(values)))
 
 
+KNOWN = ("zip", "sex")
+
+
 def rows_of(frame: pd.DataFrame) -> Bag[tuple[str, ...]]:
     return Bag(zip(*(texts(frame[name]) for name in frame), strict=True))
 
@@ -190,6 +194,10 @@ def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
     frame = visits(400).drop(columns="shown")
     plan = plan_of(limit=0.1)
     assert len(written(frame, frame.sample(frac=1, random_state=1), plan)) > 300
+    tree = suggest(frame["person"])
+    roles = plan.roles | dict.fromkeys(KNOWN, "insensitive") | {"person": "quasi-identifier"}
+    named = replace(plan, hierarchies={"person": tree}, roles=roles, models=(KAnonymity(k=1),))
+    assert rows_of(written(frame, frame, named)) == rows_of(apply(frame, named))
     same = frame.assign(person=np.where(frame["zip"] == "121", "p1", frame["person"]))
     swapped = frame.assign(person=frame["person"].iloc[::-1].to_numpy())
     for other in (same, swapped):

@@ -9,12 +9,17 @@ import functools
 import importlib
 import io
 import itertools
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
@@ -28,14 +33,18 @@ from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines import keeper
 from dpcore.engines.base import Engine
 from dpcore.engines.batch import cells_of
+from dpcore.engines.duck import DuckDBEngine
+from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
+from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.spark import SparkEngine
 from dpcore.io.read import read_table
 from dpcore.schema.role import Role
 from dpcore.schema.values import texts
 from dpcore.tables.digests import fingerprint, first_rows
 from dpcore.tables.rows import DistinctRows
 from dpcore.tables.sums import levels
-from tests.contracts.engine_kinds import ENGINES
+from tests.contracts.engine_kinds import ENGINES, spark_session
 
 Make = Callable[..., Engine]
 KEY = b"k" * 32
@@ -470,3 +479,47 @@ def test_an_engine_prints_its_domain_alone(make: Make) -> None:
     """A log line with an engine in it must not hold rows."""
     assert "p1" not in repr(engine(make, table()))
     assert "age" in repr(engine(make, table()))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "spark"])
+def test_not_a_number_is_missing_as_null_is(kind: str, tmp_path: Path) -> None:
+    """Of two people alike, one with NaN and one with NULL, an audit would say that both are unique."""
+    x = pa.array([float("nan"), None, 0.0, -0.0, 1.5, float("inf")])
+    whole = pa.table({"x": x, "y": x.cast(pa.float32()), "person": list("aabbcc"), "age": [1] * 6})
+    pq.write_table(whole, tmp_path / "a.parquet")
+    schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    if kind == "spark":
+        held: Engine = SparkEngine(spark_session().read.parquet(str(tmp_path)), schema, key=KEY)
+    elif kind == "duckdb":
+        source = DuckDBSource(kind="parquet", location=str(tmp_path))
+        held = DuckDBEngine(source, schema, key=KEY)
+    else:
+        held = ParquetEngine(tmp_path, schema, key=KEY)
+    for name in ("x", "y"):
+        expected = [("(missing)", 2, 1), ("0", 2, 1), ("1.5", 1, 1), ("inf", 1, 1)]
+        assert bag(held.tuples([name], by="person")) == Counter(expected)
+
+
+def test_times_with_a_zone_do_not_follow_the_server(tmp_path: Path) -> None:
+    """The same source would have other days, and another fingerprint, on a server in another city."""
+    pytest.importorskip("duckdb")
+    stamps = pa.array([0, 3_600_000_000, None], pa.timestamp("us", "Europe/Berlin"))
+    pq.write_table(pa.table({"x": stamps, "age": [1, 2, 3]}), tmp_path / "a.parquet")
+    program = (
+        "import sys\nimport dpcore as dp\nfrom dpcore.engines.duck import DuckDBEngine\n"
+        "from dpcore.engines.duck_source import DuckDBSource\n"
+        "schema = dp.Schema(columns=(dp.Integer('age', low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))\n"
+        "source = DuckDBSource(kind='parquet', location=sys.argv[1])\n"
+        "print(DuckDBEngine(source, schema, key=b'k').fingerprint)\n"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path)],
+            env=os.environ | {"TZ": zone},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for zone in ("America/New_York", "Asia/Tokyo")
+    }
+    assert len(found) == 1
