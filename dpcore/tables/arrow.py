@@ -6,7 +6,8 @@ so that a table read in batches is the table read at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -91,20 +92,26 @@ def frame_of(batch: Any) -> pd.DataFrame:
     """A record batch as a frame: texts as categories, whole numbers as such even beside missing ones."""
     import pyarrow as pa
 
-    signed = (pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype())
-    unsigned = (pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype())
-    nullable = {pa.from_numpy_dtype(each.type): each for each in (*signed, *unsigned, pd.BooleanDtype())}
     columns = [_coded(column) for column in batch.columns]
-    kinds = {
-        column.type: nullable[column.type]
-        for column in columns
-        if column.null_count and column.type in nullable
-    }
+    kinds = {column.type for column in columns if column.null_count}
     table = pa.Table.from_arrays(columns, names=batch.schema.names)
     frame: pd.DataFrame = table.to_pandas(
-        ignore_metadata=True, date_as_object=False, split_blocks=True, types_mapper=kinds.get
+        ignore_metadata=True,
+        date_as_object=False,
+        split_blocks=True,
+        types_mapper=lambda kind: nullable().get(kind) if kind in kinds else None,
     )
     return frame
+
+
+@functools.cache
+def nullable() -> Mapping[Any, Any]:
+    """Types of whole numbers and truth values -> what pandas holds them in beside missing ones."""
+    import pyarrow as pa
+
+    signed = (pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype())
+    unsigned = (pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype())
+    return {pa.from_numpy_dtype(each.type): each for each in (*signed, *unsigned, pd.BooleanDtype())}
 
 
 def uncoded(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,6 +16,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io import Limits, read_table
+from dpcore.schema.values import canonical
 
 
 def written(table: Any, **options: Any) -> bytes:
@@ -53,6 +54,17 @@ def test_kinds_are_taken_over() -> None:
     assert list(read["zip"].fillna("missing")) == ["01234", "missing", "?"]
     assert list(read["group"].fillna("missing")) == ["a", "missing", "b"]
     assert read["empty"].isna().all()
+
+
+@pytest.mark.parametrize("kind", ["Int64", "UInt64"])
+def test_long_numbers_stay_exact_beside_missing_ones(kind: str) -> None:
+    """Two people whose ids differ in the last digit would be one; a source would have another fingerprint."""
+    ids = [2**62 + 1, 2**62 + 2, None]
+    frame = pd.DataFrame({"id": pd.array(ids, dtype=kind), "few": pd.array([1, 2, None], dtype=kind)})
+    read = read_table(written(pa.Table.from_pandas(frame)), "ids.parquet").frame
+    assert canonical(read["id"]).values[:2] == [f"n{each}" for each in ids[:2]]
+    assert list(read["id"][:2]) == ids[:2]
+    assert read["few"].dtype == float
 
 
 def test_what_pandas_wrote_beside_the_data_is_not_followed() -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.delta_generator import DeltaGenerator
 
 from tests.pages.tab import CSV, Tab
 from workbench import reading
 from workbench.store.settings import read_settings
-from workbench.ui import file_view
+from workbench.ui import progress_view
 from workbench.upload import source_view
 from workbench.web import holders
 
@@ -65,11 +66,11 @@ def test_step_leads_to_its_kind_of_release(opened):
 
 def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
     """The file would stay in memory beside the table, or be read in silence for half a minute (D17)."""
-    titles, shares, bar, percent = [], [], file_view.st.progress, file_view.percent
+    titles, shares, bar, percent = [], [], DeltaGenerator.progress, progress_view.percent
     monkeypatch.setattr(
-        file_view.st, "progress", lambda share, text: titles.append(text) or bar(share, text=text)
+        DeltaGenerator, "progress", lambda self, share, text: titles.append(text) or bar(self, share, text)
     )
-    monkeypatch.setattr(file_view, "percent", lambda share: shares.append(share) or percent(share))
+    monkeypatch.setattr(progress_view, "percent", lambda share: shares.append(share) or percent(share))
     app.upload(CSV)
     assert titles[0].replace("\\", "").startswith("Reading people.csv")
     assert len(shares) >= len(reading.STAGES)
