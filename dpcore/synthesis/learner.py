@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -128,7 +127,7 @@ class Learner:
     def _keep(self, errors: Mapping[Clique, float], parts: Mapping[Clique, float], loss: Loss) -> Loss:
         """Keep the part of `loss` for pairs outside the tree that gains most by formula; gives the rest."""
         outside = self._outside(errors, loss)
-        drawn = passes_for(round(self._columns.count.total), math.comb(len(self._domain.names), 2), 0.0)
+        drawn = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
         if isinstance(loss, PureDP) or not outside or not drawn:
             return loss
 

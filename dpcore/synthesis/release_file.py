@@ -12,9 +12,12 @@ import math
 from fractions import Fraction
 from typing import Any, NoReturn, get_args
 
+import numpy as np
+
 from dpcore.errors import DpcoreError, ParameterError, ReadError
 from dpcore.release import Release, check_file_size, check_whole
 from dpcore.schema.domain import Domain
+from dpcore.synthesis.beyond import Beyond
 from dpcore.synthesis.categories import FoundCategories
 from dpcore.synthesis.counting import askable, count_rows
 from dpcore.synthesis.statistics import Figures
@@ -109,8 +112,24 @@ def _check(release: Release) -> None:
         for table in model.measurements:
             declared = table.values.shape == schema.shape(table.clique)
             _check_table(table, table.values.shape if declared else coarse.shape(table.clique))
+        if model.beyond is not None:
+            _check_beyond(model.beyond, coarse)
     if not math.isfinite(model.total) or abs(model.total) > MOST:
         raise _not_one()
+
+
+def _check_beyond(beyond: Beyond, coarse: Domain) -> None:
+    """Refuse pairs over cells that are no merged cells of the model."""
+    cells = {}
+    for name, groups in beyond.groups.items():
+        numbers = np.unique(groups)
+        whole = groups.dtype.kind == "i" and np.array_equal(numbers, np.arange(len(numbers)))
+        if not whole or groups.shape != (coarse.size(name),):
+            raise _not_one()
+        cells[name] = len(numbers)
+    for table in beyond.tables:
+        first, second = coarse.clique(table.clique)
+        _check_table(table, (cells[first], cells[second]))
 
 
 def _check_table(table: Marginal, shape: tuple[int, ...]) -> None:

@@ -15,7 +15,8 @@ the other; swaps that are weighed by all pairs together keep what is right (docs
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -25,21 +26,28 @@ from dpcore.tables.counts import Values
 PASSES = 40
 FEWEST = 3
 FEWEST_ROWS = 1_000  # of fewer, most cells expect less than one row, and swaps would empty them
-WORK = 200_000_000  # values of rows looked at
+MOST_ROWS = 200_000  # of more, as of a long table that is written some rows at a time, rows stay as drawn
+MOST_CELLS = 4_000_000  # of all pairs, which are held several times over
+WORK = 200_000_000  # values of rows, and cells, looked at
 CHANCE = 0.25
 NOISY, NOISE = 4, 40.0  # passes that do where counts are noisy; the deviation, in rows, from which fewer do
 ENOUGH = 0.005  # part of F that a pass must take off to be followed by another
 
 
-def passes_for(rows: int, pairs: int, deviation: float) -> int:
-    """How many passes so many rows and pairs leave time for, 0 where so few that rows are better as drawn.
+def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
+    """How many passes there is time and memory for, 0 where so few that rows are better as drawn.
 
     Args:
+        sizes: cells of each column.
         deviation: of the noise of the counts that the model was fitted to, in rows.
     """
+    pairs = math.comb(len(sizes), 2)
+    cells = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+    if not pairs or cells > MOST_CELLS or not FEWEST_ROWS <= rows <= MOST_ROWS:
+        return 0
     enough = max(NOISY, PASSES * min(1.0, NOISE / max(deviation, 1e-9)))
-    passes = min(enough, WORK / max(1, 2 * pairs * rows))
-    return int(passes) if passes >= FEWEST and rows >= FEWEST_ROWS else 0
+    passes = min(enough, WORK / (2 * pairs * rows + 8 * cells))
+    return int(passes) if passes >= FEWEST else 0
 
 
 def closer(

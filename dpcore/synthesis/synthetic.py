@@ -108,11 +108,12 @@ class SyntheticModel:
 
     def _closer(self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """The drawn rows, groups of cells, with all pairs closer to the model; constraints stay kept."""
-        pairs = list(itertools.combinations(self.grouping.domain.names, 2))
+        coarse = self.grouping.coarse
         joint = [each.variance**0.5 for each in self.measurements if len(each.clique) > 1]
-        passes = passes_for(rows, len(pairs), statistics.fmean(joint) if joint else 0.0)
-        if not passes or not pairs:
+        passes = passes_for(rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0)
+        if not passes or self.total <= 0:
             return drawn
+        pairs = itertools.combinations(coarse.names, 2)
         expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
         ruled = {name for rule in self.constraints.impossible for name in rule.columns}
         return closer(drawn, expected, rng, passes=passes, kept=ruled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +171,32 @@ def test_fields_that_no_release_has(name: str) -> None:
         dp.Release.from_file(altered(CHANGES[name]))
 
 
+def outside(
+    name: str = "sex", *, age: Iterable[int] = range(10), values: Any = None, sexes: Any = None
+) -> dict[str, Any]:
+    """A pair outside the tree, as a file holds it."""
+    values = np.zeros((10, 2)) if values is None else values
+    table = {
+        "clique": ["age", name],
+        "values": packed(values),
+        "variance": 1.0,
+        "noise": "gaussian",
+        "pooled": False,
+    }
+    groups = {
+        "age": packed(np.array([*age], dtype=np.int64), "<i8"),
+        name: sexes or packed(np.array([0, 1]), "<i8"),
+    }
+    return {"groups": groups, "tables": [table]}
+
+
+def test_a_pair_outside_the_tree_is_read() -> None:
+    """What follows would be refused for another reason than it says."""
+    sizes = ADAPTIVE.model.grouping.coarse.sizes
+    assert sizes == (10, 2, 3)
+    dp.Release.from_file(altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE))
+
+
 GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a node of all columns of many cells": lambda fields: fields["model"]["graph"].update(
         sizes=[5_000, 5_000, 5_000], nodes=[["age", "sex", "city"]]
@@ -185,6 +211,20 @@ GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
         age=packed(np.array([-(10**9), *range(9)]), dtype="<i8")
     ),
     "a total without end": lambda fields: fields["model"]["graph"].update(total=1e300),
+    "a pair beyond of another table": lambda fields: fields["model"].update(
+        beyond=outside(values=np.zeros(7))
+    ),
+    "groups beyond of another length": lambda fields: fields["model"].update(beyond=outside(age=range(9))),
+    "a group beyond of a billion": lambda fields: fields["model"].update(
+        beyond=outside(age=[0, 10**9, *range(8)])
+    ),
+    "a group beyond that is negative": lambda fields: fields["model"].update(
+        beyond=outside(age=[-1, *range(9)])
+    ),
+    "a group beyond that is no whole number": lambda fields: fields["model"].update(
+        beyond=outside(sexes=packed(np.array([0.0, 1.0])))
+    ),
+    "a column beyond that is not there": lambda fields: fields["model"].update(beyond=outside("salary")),
     "a measurement of another table": lambda fields: fields["model"]["measurements"][1].update(
         values=packed(np.zeros(7))
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpcore.io.folder import ROWS_AT_ONCE
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.beyond import Beyond, runs
 from dpcore.synthesis.graph.junction_tree import JunctionTree
@@ -71,11 +72,15 @@ def test_columns_are_rounded_without_bias() -> None:
 
 def test_work_is_bounded() -> None:
     """Many rows and columns must not take minutes, and few rows must not lose their rare cells."""
-    assert passes_for(10_000_000, 91, 1.0) == 0
-    assert passes_for(FEWEST_ROWS - 1, 3, 1.0) == 0
-    passes = passes_for(50_000, 91, 1.0)
+    fourteen = [10] * 14
+    assert passes_for(ROWS_AT_ONCE, [2, 2], 1.0) == 0  # ten million rows would take minutes
+    assert passes_for(100_000, [10] * 60, 1.0) == 0
+    assert passes_for(FEWEST_ROWS - 1, [2, 2, 2], 1.0) == 0
+    passes = passes_for(50_000, fourteen, 1.0)
     assert 0 < passes * 2 * 91 * 50_000 <= WORK
-    assert passes_for(20_000, 91, 1e6) < passes_for(20_000, 91, 1.0)
+    assert passes_for(20_000, fourteen, 1e6) < passes_for(20_000, fourteen, 1.0)
+    assert passes_for(20_000, [5_000, 5_000], 1.0) == 0  # a table of 25 million cells, several times over
+    assert passes_for(20_000, [7], 1.0) == 0
 
 
 def test_coarse_cells_are_runs() -> None:
