@@ -57,8 +57,8 @@ class Adaptive(Recipe):
         constraints: facts from outside that every row keeps.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
             noise leaves nothing to put into them.
-        earlier: a model of an earlier release of the same table; its measurements are used again, so that
-            the guarantee of the new release names the loss of both.
+        earlier: a model of an earlier release of the same table; its measurements, but for those of
+            `beyond`, are used again, so that the guarantee of the new release names the loss of both.
     """
 
     kind: ClassVar[str] = "adaptive"

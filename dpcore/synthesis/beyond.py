@@ -125,6 +125,7 @@ def _fitted(table: Marginal, model: Values) -> Values:
             after = np.minimum(after - (pull * after + grown - right) / (pull + grown), above)
         theta = after - before
         fitted = np.exp(after)
+        fitted = np.maximum(fitted, 1e-200)  # a noisy count far below 0 leaves nothing of a whole row
         fitted = fitted * (down / fitted.sum(axis=1))[:, None]
         fitted = fitted * (across / fitted.sum(axis=0))
     return fitted

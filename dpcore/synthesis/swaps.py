@@ -27,6 +27,7 @@ PASSES = 40
 FEWEST = 3
 FEWEST_ROWS = 1_000  # of fewer, most cells expect less than one row, and swaps would empty them
 MOST_ROWS = 200_000  # of more, as of a long table that is written some rows at a time, rows stay as drawn
+MOST_PAIRS = 1_000  # each is asked of the model, which takes longer than the swaps where columns are many
 MOST_CELLS = 4_000_000  # of all pairs, which are held several times over
 WORK = 200_000_000  # values of rows, and cells, looked at
 CHANCE = 0.25
@@ -43,7 +44,7 @@ def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
     """
     pairs = math.comb(len(sizes), 2)
     cells = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
-    if not pairs or cells > MOST_CELLS or not FEWEST_ROWS <= rows <= MOST_ROWS:
+    if not 0 < pairs <= MOST_PAIRS or cells > MOST_CELLS or not FEWEST_ROWS <= rows <= MOST_ROWS:
         return 0
     enough = max(NOISY, PASSES * min(1.0, NOISE / max(deviation, 1e-9)))
     passes = min(enough, WORK / (2 * pairs * rows + 8 * cells))

@@ -36,8 +36,8 @@ class Answer:
         alone: which cells were counted by themselves; of the others a measurement tells the rows of a
             merged group only, so that their interval is a bound, from 0 on, and holds more often.
         measured: whether one measurement held the whole clique. Where none did, the model's answer rests
-            on conditional independence, and the interval, which does not, is that of the counts which the
-            columns alone allow: from 0 to the smallest of them.
+            on conditional independence, or on coarser cells of a pair outside the tree, and the interval,
+            which does not, is that of the counts which the columns alone allow: from 0 to the smallest.
     """
 
     clique: Clique
@@ -111,12 +111,13 @@ class SyntheticModel:
         coarse = self.grouping.coarse
         joint = [each.variance**0.5 for each in self.measurements if len(each.clique) > 1]
         passes = passes_for(rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0)
-        if not passes or self.total <= 0:
+        if not passes or not self.measurements or self.total <= 0:
             return drawn
         pairs = itertools.combinations(coarse.names, 2)
         expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
-        ruled = {name for rule in self.constraints.impossible for name in rule.columns}
-        return closer(drawn, expected, rng, passes=passes, kept=ruled)
+        held = [each.clique for each in self.measurements if len(each.clique) > 2]  # swaps look at pairs only
+        held += [rule.columns for rule in self.constraints.impossible]
+        return closer(drawn, expected, rng, passes=passes, kept={name for each in held for name in each})
 
     def _expected(self, clique: Clique) -> Values:
         """Expected rows over groups; of a pair outside the tree with what was measured of it."""
@@ -179,6 +180,8 @@ class SyntheticModel:
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
         """The model of those rows that have these cells: `given({"sex": 1})`. Free post-processing.
+
+        It is that of the tree: what was measured outside of it, of whole pairs, is not used.
 
         Args:
             cells: column -> cell number, or several of which a row has one.

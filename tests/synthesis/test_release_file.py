@@ -197,6 +197,16 @@ def test_a_pair_outside_the_tree_is_read() -> None:
     dp.Release.from_file(altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE))
 
 
+def test_a_pair_far_below_zero_is_drawn() -> None:
+    """A stranger's file would fill pages with nothing but NaN."""
+    values = np.full((10, 2), 1e3)
+    values[3] = -1e12
+    change = outside(values=values)
+    read = dp.Release.from_file(altered(lambda fields: fields["model"].update(beyond=change), ADAPTIVE))
+    assert np.isfinite(read.model.marginal(("age", "sex"))).all()
+    assert len(read.sample(2_000, seed=1)) == 2_000
+
+
 GRAPH: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a node of all columns of many cells": lambda fields: fields["model"]["graph"].update(
         sizes=[5_000, 5_000, 5_000], nodes=[["age", "sex", "city"]]

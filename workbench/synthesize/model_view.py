@@ -60,7 +60,8 @@ def _answers(release: Release, model: SyntheticModel) -> None:
     else:
         st.warning(
             _(
-                "This relation was not measured: the answer rests on the relations that were. "
+                "This relation was not measured cell by cell: the answer rests on coarser cells, and on the "
+                "relations that were. "
                 "Its interval does not: it is what the counts of single columns allow."
             )
         )

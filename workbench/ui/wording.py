@@ -186,8 +186,8 @@ def answer_to(found: RowCount) -> list[str]:
     if not found.measured:
         sentences.append(
             _(
-                "These columns were not counted together: the number rests on how each goes with others, and "
-                "only the wide interval is sure."
+                "These columns were not counted together cell by cell: the number rests on how each goes "
+                "with others, and only the wide interval is sure."
             )
         )
     return sentences

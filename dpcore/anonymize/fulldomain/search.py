@@ -188,8 +188,9 @@ class _Search:
             return self.metric.bounds_given(self.table, indices, found.suppressed)
         if self._decides_by_histogram and 4 * self.refused > self.histograms:
             return np.zeros(len(indices))  # to look may close others
-        unsure = np.full(len(indices), self._decides_by_histogram)
-        return self.metric.of(self.table.rows, found.kept, found.squares, found.suppressed + unsure)
+        # the classes that other models suppress are one more, where classes are what is counted
+        more = self._decides_by_histogram and isinstance(self.metric, AverageClassSize)
+        return self.metric.of(self.table.rows, found.kept, found.squares, found.suppressed + more)
 
     def close_in(self) -> None:
         """Check what is still open, the nodes most like the best one first: there it is decided which are too
