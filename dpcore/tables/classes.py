@@ -142,4 +142,7 @@ def counted_pairs(
 
 def starts_of(groups: IntArray) -> IntArray:
     """Where each run of equal numbers begins in a sorted array."""
-    return np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+    first = np.empty(len(groups), dtype=bool)
+    first[:1] = True
+    np.not_equal(groups[1:], groups[:-1], out=first[1:])
+    return first.nonzero()[0]

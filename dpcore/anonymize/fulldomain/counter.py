@@ -17,9 +17,9 @@ import numpy as np
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.people import Members
-from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
+from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.groups import Histogram
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
 
 Begun = list[list[BoolArray]]
 """By column and level: which corrections may have begun there."""
@@ -290,7 +290,7 @@ class Counted(ClassesOfNode):
         else:
             order = cells.argsort()
             cells, figures = cells[order], figures[order]
-            starts = run_starts(cells)
+            starts = starts_of(cells)
             cells, figures = cells[starts], np.add.reduceat(figures, starts)
             cells, figures = cells[figures > 0], figures[figures > 0]
         return Histogram(

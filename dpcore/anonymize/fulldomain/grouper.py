@@ -11,9 +11,9 @@ import numpy as np
 
 from dpcore.anonymize.fulldomain.bits import WORD
 from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.tuples import Tuples, run_starts
+from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.groups import Histogram, Secret
-from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.classes import BoolArray, IntArray, starts_of
 
 REMEMBERED = 20_000_000
 """Keys that a Grouper keeps at most: 320 MB."""
@@ -94,7 +94,7 @@ class Classes(ClassesOfNode):
     @cached_property
     def starts(self) -> IntArray:
         """Where each class starts in `keys`."""
-        return run_starts(self.keys >> self.table.tail)
+        return starts_of(self.keys >> self.table.tail)
 
     @cached_property
     def class_keys(self) -> IntArray:
@@ -153,7 +153,7 @@ class Classes(ClassesOfNode):
             order = cells.argsort(kind="stable")
             cells, counts = cells[order], counts[order]
         if len(self.table.fields) > 1 or self.table.has_subset:
-            starts = run_starts(cells)
+            starts = starts_of(cells)
             cells, counts = cells[starts], np.add.reduceat(counts, starts)
             cells, counts = cells[counts > 0], counts[counts > 0]
         return Histogram(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
@@ -216,11 +216,11 @@ class Grouper:
             packed = (keys << self._count_bits) | classes.counts
             packed.sort()
             keys, counts = packed >> self._count_bits, packed & ((1 << self._count_bits) - 1)
-            starts = run_starts(keys)
+            starts = starts_of(keys)
             return Classes(self.table, node, keys[starts], np.add.reduceat(counts, starts))
         order = keys.argsort()
         keys, counts = keys[order], classes.counts[order]
-        starts = run_starts(keys)
+        starts = starts_of(keys)
         keys, counts = keys[starts], np.add.reduceat(counts, starts)
         if classes.views is None or classes.pending is None:
             return Classes(self.table, node, keys, counts)

@@ -60,7 +60,7 @@ class Members:
         """The people who have rows in one of the marked entries."""
         person = self.person.take(np.flatnonzero(entries.take(self.entry)))
         if self.alike is not None:
-            return int(self.alike[person[starts_of(person)]].sum()) if len(person) else 0
+            return int(self.alike[person[starts_of(person)]].sum())
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
     def fewest(self, pairs: IntArray) -> IntArray:

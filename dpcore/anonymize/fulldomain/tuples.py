@@ -20,7 +20,7 @@ from dpcore.anonymize.fulldomain.people import Folded, Members
 from dpcore.anonymize.groups import Secret, secret_of
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
-from dpcore.tables.classes import BoolArray, FloatArray, IntArray
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, starts_of
 from dpcore.tables.people import person_of
 from dpcore.tables.rows import Held
 
@@ -195,7 +195,7 @@ class Tuples:
     @cached_property
     def _distinct(self) -> IntArray:
         """One key of each tuple of quasi-identifiers."""
-        return self.keys[run_starts(self.keys >> self.tail)] if self.tail else self.keys
+        return self.keys[starts_of(self.keys >> self.tail)] if self.tail else self.keys
 
     @cached_property
     def _labels(self) -> dict[tuple[int, int], IntArray]:
@@ -322,20 +322,12 @@ def count_keys(keys: IntArray, rows: IntArray | None = None) -> tuple[IntArray, 
     """The distinct keys, ascending, and how often each occurs, or the rows that it stands for."""
     if rows is None:
         ordered = np.sort(keys)
-        starts = run_starts(ordered)
+        starts = starts_of(ordered)
         return ordered[starts], np.diff(starts, append=len(ordered))
     order = keys.argsort()
     ordered = keys[order]
-    starts = run_starts(ordered)
+    starts = starts_of(ordered)
     return ordered[starts], np.add.reduceat(rows[order], starts)
-
-
-def run_starts(ordered: IntArray) -> IntArray:
-    """Where each run of equal keys starts."""
-    first = np.empty(len(ordered), dtype=bool)
-    first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return first.nonzero()[0]
 
 
 def from_zero(steps: IntArray | FloatArray) -> FloatArray:
