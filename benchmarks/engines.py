@@ -115,6 +115,17 @@ def spark_engine(folder: Path, **unit: Any) -> Any:
     return SparkEngine(_spark().read.parquet(str(folder / "table.parquet")), declared(**unit), key=KEY)
 
 
+def spark_started(folder: Path) -> Callable[[], int]:
+    """What a session and its workers cost before they have seen a row."""
+
+    def same(batches: Any) -> Any:
+        import pandas as pd  # noqa: F401 - as every worker does
+
+        yield from batches
+
+    return lambda: len(_spark().range(0, 10, 1, 2).mapInArrow(same, "id long").collect())
+
+
 def _spark() -> Any:
     from pyspark.sql import SparkSession
 
@@ -241,6 +252,7 @@ WORK: dict[str, Callable[[Path], Callable[[], int]]] = {
     "105 tables, DuckDBEngine": lambda folder: counted(duckdb_engine(folder)),
     "105 tables, DuckDB grouping sets": grouping_sets,
     "105 tables, pandas groupby": pandas_groups,
+    "an empty job, Spark": spark_started,
     "105 tables, SparkEngine": lambda folder: counted(spark_engine(folder)),
     "105 tables, Spark groupBy each": spark_groups,
     "open and check, ParquetEngine": lambda folder: opened(parquet, folder),

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,17 +73,35 @@ def show(tables: Iterable[Table], *, as_json: bool) -> None:
 def peer(packages: Sequence[str], script: str, *words: str) -> str | None:
     """The last line that a script prints in an environment of its own; None where that cannot be had."""
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        python = str(Path(folder) / "bin" / "python")
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-        for command in (install, [python, "-c", script, *words]):
-            ended = subprocess.run(
-                command, capture_output=True, text=True, check=False, env={**os.environ, **ONE_THREAD}
-            )
-            if ended.returncode:
-                print(f"{packages[0]} is left out: {ended.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
-                return None
-        return ended.stdout.splitlines()[-1]
+        python = environment(folder, packages)
+        ended = python and run([python, "-c", script, *words])
+        if ended and ended.returncode:
+            left_out(packages[0], ended.stderr)
+        return ended.stdout.splitlines()[-1] if ended and not ended.returncode else None
+
+
+def environment(folder: str, packages: Sequence[str], python: str = sys.executable) -> str | None:
+    """The interpreter of a new environment in this folder, with packages; None where it cannot be had."""
+    own = str(Path(folder) / "bin" / "python")
+    install = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    for command in ([python, "-m", "venv", folder], install):
+        ended = run(command)
+        if ended.returncode:
+            left_out(packages[0], ended.stderr)
+            return None
+    return own
+
+
+def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """What a command of one thread printed."""
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **ONE_THREAD}
+    )
+
+
+def left_out(name: str, why: str) -> None:
+    """Say that a library is not compared with."""
+    print(f"{name} is left out: {why.strip().splitlines()[-1:]}", file=sys.stderr)
 
 
 def text_of(table: Table) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmarks.harness import peer
+from benchmarks.harness import environment, left_out, peer, run
 
 PYCANON = """
 import json, sys, time
@@ -132,6 +137,103 @@ for name, (evaluator, how) in evaluators.items():
     found[name] = [time.process_time() - start, rates]
 print(json.dumps(found))
 """
+
+DPSYNTH = """
+import functools, itertools, json, os, resource, sys, time, warnings
+folder, data, domain, name, rho, seconds, out = sys.argv[1:]
+resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+warnings.simplefilter("ignore")
+sys.path.insert(0, folder)
+import jax, mbi
+import numpy as np, pandas as pd
+from dpsynth.discrete_mechanisms import AIMConfig, DiscreteConfig, MSTConfig, SWIFTConfig
+
+jax.config.update("jax_enable_compilation_cache", False)
+jax.config.update("jax_disable_most_optimizations", True)  # most of the time is compiling
+mbi.callbacks.default = lambda *_: lambda _: None  # a log of losses, which takes long to compile
+descent = mbi.estimation.MirrorDescent
+descent.estimate = functools.partialmethod(descent.estimate, tol=1e-6)
+sizes = json.load(open(domain))
+frame, pairs = pd.read_csv(data), list(itertools.combinations(sizes, 2))
+domain = mbi.Domain(list(sizes), list(sizes.values()))
+table = mbi.Dataset({each: frame[each].to_numpy() for each in sizes}, domain)
+start = time.process_time()
+kind = {
+    "MST": MSTConfig,
+    "AIM": lambda: AIMConfig(workload=pairs),
+    "SWIFT": lambda: SWIFTConfig(workload=pairs, max_clique_size=1e5),
+}[name]()
+mechanism = DiscreteConfig(mechanism=kind, compress_columns=True).configure(zcdp_rho=float(rho))
+drawn = mechanism(np.random.default_rng(), table).synthetic_data.to_dict()
+drawn = pd.DataFrame({each: np.asarray(drawn[each]) for each in sizes})
+print(time.process_time() - start)
+drawn.to_csv(out, index=False)
+"""
+SYNTHESIZERS = ("MST", "AIM", "SWIFT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dpsynth:
+    """Google's dpsynth, by the author of mbi (Private-PGM), on which it stands.
+
+    Neighbors differ by one record that is there or not, and the budget is given as rho of zCDP, as ours is.
+    Columns get a tenth, their rare values are merged, and all pairs are the workload. Otherwise its own
+    defaults, but cliques of SWIFT have at most 100,000 cells, and steps end where the loss stays the same.
+
+    Attributes:
+        python: the interpreter of its environment.
+        folder: a checkout of google/dpsynth.
+        seconds: of CPU that a synthesis may take, with imports.
+    """
+
+    python: str
+    folder: Path
+    seconds: int
+
+    def draw(
+        self, name: str, frame: pd.DataFrame, sizes: dict[str, int], rho: float
+    ) -> tuple[pd.DataFrame, float] | None:
+        """A table and the CPU seconds it took, imports and reading excluded; None where it does not end."""
+        with tempfile.TemporaryDirectory() as folder:
+            data, domain, out = (Path(folder) / each for each in ("data.csv", "domain.json", "out.csv"))
+            frame.to_csv(data, index=False)
+            domain.write_text(json.dumps(sizes))
+            words = map(str, (self.folder, data, domain, name, rho, self.seconds, out))
+            ended = run([self.python, "-c", DPSYNTH, *words])
+            if ended.returncode > 0:
+                left_out(name, ended.stderr)
+            if ended.returncode:
+                return None
+            return pd.read_csv(out), float(ended.stdout.splitlines()[-1])
+
+
+@contextmanager
+def dpsynth(folder: Path, seconds: int) -> Iterator[Dpsynth | None]:
+    """MST, AIM and SWIFT from a checkout, in an environment for a while; None if they cannot run."""
+    if not (folder / "dpsynth" / "discrete_mechanisms").is_dir():
+        left_out("dpsynth", f"{folder} is no checkout of google/dpsynth, which no package index has")
+        yield None
+        return
+    fits = "import sys; sys.exit(not (3, 12) <= sys.version_info < (3, 14))"
+    found = filter(None, map(shutil.which, (sys.executable, "python3.12", "python3.13")))
+    interpreter = next((each for each in found if run([each, "-c", fits]).returncode == 0), None)
+    if interpreter is None:
+        left_out("dpsynth", "it needs Python 3.12 or 3.13, and neither is on the path")
+        yield None
+        return
+    needed = (
+        "jax==0.11.0",
+        "dp-accounting==0.6.0",
+        "etils[epath]",
+        "more-itertools",
+        "pydantic",
+        "pyyaml",
+        "tqdm",
+    )
+    with tempfile.TemporaryDirectory() as own:
+        python = environment(own, ["mbi==2.0.0", *needed, "pandas", "scipy"], interpreter)
+        yield python and Dpsynth(python=python, folder=folder.resolve(), seconds=seconds)
 
 
 def pycanon(frame: pd.DataFrame, known: list[str], secret: str) -> dict[str, tuple[float, float]] | None:

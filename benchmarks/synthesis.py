@@ -13,11 +13,14 @@ and prints the ratio; it takes minutes. The noise is exact and from the system's
 
 --families asks the same of seeded tables of many shapes (`benchmarks/families.py`), beside Independent, the
 best tree without noise (Chow and Liu 1968) and the floor (rows drawn again from the original), each with the
-ratio of our error of pairs to it:
+ratio of our error of pairs and of triples to it:
 
     python benchmarks/synthesis.py --families --json --epsilons 0.1 1 10 --seeds 1 3
 
-Even seeds are for finding constants, odd ones for judging them.
+Even seeds are for finding constants, odd ones for judging them. --peers FOLDER sets MST, AIM and SWIFT beside
+them, from a checkout of google/dpsynth (it is on no package index, and needs Python 3.12 or 3.13 on the path)
+in an environment of their own, at the same rho of zCDP. Each synthesis has --minutes of CPU; its line stays
+empty where it needs more. Without --families it is the table of --data that they are set beside.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +43,7 @@ import pandas as pd
 import dpcore as dp
 from benchmarks.families import FAMILIES, Family
 from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, peer, show
+from benchmarks.peers import SYNTHESIZERS, Dpsynth, dpsynth
 from dpcore.synthesis import Adaptive, Independent, Recipe, Tree
 
 ADULT = SHARED / "data"
@@ -207,7 +212,7 @@ def drawn_from_tree(frame: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
     return pd.DataFrame(drawn)
 
 
-def of_family(family: Family, args: Any) -> Iterator[dict[str, Any]]:
+def of_family(family: Family, args: Any, theirs: Dpsynth | None) -> Iterator[dict[str, Any]]:
     """Errors of ours and of what stands beside it, means over the seeds, for each epsilon."""
     found: dict[tuple[float, str], list[dict[str, float]]] = {}
     for seed in args.seeds:
@@ -230,10 +235,25 @@ def of_family(family: Family, args: Any) -> Iterator[dict[str, Any]]:
                 found.setdefault((epsilon, name), []).append(each)
             if args.mbi and (other := mbi_tree(frame, sizes, loss, args.most)):
                 found.setdefault((epsilon, other.pop("recipe")), []).append(other)
+            for name in SYNTHESIZERS if theirs else ():
+                runs = found.setdefault((epsilon, name), [])
+                if made := theirs.draw(name, frame, sizes, float(loss.rho)):
+                    runs.append({"cpu_s": made[1]} | errors(frame, made[0], sizes, args.most))
     for (epsilon, name), runs in found.items():
-        line = {key: statistics.fmean(run[key] for run in runs) for key in runs[0]}
-        ours = statistics.fmean(run["tvd2_mean"] for run in found[epsilon, "Adaptive"])
-        yield {"epsilon": epsilon, "of": name, **line, "ours / it": ours / line["tvd2_mean"]}
+        line = {key: statistics.fmean(run[key] for run in runs) for key in (runs or [{}])[0]}
+        ratios = {
+            f"{what}, ours / it": statistics.fmean(run[key] for run in found[epsilon, "Adaptive"]) / line[key]
+            for what, key in (("pairs", "tvd2_mean"), ("triples", "tvd3_mean"))
+            if key in line
+        }
+        yield {"epsilon": epsilon, "of": name, "runs": len(runs), **line, **ratios}
+
+
+def side_by_side(families: Sequence[Family], args: Any) -> None:
+    """Show a table for each of these, with MST, AIM and SWIFT where a checkout of them is named."""
+    with dpsynth(args.peers, round(60 * args.minutes)) if args.peers else nullcontext() as theirs:
+        tables = [Table(title=each.name, lines=list(of_family(each, args, theirs))) for each in families]
+        show(tables, as_json=args.json)
 
 
 def main() -> None:
@@ -256,14 +276,17 @@ def main() -> None:
     parser.add_argument("--families", nargs="*", help="names of them; none for all")
     parser.add_argument("--seeds", type=int, nargs="*", default=[1, 3, 5], help="tables of each family")
     parser.add_argument("--epsilons", type=float, nargs="*", default=[0.1, 1.0, 10.0], help="of --families")
+    parser.add_argument("--peers", type=Path, help="a checkout of google/dpsynth")
+    parser.add_argument("--minutes", type=float, default=5.0, help="of CPU for each synthesis of --peers")
     args = parser.parse_args()
     if args.families is not None:
-        chosen = [each for each in FAMILIES if not args.families or each.name in args.families]
-        show(
-            [Table(title=each.name, lines=list(of_family(each, args))) for each in chosen], as_json=args.json
-        )
+        side_by_side([each for each in FAMILIES if not args.families or each.name in args.families], args)
         return
     frame, sizes = read(args.data, args.domain)
+    if args.peers:
+        given = Family(name=args.data.stem, sizes=sizes, make=lambda _: frame, ordered=tuple(args.ordered))
+        side_by_side([given], args)
+        return
     loss = (
         dp.ApproxDP(epsilon=args.epsilon, delta=args.delta) if args.delta else dp.PureDP(epsilon=args.epsilon)
     )

@@ -21,7 +21,7 @@ from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
 from dpcore.anonymize.apply import apply, in_order
-from dpcore.anonymize.levels import columns_of
+from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
 from dpcore.engines.base import Engine, unheeded
@@ -234,7 +234,7 @@ class Curator:
             return write_folder([table], folder, guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
-        distinct = self._engine.tuples(columns_of(plan), by=plan.counted)
+        distinct = distinct_of(self._engine.tuples, plan)
         recoding = Recoding.of(distinct, plan, on_progress)
         tally = Tally(recoding, distinct)
 

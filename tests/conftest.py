@@ -22,7 +22,9 @@ def _together(item: pytest.Item) -> str:
     """What starts something large that one worker should start for all of it; empty for other tests."""
     if "spark" in item.nodeid:
         return "spark"
-    return item.path.name if "e2e" in item.path.parts else ""
+    if "e2e" in item.path.parts:
+        return item.path.name
+    return "server" if {"web", "deploy"} & {*item.path.parts} else ""
 
 
 @pytest.hookimpl(trylast=True)
@@ -56,6 +58,15 @@ def own_main() -> Iterator[None]:
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[object]:
+    """One server for the tests of its door and of what is put before it; each is a visitor of its own."""
+    from tests.workbench.web.client import serving
+
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -30,8 +30,7 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
     Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be met,
         and those of the method.
     """
-    plan = plan.method.prepared(frame, plan, on_progress)
-    result = recoded(frame, plan)
+    result = recoded(frame, plan, on_progress)
     rows = result.frame(published_rows(frame, plan))
     hidden = suppressed_classes(result)[result.classes]
     kept = leaving(frame, plan, hidden)
@@ -62,12 +61,12 @@ def in_order(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def recoded(frame: pd.DataFrame, plan: Plan) -> Recoded:
+def recoded(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Recoded:
     """What the plan publishes for the quasi-identifiers, in the form that every method shares.
 
     Raises: as `apply`.
     """
-    result = plan.method.recode(frame, plan)
+    result = plan.method.recode(frame, plan, on_progress)
     if plan.method.cuts_freely and plan.counted is not None:
         groups = held_by(published_rows(frame, plan), plan).groups(result.classes)
         if (violations(plan.models, groups) & ~suppressed_classes(result)).any():

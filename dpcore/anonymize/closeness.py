@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpcore.anonymize.groups import ClassStatistics, Histogram, Secret
+from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
 
@@ -52,7 +53,7 @@ class TCloseness:
             moved, whole = _moved_in_order(found, secret.counts), max(len(secret.values) - 1, 1)
         else:
             moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
-        return np.asarray(moved > self.t * whole * found.total * secret.counts.sum())
+        return np.asarray(compared(moved, self.t, whole * found.total * secret.counts.sum()) > 0)
 
     def _reach(self, secret: Secret) -> float:
         """The share of people off their place at most, over all levels: each moves a level, or a rank."""

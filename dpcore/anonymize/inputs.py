@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,9 @@ def check_table(frame: pd.DataFrame, plan: Choices, *, suppresses: bool) -> None
     Raises: SchemaError, InfeasibleError.
     """
     check_roles(frame.columns, plan)
-    if plan.household is not None:
-        _check_households(frame, plan.household, plan.person)
+    check_households(
+        plan, lambda home, person: frame.groupby(person, dropna=False)[home].nunique(dropna=False).max()
+    )
     rows = published_rows(frame, plan)
     people = len(rows) if plan.counted is None else rows[plan.counted].nunique(dropna=False)
     check_people(people, plan, suppresses=suppresses)
@@ -60,21 +61,22 @@ def check_people(people: int, plan: Choices, *, suppresses: bool) -> None:
         )
 
 
-def _check_households(frame: pd.DataFrame, household: str, person: str | None) -> None:
+def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
     """Refuse a person of two households: k households in a group would not be k people.
 
+    Args: most: finds how many values of one column the rows of one value of another have at most.
     Raises: SchemaError.
     """
+    household, person = plan.household, plan.person
+    if household is None or person is None:
+        return
     if household == person:
         raise SchemaError(
             "{column} says whose a row is, and cannot be the household too",
             remedy="choose another column",
             column=household,
         )
-    if person is None:
-        return
-    homes = frame.groupby(person, dropna=False)[household].nunique(dropna=False)
-    if (homes > 1).any():
+    if most(household, person) > 1:
         raise SchemaError(
             "somebody has rows in two households of {column}",
             remedy="choose a column that puts every person in one household",

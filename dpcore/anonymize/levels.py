@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from dpcore.anonymize.fulldomain.grouper import Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.inputs import check_table, published_rows, secrets_of, subset_of
+from dpcore.anonymize.inputs import check_households, check_table, secrets_of, subset_of
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.recoded import Recoded, full_domain
 from dpcore.errors import InfeasibleError, ParameterError
@@ -48,6 +49,21 @@ def counted(distinct: DistinctRows, plan: Choices) -> Tuples:
     )
 
 
+def distinct_of(ask: Callable[..., DistinctRows], plan: Choices) -> DistinctRows:
+    """What a search looks at in a table that stays where it is.
+
+    Args: ask: gives the distinct tuples of columns, and with `by` who holds them.
+    Raises: SchemaError for somebody of two households; as `ask`.
+    """
+
+    def most(column: str, by: str) -> float:
+        held = ask([column], by=by).held
+        return 0 if held is None else int(np.bincount(held.group).max(initial=0))
+
+    check_households(plan, most)
+    return ask(columns_of(plan), by=plan.counted)
+
+
 def columns_of(plan: Choices) -> list[str]:
     """The columns that a search looks at."""
     subset = [] if plan.subset is None else [plan.subset]
@@ -59,26 +75,31 @@ def chosen(frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) 
 
     Raises: InfeasibleError with the nearest feasible limit, LimitError when the lattice is too large.
     """
-    table = tuples(frame, plan)
-    found = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
-    return plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
+    return _chosen(tuples(frame, plan), plan, on_progress)
 
 
-def carried_out(frame: pd.DataFrame, plan: Choices) -> Recoded:
-    """The published rows at the levels of the plan.
+def carried_out(frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
+    """The published rows at the levels of the plan; at the optimal ones where it has none.
 
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError when they do not meet
-        the models.
+        the models; as `chosen`.
     """
     table = tuples(frame, plan)
-    suppressed = suppressed_rows(frame, table, shown_classes(table, plan))
+    if plan.node is None:
+        plan = _chosen(table, plan, on_progress)
+    leaves = table.placed(frame)
+    suppressed = suppressed_rows(leaves, table, shown_classes(table, plan))
     subset = subset_of(frame, plan)
-    return full_domain(
-        published_rows(frame, plan),
-        {name: plan.hierarchies[name] for name in table.names},
-        plan.node or {},
-        suppressed=suppressed if subset is None else suppressed[subset],
-    )
+    if subset is not None:
+        leaves = {name: each[subset] for name, each in leaves.items()}
+        suppressed = suppressed[subset]
+    trees = dict(zip(table.names, table.hierarchies, strict=True))
+    return full_domain(trees, leaves, plan.node or {}, suppressed=suppressed)
+
+
+def _chosen(table: Tuples, plan: Chosen, on_progress: OnProgress) -> Chosen:
+    found = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
+    return plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,15 +133,12 @@ def shown_classes(table: Tuples, plan: Choices) -> Shown:
     return Shown(node=node, keys=(classes.class_keys >> table.tail)[~marked])
 
 
-def suppressed_rows(frame: pd.DataFrame, table: Tuples, shown: Shown) -> BoolArray:
-    """Which rows are suppressed, those that were so before among them.
-
-    Args: frame: the one that the table was built from, or some of its rows.
-    """
+def suppressed_rows(leaves: Mapping[str, IntArray], table: Tuples, shown: Shown) -> BoolArray:
+    """Which rows are suppressed, those that were so before among them, by their leaves in each column."""
     bottom = (0,) * len(shown.node)
-    keys, starred = table.row_keys(frame)
+    keys, starred = table.row_keys(leaves)
     keys = table.generalize(keys, bottom, shown.node) >> table.tail
     if not len(shown.keys):
-        return np.ones(len(frame), dtype=bool)
+        return np.ones(len(keys), dtype=bool)
     place = np.searchsorted(shown.keys, keys).clip(max=len(shown.keys) - 1)
     return np.asarray((shown.keys[place] != keys) | starred)

@@ -45,8 +45,8 @@ class Method(Protocol):
     def decided(self, decide: Callable[..., Result], *given: Any) -> Result:
         """What a function decides by what it is given, `decide(*given)`; perhaps in another process."""
 
-    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
-        """Recode the published rows of a table.
+    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
+        """Recode the published rows of a table; what the plan leaves open is chosen as `prepared` does.
 
         Raises: SchemaError when the roles do not fit the table, InfeasibleError when the models cannot be
             met, ParameterError for a model that the method does not check.
@@ -85,8 +85,8 @@ class FullDomain(_Named):
     def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
         return plan if plan.node is not None else chosen(frame, plan, on_progress)
 
-    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
-        return carried_out(frame, self.prepared(frame, plan))
+    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
+        return carried_out(frame, plan, on_progress)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class LocalRecoding(_Named):
     needs_hierarchies: ClassVar[bool] = True
     cuts_freely: ClassVar[bool] = True
 
-    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
+    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
         rows, admission = _admitted(frame, plan, self)
         trees = {name: plan.hierarchies[name] for name in plan.quasi_identifiers}
         return local_recoding(rows, trees, admission=admission, limit=plan.limit)
@@ -110,7 +110,7 @@ class Mondrian(_Named):
     name: ClassVar[str] = "mondrian"
     cuts_freely: ClassVar[bool] = True
 
-    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
+    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
         rows, admission = _admitted(frame, plan, self)
         return mondrian(rows, plan.quasi_identifiers, admission=admission)
 
@@ -121,7 +121,7 @@ class Microaggregation(_Named):
 
     name: ClassVar[str] = "microaggregation"
 
-    def recode(self, frame: pd.DataFrame, plan: Choices) -> Recoded:
+    def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
         rows, admission = _admitted(frame, plan, self)
         columns = plan.quasi_identifiers
         gate = admission.gate(rows) if admission.models else None

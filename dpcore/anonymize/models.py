@@ -19,6 +19,7 @@ import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.groups import ClassStatistics, Secret
+from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray
 
@@ -148,7 +149,8 @@ class EntropyL:
     2007).
 
     In the form sum r ln r <= n (ln n - ln l), compared without a tolerance: classes exactly at the threshold
-    are common, and this is how ARX decides them. A class also needs ceil(l) distinct values.
+    are common, and this is how ARX decides them. Rounding closes a third of those; it lets none pass that is
+    below. A class also needs ceil(l) distinct values.
     """
 
     column: str
@@ -202,9 +204,9 @@ class RecursiveCL:
         found = classes.histogram(self.column)
         falling = found.count[np.lexsort((-found.count, found.group))]
         rank = np.arange(len(falling)) - np.repeat(found.starts, found.distinct[found.distinct > 0])
-        tail = found.summed(np.where(rank >= self.l - 1, falling, 0))
-        largest = found.summed(np.where(rank == 0, falling, 0))
-        return np.asarray((largest >= self.c * tail) & (largest > 0))
+        tail = found.summed(np.where(rank >= self.l - 1, falling, 0)).astype(np.int64)
+        largest = found.summed(np.where(rank == 0, falling, 0)).astype(np.int64)
+        return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
 
     def fewest(self, secret: Secret) -> int:
         """Where each row is a person: people that a class needs at least."""

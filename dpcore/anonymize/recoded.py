@@ -136,20 +136,21 @@ def recode(
 
 
 def full_domain(
-    frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
+    leaf: Mapping[str, IntArray],
     levels: Mapping[str, int],
     *,
     suppressed: BoolArray,
 ) -> Recoded:
     """Publish one level per column for the whole table; the suppressed rows, (rows,) booleans, print `*`.
 
-    Raises: as `leaf_codes`.
+    Args: hierarchies, leaf: as from `leaf_codes`; columns in any order.
     """
-    covering, leaf = leaf_codes(frame, hierarchies)
-    codes = [covering[name].codes(levels[name])[leaf[name]] for name in leaf]
+    leaf = {name: leaf[name] for name in sorted(leaf)}
+    codes = [hierarchies[name].codes(levels[name])[leaf[name]] for name in leaf]
     classes = class_index([*(np.where(suppressed, 0, code) for code in codes), suppressed.astype(np.int64)])
     _, first = np.unique(classes, return_index=True)
     kept = [levels[name] for name in leaf]
-    hidden = [covering[name].height + 1 for name in leaf]
-    return recode(covering, leaf, classes=classes, levels=np.where(suppressed[first][:, None], hidden, kept))
+    hidden = [hierarchies[name].height + 1 for name in leaf]
+    where = suppressed[first][:, None]
+    return recode(hierarchies, leaf, classes=classes, levels=np.where(where, hidden, kept))

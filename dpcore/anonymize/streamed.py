@@ -50,8 +50,7 @@ class Recoding:
         """Choose the levels where the plan has none, and what becomes of suppressed rows.
 
         Args:
-            distinct: the tuples of `levels.columns_of(plan)` over the whole table, with those who hold them
-                where the plan counts people.
+            distinct: of the whole table, as `levels.distinct_of` asks for it.
             on_progress: gets the stage of a search and the share done; what it raises ends it.
         Raises: RowsError where the plan needs all rows at once; as `apply`.
         """
@@ -124,15 +123,16 @@ class Recoding:
 
     def _printed(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
         """What is printed of each quasi-identifier."""
-        suppressed = suppressed_rows(rows, self._table, self._shown)
-        return {name: self._labels(rows[name], suppressed) for name in self._table.names}
+        leaves = self._table.placed(rows)
+        suppressed = suppressed_rows(leaves, self._table, self._shown)
+        return {name: self._labels(name, leaf, suppressed) for name, leaf in leaves.items()}
 
-    def _labels(self, values: pd.Series, suppressed: BoolArray) -> pd.Categorical:
+    def _labels(self, name: str, leaf: IntArray, suppressed: BoolArray) -> pd.Categorical:
         """The same of one of them."""
-        place = self._table.names.index(str(values.name))
+        place = self._table.names.index(name)
         hierarchy, level = self._table.hierarchies[place], self._shown.node[place]
         codes, labels = pd.factorize(np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object))
-        printed: IntArray = np.where(suppressed, codes[-1], codes[:-1][hierarchy.placed(values)])
+        printed: IntArray = np.where(suppressed, codes[-1], codes[:-1][leaf])
         found: pd.Categorical = pd.Categorical.from_codes(printed, categories=pd.Index(labels))
         return found
 
@@ -199,9 +199,9 @@ def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
 
 def check_streamed(plan: Plan) -> None:
     """Refuse what cannot be decided for each row by itself. Raises: RowsError."""
-    if not plan.method.searches or plan.household is not None:
+    if not plan.method.searches:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
-            remedy="take the full-domain method, and count people",
-            what=plan.method.name if plan.household is None else "counting households",
+            remedy="take the full-domain method",
+            what=plan.method.name,
         )

@@ -13,11 +13,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.engines.holding import Holder, Holding
+from dpcore.engines.joint import joint
 from dpcore.engines.work import (
     Assigning,
     Checking,
     Counting,
+    Groups,
     Handing,
+    Making,
     Part,
     Publish,
     Publishing,
@@ -29,7 +32,7 @@ from dpcore.engines.work import (
 from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError, SchemaError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import Counts, check_cells
+from dpcore.tables.counts import Counts, check_cells, project
 from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.tables.sums import Entry, Integers
 
@@ -37,6 +40,8 @@ MOST_ROWS = 2_000_000
 """Rows that are brought into memory at once, at most."""
 MOST_TUPLES = 5_000_000
 """Distinct tuples that are brought into memory at once, at most."""
+MOST_JOINT = 2**16 - 1
+"""Cells of a table that is counted for several others, at most: beyond, memory is slower."""
 
 
 class Engine(Protocol):
@@ -131,6 +136,14 @@ class Scanner(ABC):
         return self._schema.domain
 
     @abstractmethod
+    def _rows(self) -> int:
+        """How many rows there are, about."""
+
+    def _occurring(self) -> dict[str, int]:
+        """By column: all cells that occur come before this one, where that is known."""
+        return {}
+
+    @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         """The result over the rows that are counted, or over all rows; at least one batch is worked on."""
 
@@ -145,13 +158,22 @@ class Scanner(ABC):
 
         Raises: LimitError for a clique with too many cells, before anything is allocated.
         """
+        groups = groups or {}
         sizes = dict(zip(self.domain.names, self.domain.sizes, strict=True))
-        sizes |= {name: int(group.max()) + 1 for name, group in (groups or {}).items()}
-        domain = Domain(names=tuple(sizes), sizes=tuple(sizes.values()))
+        domain = _merged(sizes, groups)
         check_cells(domain, cliques)
         self._check_part(part)
-        tables = self._scan(Counting(domain=domain, cliques=cliques, part=part, groups=groups or {}))
-        return [Counts(clique=clique, values=table) for clique, table in zip(cliques, tables, strict=True)]
+        occurring = _merged(sizes | self._occurring(), groups)
+        blocks = joint(cliques, occurring, min(self._rows() // 4, MOST_JOINT))
+        once = list(dict.fromkeys(blocks))
+        found = self._scan(Counting(domain=occurring, cliques=once, part=part, groups=groups))
+        tables = dict(zip(once, found, strict=True))
+        return [
+            Counts(
+                clique=clique, values=_widened(project(tables[block], block, clique), domain.shape(clique))
+            )
+            for clique, block in zip(cliques, blocks, strict=True)
+        ]
 
     def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
         """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows.
@@ -198,7 +220,7 @@ class Scanner(ABC):
         """Hand over what is published of all rows, some at a time and in any order, each once."""
         self._each(Publishing(publish=publish), take)
 
-    def _each(self, work: Work[Result], take: Callable[[Result], None]) -> None:
+    def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over the results of all rows, some rows at a time, perhaps from several threads."""
         self._scan(Handing(work=work, take=take), counted=False)
 
@@ -213,6 +235,22 @@ class Scanner(ABC):
 
     def _checking(self) -> Checking:
         return Checking(reads=self._names)
+
+
+def _merged(sizes: Mapping[str, int], groups: Groups) -> Domain:
+    """The columns with so many cells, some merged."""
+    merged = {name: int(groups[name][:size].max()) + 1 for name, size in sizes.items() if name in groups}
+    sizes = {**sizes, **merged}
+    return Domain(names=tuple(sizes), sizes=tuple(sizes.values()))
+
+
+def _widened(table: Integers, shape: tuple[int, ...]) -> Integers:
+    """The table with all its cells; those that are added are empty."""
+    if table.shape == shape:
+        return table
+    wide = np.zeros(shape, dtype=np.int64)
+    wide[tuple(map(slice, table.shape))] = table
+    return wide
 
 
 def unheeded(rows: int) -> None:

@@ -8,15 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.schema.column import Column
+from dpcore.engines.cells import Cells, Found, cells_of
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.digests import Digests, row_digests
-
-Cells = npt.NDArray[np.unsignedinteger]
-
-_NARROW = 2**16
-"""Whole numbers that lie closer together are looked up in a table of all numbers between them."""
 
 
 class Batch:
@@ -30,6 +25,7 @@ class Batch:
         kept: npt.NDArray[np.int64] | None = None,
         cells: Mapping[str, Cells] | None = None,
         start: int = 0,
+        found: Found | None = None,
     ) -> None:
         """Make one of the columns that were asked for, in which texts may be categories.
 
@@ -37,8 +33,10 @@ class Batch:
             kept: the places of the rows that are meant; None for all of them.
             cells: of these rows, by declared column, where they are known.
             start: the number of the first row, where the rows of a source have an order.
+            found: the cells of values in other batches, and of those in this one from now on.
         """
         self.start = start
+        self._found = found
         self._frame = frame
         self._schema = schema
         self._kept = kept
@@ -58,7 +56,7 @@ class Batch:
         Raises: SchemaError for a value without a cell.
         """
         if name not in self._cells:
-            self._cells[name] = cells_of(self._schema.column(name), self.column(name))
+            self._cells[name] = cells_of(self._schema.column(name), self.column(name), self._found)
         return self._cells[name]
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
@@ -79,37 +77,3 @@ class Batch:
         if part is None:
             return slice(None)
         return np.asarray(self.cells(part[0]) == self._schema.part_code(*part))
-
-
-def cells_of(column: Column, values: pd.Series) -> Cells:
-    """The cell of each value: each distinct one is looked at once, and the cell follows from it alone."""
-    small = np.min_scalar_type(max(1, column.size) - 1)
-    dtype = values.dtype
-    if (
-        not len(values) or pd.api.types.is_object_dtype(dtype) or dtype.kind == "f"
-    ):  # few are equal, or not the same though equal
-        return column.encode(values).astype(small)
-    if isinstance(dtype, pd.CategoricalDtype):
-        places, known = values.cat.codes.to_numpy(), pd.Series(dtype.categories)
-    elif isinstance(dtype, np.dtype) and dtype.kind in "iu" and (low := _low(values)) is not None:
-        numbers = values.to_numpy()
-        places = numbers.astype(np.int64) - low if low or dtype.itemsize == 8 else numbers
-        known = pd.Series(np.arange(low, low + int(places.max()) + 1), dtype=dtype)
-    else:
-        places, distinct = pd.factorize(values)
-        known = pd.Series(distinct, dtype=dtype)
-    missing = bool(places.min() < 0)
-    occurs = np.bincount(places + 1 if missing else places, minlength=len(known) + missing) > 0
-    table = np.zeros(len(known) + 1, dtype=small)
-    if missing:  # at place -1, which is the last one
-        table[-1:] = column.encode(pd.Series([None], dtype=object))
-        occurs = occurs[1:]
-    table[:-1][occurs] = column.encode(known[occurs])
-    return np.take(table, places)
-
-
-def _low(values: pd.Series) -> int | None:
-    """The lowest of whole numbers that lie close together."""
-    numbers = values.to_numpy()
-    low, high = int(numbers.min()), int(numbers.max())
-    return low if high - low < _NARROW and high < 2**63 - 1 else None

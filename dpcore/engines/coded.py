@@ -9,36 +9,28 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpcore.engines.batch import Batch
+from dpcore.engines.cells import Cells, cell_type
 from dpcore.schema.schema import Schema
 
 MOST_BYTES = 2**31
 """A table that needs more is coded anew in each pass."""
 
 
-def packed(batch: Batch, schema: Schema) -> bytes:
-    """The cells of a batch, column by column. Raises: SchemaError for a value without a cell."""
-    cells = (batch.cells(name).astype(kind, copy=False) for name, kind in _kinds(schema).items())
-    return b"".join(each.tobytes() for each in cells)
-
-
 def unpacked(data: Any, rows: int, schema: Schema) -> Batch:
-    """The batch of so many rows again; it knows its cells alone."""
+    """The batch of so many rows again, from its cells column by column; it knows those alone."""
     cells, start = {}, 0
-    for name, kind in _kinds(schema).items():
-        cells[name] = np.frombuffer(data, dtype=kind, count=rows, offset=start)
+    for column in schema.columns:
+        kind = cell_type(column)
+        cells[column.name] = np.frombuffer(data, dtype=kind, count=rows, offset=start)
         start += rows * kind.itemsize
     return Batch(pd.DataFrame(index=range(rows)), schema, cells=cells)
-
-
-def _kinds(schema: Schema) -> dict[str, np.dtype[Any]]:
-    """The type of the cells of each column."""
-    return {each.name: np.min_scalar_type(max(1, each.size) - 1) for each in schema.columns}
 
 
 class NoRoomError(Exception):
@@ -50,12 +42,14 @@ class Coded:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._kinds = _kinds(schema)
+        self._kinds = {column.name: cell_type(column) for column in schema.columns}
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._lock = threading.Lock()
         self._end = 0
         self.blocks: list[tuple[int, int]] = []
         """Where each batch begins, and its rows."""
+        self.sizes = dict.fromkeys(self._kinds, 1)
+        """By column: all cells that occur come before this one."""
 
     @property
     def width(self) -> int:
@@ -64,19 +58,24 @@ class Coded:
 
     def take(self, batch: Batch) -> None:
         """Keep the cells of a batch. Raises: NoRoomError."""
-        data = packed(batch, self._schema)
+        cells = {name: batch.cells(name) for name in self._kinds}
+        highest = {name: int(each.max(initial=0)) for name, each in cells.items()}
+        rows = len(batch)
         with self._lock:
-            self._write(data)
-            self.blocks.append((self._end, len(batch)))
-            self._end += len(data)
+            start, self._end = self._end, self._end + rows * self.width
+        self._write(cells.values(), start)
+        with self._lock:
+            self.blocks.append((start, rows))
+            self.sizes = {name: max(size, highest[name] + 1) for name, size in self.sizes.items()}
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, columns: Iterable[Cells], start: int) -> None:
         try:
-            written = self._file.write(data)
+            for cells in columns:
+                if os.pwrite(self._file.fileno(), cells.data, start) != cells.nbytes:
+                    raise NoRoomError
+                start += cells.nbytes
         except OSError as error:
             raise NoRoomError from error
-        if written != len(data):
-            raise NoRoomError
 
     def batch(self, block: tuple[int, int], names: tuple[str, ...]) -> Batch:
         """Some of the columns of a batch; it knows their cells alone. Raises: OSError."""

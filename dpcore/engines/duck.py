@@ -11,6 +11,7 @@ import pandas as pd
 
 from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
+from dpcore.engines.cells import Found
 from dpcore.engines.duck_source import DuckDBSource, quoted
 from dpcore.engines.files import state_of
 from dpcore.engines.streamed import Streamed
@@ -59,6 +60,7 @@ class DuckDBEngine(Streamed):
             self._connection = source.connect()
             kinds = self._waited(lambda: self._reader(f"SELECT * FROM {source.table} LIMIT 0").schema)
         check_types(zip(kinds.names, kinds.types, strict=True))
+        self._kinds = kinds
         self._columns = list(kinds.names)
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = source.table
@@ -72,9 +74,9 @@ class DuckDBEngine(Streamed):
         import pyarrow as pa
 
         person = self._schema.unit.id_column
-        kinds = self._reader(f"SELECT * FROM {self._source.table} LIMIT 0").schema
-        kind_of = dict(zip(kinds.names, kinds.types, strict=True))
-        named = [f"{_value(name, kind_of[name])} AS c{place}" for place, name in enumerate(columns)]
+        named = [
+            f"{_value(name, self._kinds.field(name).type)} AS c{place}" for place, name in enumerate(columns)
+        ]
         named += [] if person is None else [f"{quoted(person)} AS p"]
         groups = ", ".join(f"c{place}" for place in range(len(columns)))
         of_people = "sum(n)" if person is None else "count(*)"
@@ -113,10 +115,11 @@ class DuckDBEngine(Streamed):
         names = self._columns if work.reads is None else work.reads
         query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
         total: list[Result] = []
+        found: Found = {}
         self._read = 0
         try:
             for frame in self._frames(query):
-                result = work.of(Batch(frame, self._schema))
+                result = work.of(Batch(frame, self._schema, found=found))
                 total = [work.add(total[0], result) if total else result]
                 self._read += len(frame)
                 self._on_rows(self._read)
@@ -149,10 +152,9 @@ class DuckDBEngine(Streamed):
 
         names = self._names
         places = [self._columns.index(name) for name in names]
-        kinds = self._reader(f"SELECT * FROM {self._source.table} LIMIT 0").schema
         marks = ("p0", "p1", "d0", "d1")
         staged = pa.schema(
-            [*((f"c{i}", kinds.field(place).type) for i, place in enumerate(places))]
+            [*((f"c{i}", self._kinds.field(place).type) for i, place in enumerate(places))]
             + [(mark, pa.uint64()) for mark in marks]
         )
         failures: list[BaseException] = []

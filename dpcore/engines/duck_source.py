@@ -80,6 +80,7 @@ class DuckDBSource:
             how = ", all_varchar = true, header = true" if self.kind == "csv" else ""
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
             self._check_agree(connection, paths, how)
+            self._check_kinds()
             connection.execute(
                 f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
             )
@@ -104,6 +105,21 @@ class DuckDBSource:
                         "the files of the folder disagree about the column {column!r}",
                         remedy="write all files with the same columns and types",
                         column=name,
+                    )
+
+    def _check_kinds(self) -> None:
+        """Refuse types of Parquet that DuckDB reads as others: another number of digits, or bare numbers."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for path in self.files if self.kind == "parquet" else ():
+            for column in pq.read_schema(path):
+                if pa.types.is_float16(column.type) or pa.types.is_duration(column.type):
+                    raise SchemaError(
+                        "DuckDB does not read the type of column {column!r} ({type}) as it was written",
+                        remedy="write it with 32 bits, a duration as a number, or leave it out",
+                        column=column.name,
+                        type=column.type,
                     )
 
     def cursor(self, connection: Any) -> Any:

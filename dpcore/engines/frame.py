@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dpcore.engines.base import Scanner
-from dpcore.engines.batch import Batch, cells_of
+from dpcore.engines.batch import Batch
+from dpcore.engines.cells import cells_of
 from dpcore.engines.tupling import Tupling
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
@@ -35,6 +36,9 @@ class FrameEngine(Scanner):
             for column in schema.columns
         }
         self._counted = Batch(self._frame, schema, kept=kept, cells=cells)
+
+    def _rows(self) -> int:
+        return len(self._frame)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         return work.of(self._counted if counted else Batch(self._frame, self._schema))

@@ -12,15 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.slices import Records, Slices
 from dpcore.errors import LimitError, source_changed
+from dpcore.tables.classes import IntArray
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
 from dpcore.tables.rows import DistinctRows, Held
-
-Integers = npt.NDArray[np.int64]
 
 MOST_PAIRS = 5_000_000
 """Pairs of different holdings with their tuples that are brought into memory, at most."""
@@ -47,9 +45,6 @@ class Holding:
         records["person"] = person_hashes(batch.column(self.by))
         records["tuple"] = hashes[index]
         return records
-
-    def add(self, one: Records, other: Records) -> Records:
-        return np.concatenate([one, other])
 
 
 class Holder:
@@ -118,12 +113,12 @@ class _Holdings:
     """
 
     sums: Hashes
-    people: Integers
-    group: Integers
-    place: Integers
+    people: IntArray
+    group: IntArray
+    place: IntArray
 
     @classmethod
-    def of(cls, sums: Hashes, group: Integers = _NONE, place: Integers = _NONE) -> _Holdings:
+    def of(cls, sums: Hashes, group: IntArray = _NONE, place: IntArray = _NONE) -> _Holdings:
         """Of groups of one person each."""
         return cls(sums=sums, people=np.ones(len(sums), dtype=np.int64), group=group, place=place)
 

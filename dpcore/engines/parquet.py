@@ -17,12 +17,13 @@ import pandas as pd
 
 from dpcore.engines.base import unheeded
 from dpcore.engines.batch import Batch
+from dpcore.engines.cells import Found
 from dpcore.engines.coded import MOST_BYTES, Coded, NoRoomError
 from dpcore.engines.files import files_at, state_of
 from dpcore.engines.keeper import Keeper, Keeping, places_kept
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import Tupling
-from dpcore.engines.work import Coding, Counting, Result, Summing, Work
+from dpcore.engines.work import Coding, Result, Work, needs_cells
 from dpcore.errors import ReadError, SchemaError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, is_text, kind_of, uncoded
@@ -79,12 +80,12 @@ class ParquetEngine(Streamed):
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._length = self._checked(sum(piece.rows for piece in self._pieces))
         self._kept: npt.NDArray[np.uint8] | None = None
+        self._coded: Coded | None = None
         self._people = {1: self._length}
         if schema.unit.id_column is not None:
             keeper = Keeper(self._length, schema.unit.max_rows)
             self._scan(Keeping(id_column=schema.unit.id_column, key=key, keeper=keeper))
             self._kept, self._people = keeper.kept()
-        self._coded: Coded | None = None
         self._code()
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
@@ -109,10 +110,12 @@ class ParquetEngine(Streamed):
                 return
         self._scan(self._checking())
 
+    def _occurring(self) -> dict[str, int]:
+        return self._coded.sizes if self._coded is not None else {}
+
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         self._check_same()
-        asked: object = work
-        coded = self._coded if counted and isinstance(asked, Counting | Summing) else None
+        coded = self._coded if counted and needs_cells(work) else None
         blocks: Sequence[Any] = self._pieces if coded is None else coded.blocks
         pieces, lock, ended = iter(blocks), threading.Lock(), threading.Event()
         rows = 0
@@ -121,6 +124,7 @@ class ParquetEngine(Streamed):
             """What one thread makes of the pieces that it gets hold of."""
             nonlocal rows
             total: list[Result] = []
+            found: Found = {}
             try:
                 while True:
                     with lock:
@@ -128,7 +132,7 @@ class ParquetEngine(Streamed):
                     if piece is None:
                         return total
                     batches = (
-                        self._batches(piece, work.reads, counted=counted)
+                        self._batches(piece, work.reads, found, counted=counted)
                         if coded is None
                         else [(piece[1], coded.batch(piece, work.reads or ()))]
                     )
@@ -155,7 +159,7 @@ class ParquetEngine(Streamed):
         return functools.reduce(work.add, results)
 
     def _batches(
-        self, piece: _Piece, reads: Sequence[str] | None, *, counted: bool
+        self, piece: _Piece, reads: Sequence[str] | None, found: Found, *, counted: bool
     ) -> Iterator[tuple[int, Batch]]:
         """The rows of a piece, some at a time, with how many they are before any is left out."""
         start = piece.start
@@ -163,7 +167,7 @@ class ParquetEngine(Streamed):
             kept = None
             if counted and self._kept is not None:
                 kept = places_kept(self._kept, start, len(frame))
-            yield len(frame), Batch(frame, self._schema, kept=kept, start=start)
+            yield len(frame), Batch(frame, self._schema, kept=kept, start=start, found=found)
             start += len(frame)
 
     def _check_same(self) -> None:

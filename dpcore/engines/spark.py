@@ -25,10 +25,11 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.spark_tasks import Code, Each, Mark, Refusal, Task
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.waiting import awaited
-from dpcore.engines.work import Counting, Result, Summing, Work
+from dpcore.engines.words import Words
+from dpcore.engines.work import Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import check_types, frame_of, uncoded
+from dpcore.tables.arrow import check_types, frame_of, in_utc, uncoded
 from dpcore.tables.rows import DistinctRows, Microdata
 
 Waited = TypeVar("Waited")
@@ -66,11 +67,12 @@ class SparkEngine(Streamed):
             self._columns = list(frame.columns)
             # by number, as names may hold anything
             self._all = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
-            self._kinds = to_arrow_schema(frame.schema)
+            self._kinds = to_arrow_schema(frame.schema, timezone="UTC")
         check_types(zip(self._columns, self._kinds.types, strict=True))
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
         self._coded: Any = None
+        self._sizes: dict[str, int] = {}
         self._length: int | None = None
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
@@ -121,12 +123,13 @@ class SparkEngine(Streamed):
             found = self._waited(self._all.limit(rows).toArrow)
         return Microdata(_frame(found.columns, self._columns))
 
-    def _each(self, work: Work[Result], take: Callable[[Result], None]) -> None:
+    def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over what workers make of their rows, a partition at a time; no other row leaves them."""
         names = self._columns if work.reads is None else work.reads
-        task = Each(work=work, names=tuple(names), schema=self._schema)
+        words = self._words(names)
+        task = Each(work=work, words=words, schema=self._schema)
         with _readable():
-            asked = self._all.select(*self._places(names)).mapInArrow(task, "answer binary")
+            asked = self._asked(self._all, words).mapInArrow(task, "answer binary")
             answers = asked.toLocalIterator()
         while True:
             with _readable():
@@ -143,12 +146,13 @@ class SparkEngine(Streamed):
 
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
-        asked: object = work
-        if counted and self._coded is not None and isinstance(asked, Counting | Summing):
-            task, chosen = Task(work=work, names=None, schema=self._schema), self._coded
+        if counted and self._coded is not None and needs_cells(work):
+            task = Task(work=work, words=None, schema=self._schema)
+            chosen = self._coded.select("length", "cells")
         else:
-            task = Task(work=work, names=tuple(names) or ("none",), schema=self._schema)
-            chosen = table.select(*self._places(names)) if names else table.select(F.lit(0))
+            words = self._words(names) if names else Words(names=("none",))
+            task = Task(work=work, words=words, schema=self._schema)
+            chosen = self._asked(table, words) if names else table.select(F.lit(0))
         with _readable():
             answers = self._waited(chosen.coalesce(_TASKS).mapInArrow(task, "answer binary").collect)
         rows = 0
@@ -169,21 +173,30 @@ class SparkEngine(Streamed):
             total = work.add(total, result)
         return total
 
+    def _occurring(self) -> dict[str, int]:
+        return self._sizes
+
     def _code(self) -> int:
         """Look at every row once, and have Spark keep the cells of each; how many rows there are."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        chosen = self._counted.select(*self._places(self._names))
-        task = Code(names=tuple(self._names), schema=self._schema)
+        words = self._words(self._names)
+        chosen = self._asked(self._counted, words)
+        task = Code(words=words, schema=self._schema)
+        kinds = "length long, cells binary, highest array<long>, refusal binary"
         with _readable():
-            coded = chosen.mapInArrow(task, "length long, cells binary, refusal binary").persist()
-            (found,) = self._waited(coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True)).collect)
-        if found[1] is not None:
+            coded = chosen.mapInArrow(task, kinds).persist()
+            highest = [F.max(F.col("highest")[place]) for place in range(len(self._names))]
+            asked = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True), *highest)
+            (found,) = self._waited(asked.collect)
+        rows, refusal, *most = found
+        if refusal is not None:
             coded.unpersist()
-            raise pickle.loads(found[1]).raised()
+            raise pickle.loads(refusal).raised()
         self._coded = coded
+        self._sizes = {name: int(cell or 0) + 1 for name, cell in zip(self._names, most, strict=True)}
         _end_with(self, coded)
-        return int(found[0] or 0)
+        return int(rows or 0)
 
     def _waited(self, work: Callable[[], Waited]) -> Waited:
         """What Spark brings; whoever waits is asked meanwhile, and may end it."""
@@ -213,6 +226,13 @@ class SparkEngine(Streamed):
 
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
+
+    def _words(self, names: Sequence[str]) -> Words:
+        kinds = [self._all.schema[place].dataType.typeName() for place in self._places(names)]
+        return Words.of(dict(zip(names, kinds, strict=True)))
+
+    def _asked(self, table: Any, words: Words) -> Any:
+        return table.select(*words.columns(dict(zip(words.names, self._places(words.names), strict=True))))
 
     def _keep(self, person: str) -> None:
         """Have Spark keep the declared columns of the rows that count."""
@@ -256,7 +276,7 @@ def _end_with(engine: SparkEngine, kept: Any) -> None:
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
     import pyarrow as pa
 
-    return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
+    return uncoded(frame_of(pa.table(list(map(in_utc, columns)), names=list(names)).combine_chunks()))
 
 
 def _nothing(kinds: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:

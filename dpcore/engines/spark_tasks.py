@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.engines.batch import Batch
-from dpcore.engines.coded import packed, unpacked
-from dpcore.engines.work import Work
+from dpcore.engines.cells import Found
+from dpcore.engines.coded import unpacked
+from dpcore.engines.words import Words
+from dpcore.engines.work import Making, Work
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import frame_of
@@ -43,11 +45,11 @@ class Task:
     """What a worker does with its rows: the number of them and one partial result, as bytes.
 
     Attributes:
-        names: of the columns that come; None where these are cells, as `Code` made them.
+        words: how the columns come; None where these are cells, as `Code` made them.
     """
 
     work: Work[Any]
-    names: tuple[str, ...] | None
+    words: Words | None
     schema: Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -66,9 +68,10 @@ class Task:
             yield pa.record_batch({"answer": pa.array([pickle.dumps((rows, total[0]))], pa.binary())})
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
-        if self.names is not None:
-            for frame in gathered(batches, self.names):
-                yield Batch(frame, self.schema)
+        if self.words is not None:
+            found: Found = {}
+            for frame in gathered(batches, self.words):
+                yield Batch(frame, self.schema, found=found)
             return
         for batch in batches:
             for length, cells in zip(batch.column(0), batch.column(1), strict=True):
@@ -79,38 +82,43 @@ class Task:
 class Code:
     """What a worker makes of its rows to be kept: their cells, many rows at a time, as bytes."""
 
-    names: tuple[str, ...]
+    words: Words
     schema: Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        for frame in gathered(batches, self.names):
-            cells, refusal = None, None
+        found: Found = {}
+        for frame in gathered(batches, self.words):
+            cells, highest, refusal = None, None, None
             try:
-                cells = packed(Batch(frame, self.schema), self.schema)
+                batch = Batch(frame, self.schema, found=found)
+                columns = [batch.cells(name) for name in self.schema.domain.names]
+                cells = b"".join(each.data for each in columns)
+                highest = [int(each.max(initial=0)) for each in columns]
             except DpcoreError as error:
                 refusal = pickle.dumps(Refusal.of(error))
-            columns = {
+            answer = {
                 "length": pa.array([len(frame)], pa.int64()),
                 "cells": pa.array([cells], pa.binary()),
+                "highest": pa.array([highest], pa.list_(pa.int64())),
                 "refusal": pa.array([refusal], pa.binary()),
             }
-            yield pa.record_batch(columns)
+            yield pa.record_batch(answer)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Each:
     """What a worker makes of its rows, some at a time, as bytes."""
 
-    work: Work[Any]
-    names: tuple[str, ...]
+    work: Making[Any]
+    words: Words
     schema: Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        for frame in gathered(batches, self.names):
+        for frame in gathered(batches, self.words):
             made: Any
             try:
                 made = self.work.of(Batch(frame, self.schema))
@@ -132,7 +140,7 @@ class Mark:
         import pyarrow as pa
 
         for batch in batches:
-            frame = frame_of(pa.RecordBatch.from_arrays(batch.columns, names=list(self.names)))
+            frame = frame_of(Words(names=self.names).table([batch]))
             columns = [batch.column(int(place[1:])) for place in self.declared]
             names = [*self.declared, "p", "d"]
             try:
@@ -150,15 +158,13 @@ class Mark:
             yield pa.RecordBatch.from_arrays([*columns, *binary], names=names)
 
 
-def gathered(batches: Iterable[Any], names: Sequence[str]) -> Iterator[pd.DataFrame]:
+def gathered(batches: Iterable[Any], words: Words) -> Iterator[pd.DataFrame]:
     """Spark's small batches as larger frames."""
-    import pyarrow as pa
-
     waiting: list[Any] = []
     for batch in batches:
-        waiting.append(pa.RecordBatch.from_arrays(batch.columns, names=list(names)))
+        waiting.append(batch)
         if sum(map(len, waiting)) >= _ROWS_AT_ONCE:
-            yield frame_of(pa.Table.from_batches(waiting).combine_chunks())
+            yield frame_of(words.table(waiting))
             waiting = []
     if waiting:
-        yield frame_of(pa.Table.from_batches(waiting).combine_chunks())
+        yield frame_of(words.table(waiting))

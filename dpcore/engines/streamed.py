@@ -38,13 +38,16 @@ class Streamed(Scanner):
 
     def rows(self) -> Microdata:
         """All rows, where they fit. Raises: ReadError where they are more or fewer than there were."""
-        length = sum(rows * people for rows, people in self._people.items())
+        length = self._rows()
         if length > MOST_ROWS:
             raise too_many("rows", MOST_ROWS)
         found = self.sample(length + 1)
         if len(found.frame) != length:
             raise source_changed()
         return found
+
+    def _rows(self) -> int:
+        return sum(rows * people for rows, people in self._people.items())
 
     @abstractmethod
     def sample(self, rows: int) -> Microdata:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dpcore.engines.base import MOST_TUPLES, too_many
 from dpcore.engines.batch import Batch
 from dpcore.schema.values import canonical
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.classes import class_index
+from dpcore.tables.classes import IntArray, class_index
 from dpcore.tables.digests import Digests, person_digests
 from dpcore.tables.rows import DistinctRows
-
-Integers = npt.NDArray[np.int64]
 
 _WAITING = 2**19
 """Tuples and people that are gathered before equal ones are united."""
@@ -34,8 +31,8 @@ class Tuples:
     """
 
     frame: pd.DataFrame
-    rows: Integers
-    holder: Integers
+    rows: IntArray
+    holder: IntArray
     persons: Digests
     united: int = 0
 

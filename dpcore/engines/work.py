@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.batch import Batch, Cells
+from dpcore.engines.batch import Batch
+from dpcore.engines.cells import Cells
 from dpcore.engines.coded import Coded
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import digests_sum
@@ -26,19 +27,24 @@ from dpcore.tables.sums import Entry, Integers, product
 Part = tuple[str, str]
 Groups = Mapping[str, npt.NDArray[np.int64]]
 Result = TypeVar("Result")
+Made = TypeVar("Made", covariant=True)
 Publish = Callable[[pd.DataFrame], pd.DataFrame]
 """What is published of some rows."""
 
 
-class Work(Protocol[Result]):
-    """One question to all rows. It can be sent to another process, together with what it holds."""
+class Making(Protocol[Made]):
+    """What is made of some rows at a time. It can be sent to another process, with what it holds."""
 
     @property
     def reads(self) -> tuple[str, ...] | None:
         """The columns it needs; None for all."""
 
-    def of(self, batch: Batch) -> Result:
-        """The answer for some rows. Private."""
+    def of(self, batch: Batch) -> Made:
+        """What some rows give. Private."""
+
+
+class Work(Making[Result], Protocol[Result]):
+    """One question to all rows, whose answers for some of them add up."""
 
     def add(self, one: Result, other: Result) -> Result:
         """The answer for both; the first one may be changed."""
@@ -62,6 +68,8 @@ class Counting:
         chosen = batch.part(self.part)
         rows = len(batch) if isinstance(chosen, slice) else int(chosen.sum())
         cells = {name: self._merged(name, batch.cells(name)[chosen]) for name in self.reads}
+        if any(each.max(initial=0) >= self.domain.size(name) for name, each in cells.items()):
+            raise source_changed()
         return [
             np.bincount(place(clique, self.domain, cells, rows), minlength=self.domain.cells(clique)).reshape(
                 self.domain.shape(clique)
@@ -70,7 +78,7 @@ class Counting:
         ]
 
     def add(self, one: list[Integers], other: list[Integers]) -> list[Integers]:
-        return [a + b for a, b in zip(one, other, strict=True)]
+        return [np.add(a, b, out=a) for a, b in zip(one, other, strict=True)]
 
     def _merged(self, name: str, cells: Cells) -> Cells:
         if name not in self.groups:
@@ -207,15 +215,12 @@ class Publishing:
     def of(self, batch: Batch) -> pd.DataFrame:
         return self.publish(batch.frame())
 
-    def add(self, one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-        return pd.concat([one, other])
-
 
 @dataclass(frozen=True, kw_only=True)
 class Handing(Generic[Result]):
-    """Hands over the results of other work, which do not fit together; how many rows were read."""
+    """Hands over what is made of the rows, which does not fit together; how many rows were read."""
 
-    work: Work[Result]
+    work: Making[Result]
     take: Callable[[Result], None]
 
     @property
@@ -240,3 +245,8 @@ def place(clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int)
         flat *= kind.type(domain.size(name))
         np.add(flat, cells[name], out=flat, casting="unsafe")
     return flat
+
+
+def needs_cells(work: object) -> bool:
+    """Whether work looks at nothing of the rows that count but their cells, which an engine may have kept."""
+    return isinstance(work, Counting | Summing)

@@ -18,7 +18,7 @@ from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.levels import columns_of, counted, tuples
+from dpcore.anonymize.levels import counted, distinct_of, tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import quality
@@ -177,9 +177,9 @@ def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
     try:
         return table.rows()
     except RowsError:
-        if plan.household or not plan.method.searches:
+        if not plan.method.searches:
             raise
-        return table.tuples(columns_of(plan), by=plan.counting(schema.unit.id_column).counted)
+        return distinct_of(table.tuples, plan.counting(schema.unit.id_column))
 
 
 def _tuples(original: Microdata, plan: Plan) -> Tuples:

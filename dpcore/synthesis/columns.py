@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss
+from dpcore.accounting.loss import Loss, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -22,6 +22,7 @@ from dpcore.synthesis.contrasts import completed, measure_cliques, over_groups, 
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping, merge_rare, shares_of
 from dpcore.synthesis.synthetic import SyntheticModel
+from dpcore.synthesis.workload import column_parts
 from dpcore.tables.counts import Marginal, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)
@@ -123,10 +124,10 @@ def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> li
     columns are measured so, it is measured again. A part that grows with the root of their number
     makes the error of a cell smallest.
     """
-    parts: dict[Clique, float] = {(name,): 1.0 for name in names}
-    signed = sum(bool(signed_columns(measurer.domain, clique, loss)) for clique in parts)
-    if 2 * signed > len(names):
-        parts[()] = math.sqrt(signed) / 2
+    parts = column_parts(measurer.domain, names, loss)
+    signed = [part for clique, part in parts.items() if signed_columns(measurer.domain, clique, loss)]
+    if 2 * len(signed) > len(names):
+        parts[()] = math.sqrt(len(signed)) / 2 * signed[0]
     return measure_cliques(measurer, parts, loss)
 
 
@@ -223,11 +224,16 @@ def likely_columns(
 def _expected(
     domain: Domain, names: Sequence[str], loss: Loss, share: Fraction, rows: int
 ) -> tuple[Expected, ...]:
-    part = loss.share(share / len(names))
-    variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
-    noise = noise_of(loss)
+    parts = column_parts(domain, names, loss)
+    losses = split(loss.share(share), len(parts), list(parts.values()))
     return tuple(
-        Expected(clique=(name,), cells=domain.size(name), variance=variance, noise=noise) for name in names
+        Expected(
+            clique=clique,
+            cells=domain.cells(clique),
+            variance=noise_variance(noise_scale(rows=rows, queries=1, loss=part), part),
+            noise=noise_of(loss),
+        )
+        for clique, part in zip(parts, losses, strict=True)
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dpcore.accounting.loss import Loss, PureDP
+import numpy as np
+
+from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.beyond import Beyond, coarse_cells, runs
@@ -17,7 +20,14 @@ from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import Room
 from dpcore.synthesis.swaps import passes_for
 from dpcore.synthesis.tree import tree_pairs
-from dpcore.synthesis.workload import FEW, SURELY, affordable_parts, believed, choose
+from dpcore.synthesis.workload import (
+    FEW,
+    affordable_parts,
+    believed,
+    choose,
+    column_parts,
+    expected_error,
+)
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
@@ -25,6 +35,7 @@ TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements o
 UNWANTED = 0.25  # weight of a triple of binary columns that nobody asked for: one number, which costs no room
 BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
 """Parts of the last round that may go to pairs outside the tree."""
+SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
 ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
 
 
@@ -101,6 +112,7 @@ class Learner:
             rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
+            otherwise=self._gain_of_columns(errors, spend),
         )
         if parts and last:
             spend = self._keep(errors, parts, spend)
@@ -162,7 +174,7 @@ class Learner:
     def measure_columns(self, loss: Loss) -> None:
         """Spend `loss` on the columns alone, where nothing else is worth its noise."""
         names = self._columns.grouping.domain.names
-        self._take(measure_cliques(self._view, {(name,): 1.0 for name in names}, loss))
+        self._take(measure_cliques(self._view, column_parts(self._domain, names, loss), loss))
 
     def _ask(self, estimates: Mapping[Clique, Values], loss: Loss) -> tuple[dict[Clique, float], Fraction]:
         """How far the estimates are off, noisy, and the part of `loss` that was spent on it.
@@ -182,8 +194,48 @@ class Learner:
         if untold:
             noisy = self._view.gaps(untold, loss.share(asking))
             self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
-            errors |= noisy if self.fitted else believed(noisy, self._asked)
+            errors |= believed(noisy, self._explained(untold), self._asked)
         return errors, telling + asking
+
+    def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
+        """Expected distances from estimates that are right but for the noise of their columns, and for rows
+        that fall by chance."""
+        noise = self._column_errors()
+        return {
+            clique: math.hypot(
+                *(noise[name] for name in clique), float(np.sqrt(np.maximum(table, 0) * 2 / math.pi).sum())
+            )
+            for clique, table in estimates.items()
+        }
+
+    def _gain_of_columns(self, errors: Mapping[Clique, float], loss: Loss) -> float:
+        """By how much less pairs would err if `loss` went to columns, whose errors add as squares.
+
+        0 under pure epsilon, where it was not tried.
+        """
+        if isinstance(loss, PureDP):
+            return 0.0
+        before, after = self._column_errors(), self._column_errors(loss)
+        return sum(
+            self._weights.get(pair, UNWANTED)
+            * (math.hypot(*(before[name] for name in pair)) - math.hypot(*(after[name] for name in pair)))
+            for pair in errors
+            if len(pair) == 2
+        )
+
+    def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
+        """Expected L1 error of each column by noise, in rows, as measured so far, or after `more` too."""
+        known = dict.fromkeys(self._domain.names, 0.0)  # sum of 1 / error^2
+        for each in (*self._columns.measurements, *self.joint):
+            if len(each.clique) == 1:
+                cells = each.values.size
+                known[each.clique[0]] += math.pi / (2 * cells**2 * max(each.variance, 1e-12))
+        if more is not None:
+            parts = column_parts(self._domain, self._domain.names, more)
+            for (name,), loss in zip(parts, split(more, len(parts), list(parts.values())), strict=True):
+                cells = self._domain.size(name) // (1 + bool(signed_columns(self._domain, (name,), loss)))
+                known[name] += expected_error(cells, loss, self._view.rows) ** -2
+        return {name: each**-0.5 if self._domain.size(name) > 1 else 0.0 for name, each in known.items()}
 
     def _take(self, measured: Sequence[Marginal]) -> None:
         """Take in new measurements, and what was told before of the pairs that are measured now."""

@@ -34,8 +34,6 @@ SIZE_POWERS = (0.3, 0.5)
 """Room in the tree is handed out in the order of error / cells^power; the best of these is taken."""
 FEW = 500
 """So many cliques are all tried for room, and all asked about again; of more, only the worst ones."""
-SURELY = 2.0
-"""Deviations by which a variance must exceed that of the noise."""
 TRIED = 6  # cliques a column that are tried for room, at most, where they are more
 
 
@@ -94,21 +92,33 @@ def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[fl
     return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
 
 
-def believed(errors: Mapping[Clique, float], deviation: float) -> dict[Clique, float]:
-    """The noisy errors; or their mean for all, largest first, where noise alone could have set them apart.
+def column_parts(domain: Domain, names: Sequence[str], loss: Loss) -> dict[Clique, float]:
+    """Parts of a loss for columns alone, each as `measure_cliques` measures it: least expected error in all.
 
-    The largest of many such errors are large by chance, and would be measured for nothing. Their variance is
-    compared with that of the noise; of so many numbers it is known within sqrt(2 / number) of itself. Their
-    order is the best guess that is left.
+    Every column is in equally many pairs, so that they matter alike; a large one has more cells to err in.
+    """
+    cliques: list[Clique] = [(name,) for name in names]
+    return {clique: noisy_cells(domain, clique, loss) ** (1 / _power(loss)) for clique in cliques}
+
+
+def believed(
+    errors: Mapping[Clique, float], explained: Mapping[Clique, float], deviation: float
+) -> dict[Clique, float]:
+    """The noisy errors, drawn to what explains each and one mean beyond it, as far as noise set them apart.
+
+    The largest of many noisy errors are large by chance, and would be measured for nothing.
 
     Args:
-        deviation: of the noise of each.
+        explained: clique -> its error where the model is right, but for the noise of its columns and chance.
+        deviation: of the noise of each error.
+    Source: James and Stein (1961), towards the mean as Efron and Morris (1973).
     """
-    mean = statistics.fmean(errors.values())
-    surely = 1 + SURELY * math.sqrt(2 / len(errors))
-    if statistics.pvariance(errors.values(), mean) > surely * deviation**2:
-        return dict(errors)
-    return dict.fromkeys(sorted(errors, key=errors.__getitem__, reverse=True), mean)
+    beyond = {clique: error - explained[clique] for clique, error in errors.items()}
+    mean = statistics.fmean(beyond.values())
+    spread = sum((each - mean) ** 2 for each in beyond.values())
+    noise = max(0, len(beyond) - 3) * deviation**2
+    part = max(0.0, 1 - noise / spread) if spread > 0 else 1.0
+    return {clique: explained[clique] + mean + part * (each - mean) for clique, each in beyond.items()}
 
 
 def choose(
@@ -120,6 +130,7 @@ def choose(
     rows: int,
     limit: int,
     nodes: Sequence[Clique] = (),
+    otherwise: float = 0.0,
 ) -> tuple[dict[Clique, float], tuple[Clique, ...]]:
     """The cliques worth measuring together at this loss, with their parts of it, and a tree for them.
 
@@ -131,12 +142,13 @@ def choose(
         weights: clique -> weight in the workload.
         limit: cells the junction tree may have.
         nodes: of the tree of what was measured before.
-    Returns: clique -> part, adding up to 1, empty when nothing is worth its noise; and the nodes of a
-        junction tree that holds these cliques and the nodes given.
+        otherwise: what the loss gains if none of them is measured.
+    Returns: clique -> part, adding up to 1, empty when nothing gains more than `otherwise`; and the nodes of
+        a junction tree that holds these cliques and the nodes given.
     """
     best: dict[Clique, float] = {}
     kept = Room(domain, limit, nodes)
-    most = 0.0
+    most = otherwise
     alone = LEFT_NOISE * expected_error(1, loss, rows)
     worth = [clique for clique, error in errors.items() if error > alone * noisy_cells(domain, clique, loss)]
     for power in SIZE_POWERS:

@@ -88,6 +88,15 @@ def plain(column: Any) -> Any:
     return column
 
 
+def in_utc(column: Any) -> Any:
+    """A column that says which zone its times are shown in, from a program that knows no other: in UTC."""
+    import pyarrow as pa
+
+    kind = column.type
+    is_zoned = pa.types.is_timestamp(kind) and kind.tz
+    return column.cast(pa.timestamp(kind.unit, "UTC")) if is_zoned else column
+
+
 def frame_of(batch: Any) -> pd.DataFrame:
     """A record batch as a frame: texts as categories, whole numbers as such even beside missing ones."""
     import pyarrow as pa

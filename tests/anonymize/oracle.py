@@ -5,7 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, wraps
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,11 +47,16 @@ MODELS = (
     DistinctL(column=SECRET, l=2),
     EntropyL(column=SECRET, l=2),
     EntropyL(column=SECRET, l=1.5),
+    EntropyL(column=SECRET, l=3),
     RecursiveCL(column=SECRET, c=2.0, l=2),
-    # thresholds that no small class can meet exactly, so that rounding decides nothing
+    RecursiveCL(column=SECRET, c=1.1, l=2),
+    # thresholds that no small class meets exactly, and some that many do
     TCloseness(column=SECRET, t=0.4142),
+    TCloseness(column=SECRET, t=0.3),
     TCloseness(column=SECRET, t=0.3141, distance="hierarchical"),
+    TCloseness(column=SECRET, t=0.25, distance="hierarchical"),
     TCloseness(column=SECRET, t=0.2718, distance="ordered"),
+    TCloseness(column=SECRET, t=0.2, distance="ordered"),
 )
 METRICS = (
     InformationLoss(),
@@ -67,6 +76,22 @@ class Case:
     hierarchies: dict[str, Hierarchy]
     subset: list[bool] | None
     people: list[int] | None = None
+    known: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def values(self) -> dict[str, list[Any]]:
+        """The cells of each column."""
+        return {name: self.frame[name].tolist() for name in self.frame}
+
+    @cached_property
+    def flags(self) -> list[bool]:
+        """Which rows are to be published."""
+        return self.subset or [True] * len(self.frame)
+
+    @cached_property
+    def total(self) -> Counter[str]:
+        """How many people hold each sensitive value in the rows to be published."""
+        return held(self, [row for row, shown in enumerate(self.flags) if shown])
 
     def whose(self, rows: list[int]) -> set[int]:
         """The people who hold these rows."""
@@ -82,6 +107,19 @@ class Case:
             subset=None if self.subset is None else np.array(self.subset),
             person=None if self.people is None else "person",
         )
+
+
+def _once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a table that is computed once for each question: many limits ask for the same node."""
+
+    @wraps(function)
+    def known(case: Case, *question: object) -> Any:
+        key = (function.__name__, repr(question))
+        if key not in case.known:
+            case.known[key] = function(case, *question)
+        return case.known[key]
+
+    return known
 
 
 @st.composite
@@ -117,12 +155,13 @@ def cases(draw: st.DrawFn, *, with_subset: bool = False, with_people: bool = Fal
     return Case(pd.DataFrame(columns), {f"q{j}": h for j, h in enumerate(chosen)}, subset, people)
 
 
+@_once
 def classes_at(case: Case, node: tuple[int, ...]) -> dict[tuple[str, ...], list[int]]:
     """The rows of every class of a node."""
     columns = []
     for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
         label = dict(zip(hierarchy.values, hierarchy.levels[level], strict=True))
-        columns.append([label[value] for value in case.frame[name].tolist()])
+        columns.append([label[value] for value in case.values[name]])
     classes = defaultdict(list)
     for row, labels in enumerate(zip(*columns, strict=True)):
         classes[labels].append(row)
@@ -131,15 +170,14 @@ def classes_at(case: Case, node: tuple[int, ...]) -> dict[tuple[str, ...], list[
 
 def held(case: Case, rows: list[int]) -> Counter[str]:
     """How many people hold each sensitive value in these rows; somebody with two values counts for both."""
-    values = case.frame[SECRET].tolist()
+    values = case.values[SECRET]
     pairs = {(*case.whose([row]), values[row]) for row in rows}
     return Counter(value for _, value in pairs)
 
 
 def holds(model: object, case: Case, rows: list[int]) -> bool:
     """Whether a class meets a model, from the textbook."""
-    flags = case.subset or [True] * len(case.frame)
-    inside = [row for row in rows if flags[row]]
+    inside = [row for row in rows if case.flags[row]]
     if isinstance(model, KAnonymity):
         return len(case.whose(inside)) >= model.k
     if isinstance(model, KMap):
@@ -157,35 +195,39 @@ def holds(model: object, case: Case, rows: list[int]) -> bool:
         spread = sum(r * math.log(r) for r in counts.values())
         return spread <= n * (math.log(n) - math.log(model.l)) and len(counts) >= math.ceil(model.l)
     if isinstance(model, RecursiveCL):
-        return ordered[0] < model.c * sum(ordered[model.l - 1 :])
+        return ordered[0] < Fraction(str(model.c)) * sum(ordered[model.l - 1 :])
     assert isinstance(model, TCloseness)
-    total = held(case, [row for row in range(len(case.frame)) if flags[row]])
-    excess = {v: counts[v] / counts.total() - total[v] / total.total() for v in SECRET_HIERARCHY.values}
+    total = case.total
+    excess = {
+        v: Fraction(counts[v], counts.total()) - Fraction(total[v], total.total())
+        for v in SECRET_HIERARCHY.values
+    }
     if model.distance == "equal":
-        distance = sum(max(0.0, gap) for gap in excess.values())
+        distance = sum(map(abs, excess.values())) / 2
     elif model.distance == "ordered":
         distance = sum(abs(gap) for gap in itertools.accumulate(excess.values())) / (len(excess) - 1)
     else:
         joined = [excess["a"] + excess["b"], excess["c"] + excess["d"]]
         distance = (sum(map(abs, excess.values())) + sum(map(abs, joined))) / 4
-    return distance <= model.t
+    return distance <= Fraction(str(model.t))
 
 
+@_once
 def evaluate(case: Case, node: tuple[int, ...], models: tuple[object, ...]) -> tuple[list[int], bool]:
     """The published rows that a node suppresses, and whether delta-presence forbids the node."""
-    flags = case.subset or [True] * len(case.frame)
     suppressed, blocked = [], False
     for rows in classes_at(case, node).values():
-        inside = [row for row in rows if flags[row]]
+        inside = [row for row in rows if case.flags[row]]
         broken = [model for model in models if not holds(model, case, rows)]
         suppressed += inside if broken else []
         blocked |= not inside and any(isinstance(model, DeltaPresence) for model in broken)
     return suppressed, blocked
 
 
+@_once
 def score(case: Case, node: tuple[int, ...], suppressed: list[int], metric: object) -> float:
     """The metric of a node, summed row by row."""
-    flags = case.subset or [True] * len(case.frame)
+    flags = case.flags
     published = [row for row in range(len(case.frame)) if flags[row]]
     n, gone = len(published), set(suppressed)
     kept = [
@@ -199,7 +241,7 @@ def score(case: Case, node: tuple[int, ...], suppressed: list[int], metric: obje
         return n / (len(kept) + bool(suppressed))
     values, weights = [], []
     for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True):
-        values_of = case.frame[name].tolist()
+        values_of = case.values[name]
         cells = [hierarchy.values.index(values_of[row]) for row in published]
         labels = hierarchy.levels[level]
         below = Counter(labels)
@@ -215,7 +257,8 @@ def score(case: Case, node: tuple[int, ...], suppressed: list[int], metric: obje
             original, joined = Counter(cells), Counter(labels[cell] for cell in cells)
             lost = -sum(math.log2(original[cell] / joined[labels[cell]]) for cell in cells)
             hidden = [labels[cell] for row, cell in zip(published, cells, strict=True) if row in gone]
-            lost -= sum(math.log2(Counter(hidden)[label] / len(hidden)) for label in hidden)
+            counts = Counter(hidden)
+            lost -= sum(math.log2(counts[label] / len(hidden)) for label in hidden)
             values.append(lost)
     if isinstance(metric, NonUniformEntropy):
         return sum(weight * value for weight, value in zip(weights, values, strict=True))

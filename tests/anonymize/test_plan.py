@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from dpcore.anonymize.apply import apply, recoded
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
+from dpcore.anonymize.hierarchies import hierarchy as hierarchies
+from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
 from dpcore.anonymize.levels import chosen, tuples
@@ -259,3 +261,24 @@ def test_nodes_that_do_not_hold_are_refused() -> None:
         apply(frame, plan_for(frame, node={"age": 0}))
     with pytest.raises(ParameterError, match="lacks"):
         apply(frame, plan_for(frame, node={"age": 9, "zip": 0}))
+
+
+def test_a_question_reads_each_column_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the tuples, and for the rows that are recoded: it was four times, a third of a small question."""
+    read: list[str] = []
+    cells = hierarchies._cells
+
+    def told(series: pd.Series) -> object:
+        read.append(str(series.name))
+        return cells(series)
+
+    monkeypatch.setattr(hierarchies, "_cells", told)
+    frame = pd.DataFrame({"a": list("xxyy"), "b": list("uvuv")})
+    plan = Plan(
+        roles={"a": "quasi-identifier", "b": "quasi-identifier"},
+        hierarchies={name: flat(frame[name]) for name in frame},
+        models=(KAnonymity(k=2),),
+    )
+    read.clear()
+    assert len(apply(frame, plan)) == 4
+    assert sorted(read) == ["a", "a", "b", "b"]

@@ -26,7 +26,7 @@ def test_by_hand() -> None:
 
     Labels a (2 rows, leaves a1 a2) and b (4 rows, observed leaves b1 b2, declared 3).
     """
-    found = quality(full_domain(TABLE, {"place": PLACE}, {"place": 1}, suppressed=NOBODY))
+    found = quality(full_domain(*leaf_codes(TABLE, {"place": PLACE}), {"place": 1}, suppressed=NOBODY))
     assert (found.rows, found.classes, found.k, found.average_class) == (6, 2, 2, 3)
     assert found.discernibility == 4 + 16
     assert found.ncp == pytest.approx((2 * 1 / 3 + 4 * 1 / 3) / 6)
@@ -36,9 +36,9 @@ def test_by_hand() -> None:
 
 def test_nothing_done_loses_nothing_and_all_suppressed_loses_all() -> None:
     """Broken: the ends of the scales."""
-    same = quality(full_domain(TABLE, {"place": PLACE}, {"place": 0}, suppressed=NOBODY))
+    same = quality(full_domain(*leaf_codes(TABLE, {"place": PLACE}), {"place": 0}, suppressed=NOBODY))
     assert (same.ncp, same.loss, same.column_change["place"], same.suppressed) == (0, 0, 0, 0)
-    gone = quality(full_domain(TABLE, {"place": PLACE}, {"place": 0}, suppressed=~NOBODY))
+    gone = quality(full_domain(*leaf_codes(TABLE, {"place": PLACE}), {"place": 0}, suppressed=~NOBODY))
     assert (gone.ncp, gone.loss, gone.suppressed, gone.k, gone.discernibility) == (1, 1, 1, 0, 36)
 
 
@@ -46,7 +46,7 @@ def test_suppressed_rows_print_stars_and_count_as_one_class() -> None:
     """Broken: a suppressed row keeps a label, or does not weigh as much as the whole table."""
     hidden = NOBODY.copy()
     hidden[5] = True
-    recoded = full_domain(TABLE, {"place": PLACE}, {"place": 0}, suppressed=hidden)
+    recoded = full_domain(*leaf_codes(TABLE, {"place": PLACE}), {"place": 0}, suppressed=hidden)
     assert recoded.frame(TABLE)["place"].tolist() == ["a1", "a2", "b1", "b1", "b1", "*"]
     found = quality(recoded)
     assert (found.classes, found.k, found.average_class) == (3, 1, 6 / 4)
@@ -110,9 +110,9 @@ def test_loss_is_that_of_arx(shared) -> None:
         k = int(row["privacy_model"].removeprefix("k:"))
         levels = dict(zip(columns, map(int, row["node"].split("-")), strict=True))
         everyone = np.zeros(len(adult), dtype=bool)
-        open_classes = full_domain(adult, trees, levels, suppressed=everyone)
+        open_classes = full_domain(*leaf_codes(adult, trees), levels, suppressed=everyone)
         hidden = open_classes.sizes[open_classes.classes] < k
-        recoded = full_domain(adult, trees, levels, suppressed=hidden)
+        recoded = full_domain(*leaf_codes(adult, trees), levels, suppressed=hidden)
         assert hidden.sum() == int(row["suppressed_model"])
         assert quality(recoded).loss == pytest.approx(float(row["score"]), abs=1e-8)
         tried += 1
@@ -122,7 +122,7 @@ def test_loss_is_that_of_arx(shared) -> None:
 def test_bad_hierarchies_are_refused() -> None:
     """Broken: a value without a path or an unknown column goes unnoticed, or the message shows the value."""
     with pytest.raises(HierarchyError) as caught:
-        full_domain(TABLE.replace("a1", "secret9"), {"place": PLACE}, {"place": 1}, suppressed=NOBODY)
+        leaf_codes(TABLE.replace("a1", "secret9"), {"place": PLACE})
     assert "secret9" not in str(caught.value)
     with pytest.raises(SchemaError):
-        full_domain(TABLE, {"absent": PLACE}, {"absent": 1}, suppressed=NOBODY)
+        leaf_codes(TABLE, {"absent": PLACE})

@@ -24,7 +24,7 @@ from dpcore.anonymize.fulldomain.search import Solution, search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.levels import columns_of
+from dpcore.anonymize.levels import columns_of, distinct_of
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
 from dpcore.anonymize.streamed import WHOSE, Recoding, Tally
@@ -149,7 +149,7 @@ def rows_of(frame: pd.DataFrame) -> Bag[tuple[str, ...]]:
 
 def written(first: pd.DataFrame, second: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """The second table by a plan that was decided on the first one."""
-    found = distinct(first, *columns_of(plan))
+    found = distinct_of(FrameEngine(first, SCHEMA, key=b"k" * 32).tuples, plan)
     recoding = Recoding.of(found, plan)
     tally = Tally(recoding, found)
     parts: list[pd.DataFrame] = []
@@ -165,10 +165,14 @@ def written(first: pd.DataFrame, second: pd.DataFrame, plan: Plan) -> pd.DataFra
 
 @pytest.mark.parametrize("suppressed", SUPPRESSED_ROWS)
 @pytest.mark.parametrize("subset", [None, "shown"])
-@pytest.mark.parametrize("rows", [40, 400])
-def test_what_is_written_is_what_is_made_in_memory(rows: int, subset: str | None, suppressed: str) -> None:
+@pytest.mark.parametrize(("rows", "household"), [(40, None), (400, None), (400, "home")])
+def test_what_is_written_is_what_is_made_in_memory(
+    rows: int, household: str | None, subset: str | None, suppressed: str
+) -> None:
     """Rows that the check in memory hides, or a whole table that it refuses, would be written."""
     frame = visits(rows)
+    if household is not None:
+        frame[household] = [f"h{int(person[1:]) // 3}" for person in frame["person"]]
     if subset is None:
         frame = frame.drop(columns="shown")
     for limit, models in itertools.product(
@@ -180,6 +184,7 @@ def test_what_is_written_is_what_is_made_in_memory(rows: int, subset: str | None
         ),
     ):
         plan = plan_of(limit=limit, models=models, subset=subset, suppressed=suppressed)
+        plan = replace(plan, household=household)
         made: list[Bag[tuple[str, ...]] | str] = []
         for make in (lambda: apply(frame, plan), lambda: written(frame, frame, plan)):  # noqa: B023
             try:
@@ -187,6 +192,19 @@ def test_what_is_written_is_what_is_made_in_memory(rows: int, subset: str | None
             except InfeasibleError as error:
                 made.append(str(error))
         assert made[0] == made[1]
+
+
+def test_somebody_of_two_households_is_refused() -> None:
+    """k households in a group would not be k people."""
+    frame = visits(400).drop(columns="shown").assign(home=lambda rows: rows["person"])
+    plan = plan_of(limit=0.1, household="home")
+    assert len(written(frame, frame, plan)) > 300
+    frame.loc[7, "home"] = "elsewhere"
+    for make in (lambda: apply(frame, plan), lambda: written(frame, frame, plan)):
+        with pytest.raises(dp.SchemaError, match="two households"):
+            make()
+    alone = replace(plan, person=None, roles=plan.roles | {"person": "identifier"})
+    assert rows_of(written(frame, frame, alone)) == rows_of(apply(frame, alone))
 
 
 def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
@@ -218,7 +236,7 @@ def test_holdings_in_many_slices_and_some_at_a_time(monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.setattr("dpcore.engines.slices._ROWS", 13)
     monkeypatch.setattr(holding, "_WAITING", 1)
-    monkeypatch.setattr(people, "_OWNERS", 3)
+    monkeypatch.setattr(people, "OWNERS", 3)
     cut = distinct(frame, "zip", "ill")
     for found in (whole, cut):
         assert found.held is not None

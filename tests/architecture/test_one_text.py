@@ -20,7 +20,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
         "anonymize.hierarchies.hierarchy": {"str(series.name)"},
         "anonymize.hierarchies.suggest": {"str(series.name)"},
-        "anonymize.streamed": {"str(values.name)"},
         "io.workbooks": {"str(name)", "repr(sheet)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "io.checks": {"repr(name if len(name) <= 60 else name[:59] + '…')"},

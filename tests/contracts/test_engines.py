@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,18 +27,19 @@ import dpcore as dp
 import dpcore.engines
 from dpcore.anonymize import KAnonymity, Plan, apply
 from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.levels import columns_of
+from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.plan import Suppressed
 from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines import keeper
 from dpcore.engines.base import Engine
-from dpcore.engines.batch import cells_of
+from dpcore.engines.cells import cells_of
 from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
 from dpcore.engines.spark import SparkEngine
+from dpcore.errors import SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema.role import Role
 from dpcore.schema.values import texts
@@ -209,7 +211,7 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     assert len(other.sample(5).frame) == min(rows, 5)
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
-        distinct = other.tuples(columns_of(plan), by=plan.person)
+        distinct = distinct_of(other.tuples, plan)
         recoding = Recoding.of(distinct, plan)
         tally = Tally(recoding, distinct)
         published: list[pd.DataFrame] = []
@@ -222,7 +224,7 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
 
 
 def plans(frame: pd.DataFrame) -> list[Plan]:
-    """Plans that suppress rows and treat them in each way, and some that count people; their ids go."""
+    """Plans that treat suppressed rows in each way; some count people, one households; their ids go."""
     known, secret = [HOSTILE[2], HOSTILE[4], HOSTILE[5]], HOSTILE[0]
     roles: dict[str, Role] = dict.fromkeys(frame.columns, "insensitive")
     roles |= dict.fromkeys(known, "quasi-identifier") | {secret: "sensitive", HOSTILE[6]: "identifier"}
@@ -233,7 +235,8 @@ def plans(frame: pd.DataFrame) -> list[Plan]:
         Plan(roles=roles, hierarchies=hierarchies, models=models, limit=limit, suppressed=suppressed)
         for suppressed, limit in zip(ways, (0.05, 0.3, 0.3, 1.0), strict=True)
     ]
-    return [*found, *(plan.counting(HOSTILE[6]) for plan in (found[0], found[2]))]
+    whose = [plan.counting(HOSTILE[6]) for plan in (found[0], found[2])]
+    return [*found, *whose, replace(found[2], household=HOSTILE[3])]
 
 
 def by_hand(frame: pd.DataFrame, columns: Sequence[str], person: str) -> Counter[object]:
@@ -523,3 +526,34 @@ def test_times_with_a_zone_do_not_follow_the_server(tmp_path: Path) -> None:
         for zone in ("America/New_York", "Asia/Tokyo")
     }
     assert len(found) == 1
+
+
+def test_engines_that_forget_a_zone_give_the_times_of_utc(tmp_path: Path) -> None:
+    """Spark shows times in the zone of its session: two sessions would see two tables, and other days."""
+    stamps = pa.array([0, 3_600_000_000, None], pa.timestamp("us", "UTC"))
+    plain = stamps.cast(pa.timestamp("us"))
+    pq.write_table(pa.table({"x": stamps, "y": plain, "age": [1, 2, 3]}), tmp_path / "a.parquet")
+    schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1))
+    expected = ParquetEngine(tmp_path, schema, key=KEY)
+    session = spark_session()
+    zone = session.conf.get("spark.sql.session.timeZone")
+    held: list[Engine] = [DuckDBEngine(DuckDBSource(kind="parquet", location=str(tmp_path)), schema, key=KEY)]
+    try:
+        session.conf.set("spark.sql.session.timeZone", "America/New_York")
+        held.append(SparkEngine(session.read.parquet(str(tmp_path)), schema, key=KEY))
+        for other in held:
+            assert other.fingerprint == expected.fingerprint
+            assert bag(other.tuples(["x", "y"])) == bag(expected.tuples(["x", "y"]))
+    finally:
+        session.conf.set("spark.sql.session.timeZone", zone)
+
+
+@pytest.mark.parametrize(
+    "values", [pa.array([0.1], pa.float32()).cast(pa.float16()), pa.array([1], pa.duration("s"))]
+)
+def test_types_that_duckdb_reads_as_others(values: pa.Array, tmp_path: Path) -> None:
+    """0.1 in 16 bits would be 0.0999755859375, and a minute a bare 60: another table, though one file."""
+    pq.write_table(pa.table({"x": values, "age": [1]}), tmp_path / "a.parquet")
+    schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1))
+    with pytest.raises(SchemaError, match="'x'"):
+        DuckDBEngine(DuckDBSource(kind="parquet", location=str(tmp_path)), schema, key=KEY)

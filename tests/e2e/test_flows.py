@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 
 import pandas as pd
+from playwright.sync_api import expect
 
 from tests.e2e.browser import SECOND, Person
 from tests.e2e.test_anonymize import it_is_made_and_taken_away
@@ -149,8 +151,7 @@ def test_d2_the_header_names_the_table_that_is_worked_on(visitor, table):
         person.go(page)
         named = person.page.get_by_role("combobox", name="Data set", exact=True)
         assert named.input_value() == "table2.csv", page
-        assert "Privacy Workbench" in person.page.title()
-        assert page in person.page.title()
+        expect(person.page).to_have_title(re.compile(rf"{page}.*Privacy Workbench"))
     person.go("Synthesize").release()
     person.go("Ledger").sees("spent 0.5 · held 0 · left 2.5")
     named = person.page.get_by_role("combobox", name="Data set", exact=True)

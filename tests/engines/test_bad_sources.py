@@ -385,7 +385,7 @@ def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A full disk would keep a table from being opened that needs none; or half of the cells would count."""
     expected = ParquetEngine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
 
-    def full(self: Coded, data: bytes) -> None:
+    def full(self: Coded, columns: object, start: int) -> None:
         if self.blocks:
             raise NoRoomError
 

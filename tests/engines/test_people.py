@@ -61,5 +61,7 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
     assert [point.k for point in points[0]] == [20, 140]
     assert points[0] == points[1]
     monkeypatch.setattr(streamed_module, "MOST_ROWS", 599)
-    with pytest.raises(dp.RowsError, match="households"):
+    with pytest.raises(dp.SchemaError, match="two households"):
         curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, household="sex"))
+    with pytest.raises(dp.RowsError, match="all rows in memory"):
+        curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, method="mondrian"))

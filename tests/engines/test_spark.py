@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
@@ -22,6 +23,7 @@ from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark import SparkEngine
 from dpcore.engines.spark_tasks import Code, Mark, Task
+from dpcore.engines.words import Words
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Source
 from tests.contracts.engine_kinds import spark_session
@@ -58,17 +60,40 @@ def test_what_workers_do_without_spark() -> None:
     marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
     kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
     work = Counting(domain=schema.domain, cliques=[("age",), ()])
-    task = pickle.loads(pickle.dumps(Task(work=work, names=("age",), schema=schema)))
+    task = pickle.loads(pickle.dumps(Task(work=work, words=Words(names=("age",)), schema=schema)))
     (answer,) = task(kept.to_batches(max_chunksize=50))
     number, counts = pickle.loads(answer.column(0)[0].as_py())
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert number == reference[1].values == counts[1]
     assert counts[0].tolist() == reference[0].values.tolist()
-    kept_cells = list(Code(names=("age",), schema=schema)(kept.to_batches(max_chunksize=50)))
-    (answer,) = dataclasses.replace(task, names=None)(kept_cells)
+    kept_cells = list(Code(words=Words(names=("age",)), schema=schema)(kept.to_batches(max_chunksize=50)))
+    (answer,) = dataclasses.replace(task, words=None)(kept_cells)
     again, cells = pickle.loads(answer.column(0)[0].as_py())
     assert again == number
     assert cells[0].tolist() == counts[0].tolist()
+
+
+def test_small_columns_come_back_from_their_words(tmp_path: Path) -> None:
+    """A value in the bits of its neighbour would be another person's; a missing one would be 0."""
+    rng = np.random.default_rng(4)
+    columns: dict[str, pa.Array] = {"text": pa.array(["a", None] * 200)}
+    for place, kind in enumerate(
+        ["int8"] * 10 + ["int32", "int16", "int64", "int16", "bool", "bool", "int8"]
+    ):
+        limits = (0, 1) if kind == "bool" else (np.iinfo(kind).min, np.iinfo(kind).max)
+        values = np.where(rng.random(400) < 0.3, rng.choice(limits, 400), rng.integers(0, 2, 400))
+        mask = rng.random(400) < 0.2 if place % 3 else None
+        columns[f"c{place}"] = pa.array(values.astype(kind), mask=mask)
+    table = pa.table(columns)
+    pq.write_table(table, tmp_path / "rows.parquet")
+    frame = spark_session().read.parquet(str(tmp_path / "rows.parquet"))
+    kinds = {field.name: field.dataType.typeName() for field in frame.schema}
+    words = Words.of(kinds)
+    assert sum(map(len, words.words)) == 16
+    assert len(words.words) <= 4
+    came = frame.select(*words.columns({name: name for name in kinds})).toArrow()
+    assert words.table(came.to_batches(max_chunksize=170)).equals(table)
+    assert Words.of({"one": "byte", "text": "string"}).words == ()
 
 
 def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import local_script_runner
 
 from tests.pages.tab import Tab
 from workbench.store import settings, start
@@ -23,6 +24,15 @@ def _after_navigation(manager: PagesManager, *given: Any, **named: Any) -> None:
     PagesManager.uses_pages_directory = False
 
 
+def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+    runner._script_thread.join(timeout)
+    if runner._script_thread.is_alive():
+        _POLL(runner, 0)
+
+
+_POLL = local_script_runner.require_widgets_deltas
+
+
 @pytest.fixture(autouse=True)
 def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A new ledger in a folder of its own; nothing of it outlives the test."""
@@ -32,6 +42,8 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setattr(PagesManager, "__init__", _after_navigation)
     # each new tab would look for components in all installed packages, a quarter of a second each time
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
+    # AppTest looks a thousand times a second whether the run is over, and holds it up
+    monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     # tabs of earlier tests may still be in memory, and their tables count against the server's room
     monkeypatch.setattr(holders, "_holders", weakref.WeakSet())
     settings.read_settings.cache_clear()

@@ -56,6 +56,16 @@ def test_sample_is_opened_and_the_next_steps_are_shown(app):
     assert app.session.draft is None
 
 
+def test_a_table_that_is_not_opened_yet_is_led_back_to(app):
+    """Whoever goes on to another page too early would take the table for lost."""
+    app.press("Open this sample: Hospital visits").go("anonymize")
+    assert [each.label for each in app.at.button][-1] == "Go on opening Hospital visits"
+    app.go("upload")
+    assert "**Hospital visits** · not opened yet" in app.text
+    app.press("Open the data set").go("anonymize")
+    assert "Go on opening" not in str([each.label for each in app.at.button])
+
+
 def test_step_leads_to_its_kind_of_release(opened):
     """What was chosen on one page would be forgotten on the next (D19: audit and anonymize were missing)."""
     labels = [each.label for each in opened.at.button if str(each.key).startswith("step-")]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.pages.tab import Tab
+from workbench import session
 from workbench.ui import language
 
 SHOWN = {
@@ -138,6 +139,7 @@ def english_left(tab: Tab) -> set[str]:
 @pytest.fixture
 def tab(own_ledger, monkeypatch) -> PseudoTab:
     monkeypatch.setattr(language, "catalogue", lambda _language: Pseudo())
+    monkeypatch.setattr(session, "language", lambda: "made-up")
     opened = PseudoTab()
     opened.at.run()
     return opened

@@ -12,7 +12,7 @@ import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.contrasts import noisy_cells
 from dpcore.synthesis.graph.junction_tree import Room
-from dpcore.synthesis.workload import LEFT_NOISE, believed, choose, expected_error, join
+from dpcore.synthesis.workload import LEFT_NOISE, believed, choose, column_parts, expected_error, join
 
 
 def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> float:
@@ -84,12 +84,60 @@ def test_everything_worth_its_noise_is_tried_for_room() -> None:
 
 def test_errors_of_noise_alone_are_not_told_apart() -> None:
     """The largest of many noisy errors would be measured although nothing is there."""
-    rng = np.random.default_rng(3)
     pairs = list(itertools.combinations("abcdefghijklmnop", 2))
-    noise = dict(zip(pairs, rng.normal(5, 10, len(pairs)), strict=True))
-    assert list(believed(noise, 10).values()) == pytest.approx([np.mean(list(noise.values()))] * len(pairs))
-    assert list(believed(noise, 10)) == sorted(pairs, key=noise.__getitem__, reverse=True)
-    assert believed(noise, 5) == noise
-    strong = noise | {pairs[0]: 150.0}
-    assert believed(strong, 10) == strong
-    assert believed({pairs[0]: 7.0}, 10) == {pairs[0]: 7.0}
+    drawn = np.random.default_rng(3).normal(0, 10, len(pairs))
+    drawn = 5 + (drawn - drawn.mean()) * 10 / drawn.std()
+    noise = dict(zip(pairs, drawn, strict=True))
+    nothing = dict.fromkeys(pairs, 0.0)
+    assert np.ptp(list(believed(noise, nothing, 10.2).values())) == 0
+    assert believed(noise, nothing, 10.2)[pairs[0]] == pytest.approx(5)
+    half = believed(noise, nothing, 10 * math.sqrt(0.5 * len(pairs) / (len(pairs) - 3)))
+    assert half == pytest.approx({pair: 5 + (each - 5) / 2 for pair, each in noise.items()})
+    assert believed(noise, nothing, 0) == pytest.approx(noise)
+    strong = noise | {pairs[0]: 1000.0}  # one that is surely there is believed
+    assert believed(strong, nothing, 10)[pairs[0]] == pytest.approx(1000, rel=0.02)
+    assert believed({pairs[0]: 7.0}, {pairs[0]: 2.0}, 10) == {pairs[0]: 7.0}
+
+
+def test_errors_that_noisy_columns_explain_are_no_reason_to_measure_a_pair() -> None:
+    """Pairs of large columns err most where columns are noisy: one mean for all would send the loss to small
+    ones, which err less; and their spread would be taken for relations."""
+    pairs = list(itertools.combinations("abcdefghijklmnop", 2))
+    drawn = np.random.default_rng(4).normal(5, 9, len(pairs))
+    explained = {pair: 20.0 * i for i, pair in enumerate(pairs)}
+    errors = {pair: explained[pair] + each for pair, each in zip(pairs, drawn, strict=True)}
+    told = believed(errors, explained, 11)
+    assert told == pytest.approx({pair: explained[pair] + drawn.mean() for pair in pairs})
+    told = believed(errors, dict.fromkeys(pairs, 0.0), 11)  # the twin: unexplained, noise stays in them
+    assert np.std([told[pair] - explained[pair] for pair in pairs]) > 8
+
+
+def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> None:
+    """At low budgets a pair would be measured where its columns alone need the loss more."""
+    domain = Domain(names=("a", "b", "c"), sizes=(8, 8, 8))
+    loss, pair = dp.ZCDP(rho=1), ("a", "b")
+    gain = 1000.0 - LEFT_NOISE * expected_error(64, loss, 1)
+    for otherwise, parts in ((0.99 * gain, {pair: 1.0}), (1.01 * gain, {})):
+        found, nodes = choose(
+            domain, {pair: 1000.0}, {pair: 1.0}, loss=loss, rows=1, limit=10**6, otherwise=otherwise
+        )
+        assert found == parts
+        assert any(set(pair) <= set(node) for node in nodes) == bool(parts)
+
+
+@pytest.mark.parametrize("loss", [dp.ZCDP(rho=0.5), dp.PureDP(epsilon=1)])
+def test_columns_share_the_loss_so_that_all_pairs_together_err_least(loss: dp.ZCDP | dp.PureDP) -> None:
+    """Even parts leave the columns with most cells, and all their pairs, in noise."""
+    domain = Domain(names=tuple("abcd"), sizes=(2, 5, 30, 100))
+
+    def error(parts: list[float]) -> float:
+        return sum(
+            expected_error(1, loss.share(part / sum(parts)), 1) * noisy_cells(domain, (name,), loss)
+            for name, part in zip(domain.names, parts, strict=True)
+        )
+
+    parts = list(column_parts(domain, domain.names, loss).values())
+    assert error(parts) < 0.87 * error([1.0] * 4)
+    rng = np.random.default_rng(5)
+    for _ in range(200):  # no other split does better
+        assert error(parts) <= error([part * math.exp(rng.normal(0, 0.3)) for part in parts]) * (1 + 1e-9)

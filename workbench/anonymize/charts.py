@@ -51,7 +51,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
         .add_params(chosen)
     )
     alt = _("Information loss against k for each suppression limit: less is better, larger k is safer.")
-    return Chart(spec=(line + points).properties(height=300), alt=alt, table=headed(shown))
+    return Chart(spec=altair.layer(line, points, height=300), alt=alt, table=headed(shown))
 
 
 def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str) -> Chart:

@@ -241,7 +241,7 @@ def guided_example() -> None:
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
-            counted, results = session.kept(("guided example", step.table), step.computed)
+            counted, results = examples.computed(step, session.language())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
             for operation, result in zip(step.operations, results, strict=True):
                 right.write(_(operation.says))

@@ -308,12 +308,16 @@ def method_words(curator: Curator, current: Work, plan: Plan) -> str:
     """How large the search is, and what is suggested instead where that is too large."""
     predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
     if predicted.is_feasible:
+        forecast = (predicted.seconds, *predicted.search(plan.limit))
+        seconds, mostly, most = (number(max(0.1, round(each, 1))) for each in forecast)
         found = _(
-            "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all; a search takes "
-            "about {megabytes:,} MB."
+            "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at "
+            "this limit mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."
         ).format(
             nodes=predicted.nodes,
-            seconds=number(max(0.1, round(predicted.seconds, 1))),
+            seconds=seconds,
+            mostly=mostly,
+            most=most,
             megabytes=math.ceil(predicted.memory / 1e6),
         )
     else:

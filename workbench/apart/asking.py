@@ -86,7 +86,7 @@ class ApartMethod:
         given = (decide, vars(distinct), asked)
         return process.compute(decided, *given, on_progress=on_progress, cancelled=self._cancelled)
 
-    def recode(self, frame: pd.DataFrame, plan: Plan) -> Recoded:
+    def recode(self, frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Recoded:
         """As the method. Raises: its errors; StoppedError; LimitError where the system ended it."""
         asked = dataclasses.replace(plan, method=self._method)
         found: Recoded = process.compute(recode, frame, asked, cancelled=self._cancelled)

@@ -58,7 +58,7 @@ def dots(frame: pd.DataFrame, *, title: str) -> Chart:
         y=y, x=altair.X("distance:Q"), detail=altair.Detail("figure:N")
     )
     alt = _("{title}: {tables} side by side.").format(title=title, tables="; ".join(names))
-    return Chart(spec=(lines + points).properties(height={"step": 24}), alt=alt, table=headed(frame))
+    return Chart(spec=altair.layer(lines, points, height={"step": 24}), alt=alt, table=headed(frame))
 
 
 def scales(figures: pd.DataFrame) -> Chart:
@@ -86,7 +86,7 @@ def scales(figures: pd.DataFrame) -> Chart:
         f"{line.figure} {line.release:.2f}" for line in figures.itertuples()
     )
     return Chart(
-        spec=(marks.encode(x=altair.X("at:Q")) + points).properties(height=80 + 26 * len(figures)),
+        spec=altair.layer(marks.encode(x=altair.X("at:Q")), points, height=80 + 26 * len(figures)),
         alt=alt,
         table=headed(figures),
     )
@@ -109,7 +109,7 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
     spread = chart.mark_rule(opacity=0.6).encode(
         y=y, x=altair.X("low:Q"), x2=altair.X2("high:Q"), color=color
     )
-    spec = (spread + points).properties(height={"step": 34}, width="container")
+    spec = altair.layer(spread, points, height={"step": 34}, width="container")
     alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
         f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == names[0]
     )
@@ -145,7 +145,7 @@ def attacks(frame: pd.DataFrame) -> Chart:
         f"{attack}, {of}: {percent(rate)}"
         for attack, of, rate in zip(frame["attack"], frame["of"], frame["rate"], strict=True)
     )
-    return Chart(spec=(bars + points).properties(height={"step": 16}), alt=alt, table=headed(frame))
+    return Chart(spec=altair.layer(bars, points, height={"step": 16}), alt=alt, table=headed(frame))
 
 
 def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:

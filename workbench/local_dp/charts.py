@@ -51,7 +51,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     best = named.loc[named.groupby(over)["error"].idxmin()]
     alt = _("Expected error of each protocol by {over}; the smallest falls from {first} to {last}.")
     return Chart(
-        spec=(lines + here).properties(height=340),
+        spec=altair.layer(lines, here, height=340),
         alt=alt.format(
             over=title, first=percent(best["error"].iloc[0]), last=percent(best["error"].iloc[-1])
         ),
@@ -92,7 +92,7 @@ def shares(frame: pd.DataFrame) -> Chart:
         answers=len(frame)
     )
     step: Any = {"step": 12 if len(kinds) > 1 else 22, "for": "offset" if len(kinds) > 1 else "position"}
-    return Chart(spec=(bars + rules).properties(height=step), alt=alt, table=headed(frame))
+    return Chart(spec=altair.layer(bars, rules, height=step), alt=alt, table=headed(frame))
 
 
 def means(frame: pd.DataFrame) -> Chart:
@@ -126,7 +126,7 @@ def means(frame: pd.DataFrame) -> Chart:
         f"{row.way} {row.mean:.4g} ± {row.off:.2g}" for row in named.itertuples()
     )
     return Chart(
-        spec=(line + rules + points).properties(height={"step": 30}),
+        spec=altair.layer(line, rules, points, height={"step": 30}),
         alt=alt,
         table=headed(named[["way", "mean", "off"]]),
     )

@@ -42,7 +42,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
     words = "; ".join(f"{name} ±{half:,.0f}" for name, _cells, half in tables[:8])
     shown = frame if rows else frame.drop(columns="share")
     return Chart(
-        spec=(bars + values).properties(height={"step": 24}),
+        spec=altair.layer(bars, values, height={"step": 24}),
         alt=_("Expected error of a cell: ") + words,
         table=headed(shown),
     )
@@ -61,7 +61,7 @@ def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> 
     alt = _("{cells} cells of {column}, each expected to be off by at most {half:,.0f} rows.").format(
         cells=len(frame), column=column, half=half
     )
-    return Chart(spec=(bars + rules).properties(height=240), alt=alt, table=headed(frame))
+    return Chart(spec=altair.layer(bars, rules, height=240), alt=alt, table=headed(frame))
 
 
 def pair_grid(names: Sequence[str]) -> Chart:
@@ -111,5 +111,5 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
         _("{first} and {last}").format(first=a, last=b) for a, b in links[:40]
     )
     return Chart(
-        spec=(rules + points + texts).properties(height=420), alt=alt, table=headed(edges[["from", "to"]])
+        spec=altair.layer(rules, points, texts, height=420), alt=alt, table=headed(edges[["from", "to"]])
     )

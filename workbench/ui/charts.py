@@ -107,12 +107,13 @@ def readable(spec: Any, *, dark: bool) -> Any:
 
     words = "#C9CED6" if dark else "#4A4F57"
     numbers = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": PERCENT}
-    return spec.configure(  # once: each further call copies the whole chart
+    spec.config = altair.Config(  # in place: `configure` would copy the whole chart
         locale=altair.Locale(number=numbers),
         axis=altair.AxisConfig(labelColor=words, titleColor=words),
         legend=altair.LegendConfig(labelColor=words, titleColor=words),
         text=altair.MarkConfig(color=words),
     )
+    return spec
 
 
 def headed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -186,7 +187,7 @@ def counts(
         "Bar chart of {cells} noisy counts of {column}, each within {half:,.0f} rows in 95 of 100 cases."
     ).format(cells=len(frame), column=column, half=reach)
     return Chart(
-        spec=(bars + rules).properties(height=320), alt=alt, table=headed(frame.drop(columns="rows shown"))
+        spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame.drop(columns="rows shown"))
     )
 
 
@@ -328,7 +329,7 @@ def bars(
     words = chart.mark_text(align="left", dx=4).encode(
         y=altair.Y("of:N", sort=None), x=altair.X("share:Q"), text=altair.Text("share:Q", format=".1%")
     )
-    return Chart(spec=(spec + words).properties(height={"step": 24}), alt=alt, table=headed(frame))
+    return Chart(spec=altair.layer(spec, words, height={"step": 24}), alt=alt, table=headed(frame))
 
 
 def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str) -> Chart:

@@ -123,6 +123,8 @@ def ways_to_a_table(would_do: str) -> None:
             ):
                 session.session().note = session.OpenSample(key=sample.key)
                 st.switch_page("pages/upload.py")
-        if st.button(_("Upload a table"), type="primary"):
+        draft = session.session().draft
+        begun = draft and _("Go on opening {name}").format(name=plain(draft.name))
+        if st.button(begun or _("Upload a table"), type="primary"):
             st.switch_page("pages/upload.py")
     my_data_sets()

@@ -6,6 +6,7 @@ computed here, by the same functions that the page uses.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -151,10 +152,6 @@ class Step:
             for by in self.known
         ]
 
-    def computed(self) -> tuple[list[str], list[pd.DataFrame]]:
-        """The same, and what each operation makes."""
-        return self.counted(), [each.run(self.frame()) for each in self.operations]
-
     def _counts(self, by: tuple[str, ...]) -> str:
         classes = equivalence_classes(self.frame(), by)
         k = reidentification_risk(classes, threshold=0.5).k
@@ -167,6 +164,12 @@ class Step:
 
     def _secret(self, classes: IntArray) -> AttributeRisk:
         return attribute_risk(classes, leaves_of(self.frame(), "disease").codes)
+
+
+@functools.cache
+def computed(step: Step, language: str) -> tuple[list[str], list[pd.DataFrame]]:
+    """What is counted in a table and what each operation makes: once for all who read the same language."""
+    return step.counted(), [each.run(step.frame()) for each in step.operations]
 
 
 STEPS = (

@@ -18,8 +18,7 @@ import numpy as np
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import Metric, Separable
-from dpcore.anonymize.fulldomain.search import TOLD
-from dpcore.anonymize.fulldomain.size import check_feasible
+from dpcore.anonymize.fulldomain.size import check_feasible, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
 from dpcore.progress import OnProgress, silent
@@ -133,7 +132,7 @@ class Frontier:
         """
         lattice, bands = self.table.lattice, len(self.ks) + 1
         ks = np.array(self.ks)
-        for done, classes in enumerate(self._grouper.walk()):
+        for classes in walked(self._grouper, "looking at all combinations", on_progress):
             index = lattice.index(classes.node)
             sizes, people = classes.sizes, classes.people
             band = np.searchsorted(ks, people, side="right")
@@ -145,5 +144,3 @@ class Frontier:
             self._rows[index] = np.bincount(band, sizes, bands)
             self._squares[index] = np.bincount(band, sizes * sizes, bands)
             self._people[index] = np.bincount(band, people, bands)
-            if done % TOLD == 0:
-                on_progress("looking at all combinations", done / lattice.size)

@@ -21,7 +21,7 @@ from dpcore.tables.classes import BoolArray, IntArray, class_index, starts_of
 
 MOST_CORRECTIONS = 1_000_000
 """A person whose n rows differ in every column has up to 2 ** n of them."""
-_OWNERS = 50_000
+OWNERS = 50_000
 """People whose corrections are found at once, if these are not too many."""
 
 
@@ -217,7 +217,7 @@ def _view(table: Table, owner: IntArray, entry: IntArray, weights: IntArray) -> 
     several = np.repeat(sizes > 1, sizes)
     owner, entry, weights = owner[several], entry[several], weights[several]
     ends = [0, *np.cumsum(sizes[sizes > 1]).tolist()]
-    waiting = [(first, min(first + _OWNERS, len(ends) - 1)) for first in range(0, len(ends) - 1, _OWNERS)]
+    waiting = [(first, min(first + OWNERS, len(ends) - 1)) for first in range(0, len(ends) - 1, OWNERS)]
     found = _folded(table, [])
     while waiting:
         first, last = waiting.pop()

@@ -25,15 +25,13 @@ from dpcore.anonymize.fulldomain.metrics import (
     Metric,
     Separable,
 )
-from dpcore.anonymize.fulldomain.size import check_nodes
+from dpcore.anonymize.fulldomain.size import check_nodes, told_each, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
-TOLD = 16
-"""Nodes from one word about progress to the next."""
 WORTHWHILE = 6
 """Nodes that a look at one class should close; else the pause until the next such look is doubled."""
 LONGEST_PAUSE = 16
@@ -123,6 +121,7 @@ class _Search:
         self.best: Solution | None = None
         self.checks = self.histograms = self.refused = 0
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
+        self.each = told_each(table)
         self.left: list[int] = []  # nodes that were open each time that progress was told
         self.is_bounding = not isinstance(metric, Separable)
         self.waits, self.pause = 0, 1  # until one class is looked at again
@@ -294,7 +293,7 @@ class _Search:
         before, self.checks = self.checks, self.checks + looks
         if before.bit_length() < self.checks.bit_length():  # 1, 2, 4, 8, ...
             self._raise_floor(node)
-        for _ in range((before - 1) // TOLD, (self.checks - 1) // TOLD):
+        for _ in range((before - 1) // self.each, (self.checks - 1) // self.each):
             self.on_progress("searching", self._share())
 
     def _share(self) -> float:
@@ -303,7 +302,7 @@ class _Search:
         self.left.append(int(np.count_nonzero(self.open)))
         told = len(self.left) - 1
         since = min(1 + 3 * told // 10, told)
-        closed = (self.left[since] - self.left[-1]) / (TOLD * max(told - since, 1))
+        closed = (self.left[since] - self.left[-1]) / (self.each * max(told - since, 1))
         return self.checks / (self.checks + self.left[-1] / math.sqrt(max(closed, 1)))
 
     def _raise_floor(self, node: Node) -> None:
@@ -355,10 +354,8 @@ def _infeasible(
     Where all models are monotone it is that of the most general node.
     """
     least, grouper = table.people + 1, Grouper(table)
-    is_top = all(model.monotone for model in models)
-    for done, classes in enumerate([grouper.classes(table.lattice.top)] if is_top else grouper.walk()):
-        if done % TOLD == 0:
-            on_progress("finding the nearest limit", done / table.lattice.size)
+    top = [grouper.classes(table.lattice.top)] if all(model.monotone for model in models) else None
+    for classes in top or walked(grouper, "finding the nearest limit", on_progress):
         suppressed = violations(models, classes)
         if classes.people[suppressed].all():
             least = min(least, classes.people_in(suppressed))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpcore.anonymize.fulldomain.counter import REMEMBERED
-from dpcore.anonymize.fulldomain.grouper import Grouper
+from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymize.fulldomain.people import OWNERS
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import PrivacyModel, SensitiveModel, violations
 from dpcore.errors import LimitError
+from dpcore.progress import OnProgress
+from dpcore.tables.classes import FloatArray
 
 MOST_SECONDS = 120.0
 """One pass over all nodes refuses above it."""
@@ -22,6 +25,14 @@ MOST_NODES = 2_000_000
 """Full-domain search refuses above it, which bounds its memory: 50 bytes a node."""
 TRIED = 16
 """Nodes that are counted to predict the seconds of all."""
+SMALL_LIMIT = 0.05
+SEARCHED = {True: (0.15, 0.45), False: (1.3, 2.0)}
+"""The part of those seconds that a search took mostly (19 of 20 times) and at most, for suppression limits up
+to the small one and above. What a question closes is not known before: one number would be a guess."""
+TOLD = 16
+"""Nodes, at most, from one word about progress to the next."""
+TOLD_TUPLES = 500_000
+"""The same in tuples: less than a quarter of a second."""
 
 NODE_SECONDS = 20e-6
 TUPLE_SECONDS = 2.5e-9
@@ -30,7 +41,10 @@ TUPLE_SECONDS = 2.5e-9
 NODE_BYTES = 50
 TUPLE_BYTES = 96
 LABEL_BYTES = 4
-"""What a search was seen to take: of each node, each distinct tuple, and each label."""
+FIXED_BYTES = 1_500_000
+"""What a search was seen to take at most: of each node, each distinct tuple, each label, and in any case."""
+PAIR_BYTES = 700
+"""For each pair of a person and a tuple, before equal corrections are folded."""
 
 USUAL_SECONDS = 30e-9
 """For each tuple of a node, with its sorting; 15e-9 to 60e-9 were seen, and as much again for each model
@@ -48,19 +62,24 @@ class Prediction:
     """From the work alone: the same whenever it is asked for, so that what is suggested never depends on
     what else the machine does."""
     memory: int
-    """Bytes that a search takes, beside the table."""
+    """Bytes that a search takes at most, beside the table; what closes most nodes early takes a part."""
 
     @property
     def is_feasible(self) -> bool:
         """Whether one pass over all nodes is accepted."""
         return self.usual <= MOST_SECONDS and self.nodes <= MOST_NODES
 
+    def search(self, limit: float) -> tuple[float, float]:
+        """The seconds that a search at this limit takes mostly, and at most."""
+        mostly, most = SEARCHED[limit <= SMALL_LIMIT]
+        return mostly * self.seconds, most * self.seconds
+
 
 def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
     """The cost of one pass over so many distinct tuples (at most the number of rows), roughly."""
     nodes = math.prod(hierarchy.height + 1 for hierarchy in hierarchies)
     seconds = nodes * (NODE_SECONDS + tuples * TUPLE_SECONDS)
-    memory = nodes * NODE_BYTES + tuples * TUPLE_BYTES + LABEL_BYTES * REMEMBERED
+    memory = FIXED_BYTES + nodes * NODE_BYTES + tuples * TUPLE_BYTES + LABEL_BYTES * REMEMBERED
     return Prediction(nodes=nodes, seconds=seconds, usual=seconds, memory=memory)
 
 
@@ -73,9 +92,7 @@ def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
     rough = predict(table.hierarchies, len(table.keys))
     if rough.nodes > MOST_NODES:
         return rough
-    labels = table.lattice.outer_sum([np.log(widths) for widths in table.widths])
-    cells = np.exp(np.minimum(labels, 60))
-    tuples = -cells * np.expm1(-len(table.keys) / cells) + NODE_SECONDS / TUPLE_SECONDS / 8
+    tuples = _work(table)
     reached = np.cumsum(tuples)
     goals = (np.arange(TRIED) + 0.5) / TRIED * reached[-1]
     grouper, shares = Grouper(table), []
@@ -97,13 +114,43 @@ def tried(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
     return replace(rough, seconds=seconds, usual=usual, memory=memory_of(table))
 
 
+def told_each(table: Tuples) -> int:
+    """Nodes from one word about progress to the next."""
+    return max(1, min(TOLD, TOLD_TUPLES // len(table.keys)))
+
+
+def walked(grouper: Grouper, stage: str, on_progress: OnProgress) -> Iterator[Classes]:
+    """The classes of every node; `on_progress` gets the stage and the share of the work that is done."""
+    table, done = grouper.table, 0.0
+    work, each = _work(table), told_each(table)
+    whole = float(work.sum())
+    for turn, classes in enumerate(grouper.walk()):
+        if turn % each == 0:
+            on_progress(stage, done / whole)
+        yield classes
+        done += float(work[table.lattice.index(classes.node)])
+
+
+def _work(table: Tuples) -> FloatArray:
+    """(nodes,) the tuples of each node were columns independent, and what it takes by itself, in tuples."""
+    labels = table.lattice.outer_sum([np.log(widths) for widths in table.widths])
+    cells = np.exp(np.minimum(labels, 60))
+    return np.asarray(-cells * np.expm1(-len(table.keys) / cells) + NODE_SECONDS / TUPLE_SECONDS / 8)
+
+
 def memory_of(table: Tuples) -> int:
     """Bytes that a search takes: a few figures for each node and each tuple, and the labels that are kept, of
-    each level of a column and of each combination of levels of half of the columns."""
+    each level of a column and of each combination of levels of half of the columns. Or, where that is more,
+    what finding out takes where the rows of people meet."""
     shape, classes = table.lattice.shape, table.number
     kept = classes * (math.prod(shape[: table.half]) + math.prod(shape[table.half :]))
     labels = classes * sum(shape) + min(kept, REMEMBERED)
-    return table.lattice.size * NODE_BYTES + len(table.keys) * TUPLE_BYTES + labels * LABEL_BYTES
+    searched = table.lattice.size * NODE_BYTES + len(table.keys) * TUPLE_BYTES + labels * LABEL_BYTES
+    if table.members is None:
+        return FIXED_BYTES + searched
+    person = table.members.person
+    folded = len(person) * PAIR_BYTES * min(1.0, OWNERS / (int(person.max()) + 1))
+    return FIXED_BYTES + max(searched, int(folded))
 
 
 def check_nodes(table: Tuples) -> None:

@@ -214,18 +214,23 @@ class Tuples:
         none = np.empty(0, dtype=np.int64)
         return replace(self, keys=none, counts=none, members=None, secrets={}, fields={})
 
-    def row_keys(self, frame: pd.DataFrame) -> tuple[IntArray, BoolArray]:
-        """The key of every row of the frame that the table was built from, without its tail (int64), and
-        which rows were suppressed before."""
-        keys, leaves = np.zeros(len(frame), dtype=np.int64), []
+    def placed(self, frame: pd.DataFrame) -> dict[str, IntArray]:
+        """By column the leaf of every row (int64) of the frame that the table was built from, or of some of
+        its rows. Raises: HierarchyError for a value without a path."""
+        columns = zip(self.names, self.hierarchies, strict=True)
+        return {name: hierarchy.placed(frame[name]) for name, hierarchy in columns}
+
+    def row_keys(self, leaves: Mapping[str, IntArray]) -> tuple[IntArray, BoolArray]:
+        """The key of every row with these leaves, without its tail (int64), and which rows were suppressed
+        before."""
+        keys: IntArray = np.zeros(1, dtype=np.int64)
         for name, hierarchy, used, bits in zip(
             self.names, self.hierarchies, self.used, self.columns, strict=True
         ):
             place = np.zeros(len(hierarchy.values), dtype=np.int64)
             place[used] = np.arange(len(used))
-            leaves.append(hierarchy.placed(frame[name]))
-            keys |= place[leaves[-1]] << bits.shift
-        return keys, _starred(self.hierarchies, leaves)
+            keys = keys | (place[leaves[name]] << bits.shift)
+        return keys, _starred(self.hierarchies, [leaves[name] for name in self.names])
 
     @classmethod
     def build(

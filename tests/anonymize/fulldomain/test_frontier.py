@@ -100,4 +100,6 @@ def test_a_pass_is_predicted_from_some_of_its_nodes() -> None:
     prediction = tried(table, [KAnonymity(k=2)])
     assert prediction.nodes == table.lattice.size
     assert 0 < prediction.seconds < 60
+    assert prediction.search(0.02) == (0.15 * prediction.seconds, 0.45 * prediction.seconds)
+    assert prediction.search(0.3)[1] > prediction.seconds, "where all may be suppressed little is closed"
     assert prediction.usual == tried(table, [KAnonymity(k=2)]).usual > 0, "what is suggested would change"

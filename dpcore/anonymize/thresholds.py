@@ -1,0 +1,26 @@
+"""Classes exactly at a threshold, which are common: what floats cannot tell apart is decided exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from dpcore.tables.classes import IntArray
+
+NEAR = 1e-9
+"""Figures that are apart by a larger share of them are told apart by floats."""
+DENOMINATOR = 10**9
+"""Of the fraction that a float stands for: 1.1 is eleven tenths, as it was written."""
+
+
+def compared(figures: IntArray, factor: float, units: IntArray) -> IntArray:
+    """(classes,) -1, 0 or 1: whether whole numbers are below, at or above `factor` times others; int64."""
+    bounds = factor * units
+    signs = np.sign(figures - bounds).astype(np.int64)
+    near = np.flatnonzero(np.abs(figures - bounds) < NEAR * bounds)
+    if len(near):
+        exact = Fraction(factor).limit_denominator(DENOMINATOR)
+        left, right = figures[near].astype(object), units[near].astype(object)
+        signs[near] = np.sign(left * exact.denominator - right * exact.numerator).astype(np.int64)
+    return signs

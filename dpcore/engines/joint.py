@@ -1,0 +1,44 @@
+"""Which tables are counted, so that all that are asked for follow from them: few passes over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpcore.schema.domain import Clique, Domain
+
+
+def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
+    """For each clique, one that holds all its columns and is counted in its place: many share one.
+
+    To put a row into a cell of a table costs about the same whatever the table, up to a size. So tables grow
+    greedily: the widest clique that is left takes in the column with which most others are inside, for its
+    size, as long as there are at most so many cells.
+    """
+    names = tuple(dict.fromkeys(name for clique in cliques for name in clique))
+    sizes = np.array(domain.shape(names), dtype=np.int64)
+    inside = np.array([[name in clique for name in names] for clique in cliques], dtype=bool)
+    found: list[Clique] = [()] * len(cliques)
+    left = np.ones(len(cliques), dtype=bool)
+    for first in sorted(range(len(cliques)), key=lambda place: -domain.cells(cliques[place])):
+        if not left[first]:
+            continue
+        members, cells = inside[first].copy(), domain.cells(cliques[first])
+        lacks = inside & ~members
+        while (sizes <= most // cells).any():
+            gain = lacks[left & (lacks.sum(axis=1) == 1)].sum(axis=0)
+            fits = (gain > 0) & (sizes <= most // cells)
+            if not fits.any():
+                break
+            best = int(np.argmax(np.where(fits, gain / np.log1p(sizes), 0)))
+            members[best] = True
+            cells *= int(sizes[best])
+            lacks[:, best] = False
+        # to sum up a table that is larger costs more than to count
+        covered = left & (~lacks.any(axis=1) if cells <= most else (inside == members).all(axis=1))
+        block = tuple(name for name, member in zip(names, members, strict=True) if member)
+        for place in np.flatnonzero(covered):
+            found[place] = block
+        left &= ~covered
+    return found
