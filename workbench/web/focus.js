@@ -1,28 +1,32 @@
 // People who work by keyboard or by ear go on at the new page's heading, and the page begins at its top.
 (() => {
-  let shown = location.pathname;
-  const take = (heading) => {
+  let shown = location.pathname; // the page whose heading was taken last
+  let said = null; // the words of that heading, until the person does something
+  const settle = () => {
+    const turned = location.pathname !== shown;
+    if (!turned && said === null) return;
+    const heading = document.querySelector("[data-testid=stMain] h1");
+    const app = document.querySelector("[data-testid=stApp]");
+    if (!heading || app?.dataset.testScriptState !== "notRunning") return;
+    // A slow page shows the heading of the last one for a while, and may draw its own more than once.
+    const lost = document.activeElement === document.body;
+    const other = document.activeElement === heading && heading.textContent !== said;
+    if (!turned && !lost && !other) return;
+    if (turned) document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+    shown = location.pathname;
+    said = heading.textContent;
     heading.tabIndex = -1;
     heading.style.outline = "none";
+    heading.blur(); // other words in the same place are read out only to who comes anew
     heading.focus({ preventScroll: true });
   };
-  const settle = () => {
-    const app = document.querySelector("[data-testid=stApp]");
-    if (location.pathname === shown || app?.dataset.testScriptState !== "notRunning") return;
-    const heading = document.querySelector("[data-testid=stMain] h1");
-    if (!heading) return;
-    shown = location.pathname;
-    document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
-    take(heading);
-    setTimeout(() => {
-      const again = document.querySelector("[data-testid=stMain] h1"); // it may have been drawn anew
-      if (again && document.activeElement === document.body) take(again);
-    }, 600);
-  };
+  for (const deed of ["pointerdown", "keydown"]) addEventListener(deed, () => (said = null), true);
   addEventListener("DOMContentLoaded", () =>
     new MutationObserver(settle).observe(document.body, {
       attributes: true,
       attributeFilter: ["data-test-script-state"],
+      characterData: true,
+      childList: true,
       subtree: true,
     })
   );

@@ -1,0 +1,77 @@
+"""After a change of page the focus is on its heading, however slowly the page is drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.web import focus
+
+PAGE = f"""<!doctype html><script>{focus.SCRIPT.decode()}</script>
+<div data-testid="stApp" data-test-script-state="notRunning">
+<a href="#">Go</a><div data-testid="stMain"><h1>Data</h1><button>Open</button></div></div>"""
+AUDIT = "document.querySelector('h1').outerHTML = '<h1>Audit</h1>'"
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page()
+    page.route("**/*", lambda route: route.fulfill(content_type="text/html", body=PAGE))
+    page.goto("http://127.0.0.1/")
+    page.get_by_text("Go").click()
+    page.evaluate("history.pushState({}, '', '/audit')")
+    yield page
+    page.close()
+
+
+def state(page, name: str) -> None:
+    page.evaluate(
+        "name => document.querySelector('[data-testid=stApp]').dataset.testScriptState = name", name
+    )
+
+
+def focused(page) -> str:
+    return page.evaluate("document.activeElement.innerText")
+
+
+def test_the_heading_is_taken_when_the_page_stands(page):
+    """Who listens to a page would begin at the navigation again (PEOPLE.md, accessibility)."""
+    state(page, "running")
+    page.evaluate(AUDIT)
+    assert focused(page) == "Go"
+    state(page, "notRunning")
+    assert focused(page) == "Audit"
+
+
+def test_a_heading_that_is_drawn_late_is_taken(page):
+    """A busy server would leave the focus nowhere: its page says that it stands before all of it is drawn."""
+    state(page, "running")
+    page.evaluate("document.querySelector('h1').remove()")
+    state(page, "notRunning")
+    page.wait_for_timeout(1_000)
+    page.evaluate("document.querySelector('[data-testid=stMain]').innerHTML = '<h1>Audit</h1>'")
+    assert focused(page) == "Audit"
+
+
+@pytest.mark.parametrize("drawn", [AUDIT, "document.querySelector('h1').firstChild.data = 'Audit'"])
+def test_the_heading_of_the_last_page_is_left(page, drawn):
+    """The end of the last page's run would be taken for that of the new one."""
+    state(page, "running")
+    state(page, "notRunning")
+    assert focused(page) == "Data"
+    page.evaluate("addEventListener('focusin', () => (window.taken = true))")
+    page.wait_for_timeout(1_000)
+    page.evaluate(drawn)
+    assert focused(page) == "Audit"
+    assert page.evaluate("window.taken")
+
+
+def test_who_has_gone_on_is_left_alone(page):
+    """The focus would jump away from what somebody works at, each time that a page is drawn anew."""
+    state(page, "running")
+    state(page, "notRunning")
+    page.get_by_text("Open").click()
+    page.evaluate(AUDIT)
+    assert focused(page) == "Open"
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate(AUDIT)
+    assert page.evaluate("document.activeElement.tagName") == "BODY"
