@@ -7,6 +7,7 @@ is drawn later, on the driver, once.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pickle
 import tempfile
@@ -292,13 +293,19 @@ def _ship(session: Any) -> None:
     """Send this library to the workers of a session, once."""
     if session in _SENT:
         return
+    session.addArtifacts(os.path.join(_packed().name, "dpcore.zip"), pyfile=True)
+    _SENT.add(session)
+
+
+@functools.cache
+def _packed() -> tempfile.TemporaryDirectory[str]:
+    """A folder with this library as an archive; workers that join late fetch it until this process ends."""
     root = Path(__file__).parents[1]
-    archive = Path(tempfile.mkdtemp(prefix="dpcore-")) / "dpcore.zip"
-    with zipfile.ZipFile(archive, "w") as packed:
+    folder = tempfile.TemporaryDirectory(prefix="dpcore-")
+    with zipfile.ZipFile(Path(folder.name) / "dpcore.zip", "w") as packed:
         for module in sorted(root.rglob("*.py")):
             packed.write(module, module.relative_to(root.parent))
-    session.addArtifacts(os.fspath(archive), pyfile=True)
-    _SENT.add(session)
+    return folder
 
 
 @contextlib.contextmanager
