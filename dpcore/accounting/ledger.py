@@ -151,7 +151,7 @@ class Line:
 
     def seal(self, key: bytes) -> str:
         """The digest that this line must carry: HMAC-SHA-256 over all its other fields."""
-        fields = dataclasses.asdict(self)
+        fields = {**vars(self), "charge": vars(self.charge)}  # not `asdict`, which copies the content first
         del fields["digest"]
         if not self.standing:
             del fields["standing"]

@@ -143,7 +143,7 @@ def bernoulli_exp(numerator: int, denominator: int) -> bool:
         if not bernoulli_exp(1, 1):
             return False
         numerator -= denominator
-    tries = 1
+    tries = 1 if numerator < denominator else 2  # where the first coin cannot fail
     while secrets.randbelow(denominator * tries) < numerator:
         tries += 1
     return tries % 2 == 1

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("app", "server", "pages", "share", "workbench", "dpcore")
-
-
-def modules(*tops: str) -> Iterator[tuple[Path, ast.Module]]:
-    """Every module under these folders, parsed."""
-    for top in tops:
-        paths = [ROOT / f"{top}.py"] if top in ("app", "server") else sorted((ROOT / top).rglob("*.py"))
-        for path in paths:
-            yield path, ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def name_of(path: Path) -> str:
@@ -23,9 +16,15 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports(tree: ast.AST) -> Iterator[str]:
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a module, walked once for all tests."""
+    return tuple(ast.walk(tree))
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
     """Dotted names that are imported, relative ones refused."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -33,9 +32,19 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-OURS = list(modules(*TOPS))
-CORE = list(modules("dpcore"))
-NAMES = {name_of(path) for path, _ in OURS}
+PATHS = [path for top in TOPS for path in (sorted((ROOT / top).rglob("*.py")) or [ROOT / f"{top}.py"])]
+NAMES = set(map(name_of, PATHS))
+
+
+@cache
+def ours() -> dict[Path, ast.Module]:
+    """Every module of the house, parsed when a test first asks for it."""
+    return {path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in PATHS}
+
+
+def core() -> dict[Path, ast.Module]:
+    """The modules of the library."""
+    return {path: tree for path, tree in ours().items() if name_of(path).split(".")[0] == "dpcore"}
 
 
 def module_of(imported: str) -> str:
@@ -43,5 +52,9 @@ def module_of(imported: str) -> str:
     return imported if imported in NAMES or "." not in imported else imported.rpartition(".")[0]
 
 
-ARROWS = sorted({(name_of(path), module_of(each)) for path, tree in OURS for each in imports(tree)})
-"""(module, module that it imports), foreign ones too."""
+@cache
+def arrows() -> list[tuple[str, str]]:
+    """(module, module that it imports), foreign ones too."""
+    return sorted(
+        {(name_of(path), module_of(each)) for path, tree in ours().items() for each in imports(tree)}
+    )

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.house import CORE, name_of
+from tests.architecture.house import core, name_of, nodes
 
 HOLDER = "dpcore.schema.values"
+MAKERS = {"map", "apply", "astype", "array", "asarray", "Series"}
 TYPES = {"str", "string", "U"}
 ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
@@ -103,19 +104,17 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
 }
 
 
-def conversions(tree: ast.AST) -> Iterator[str]:
+def conversions(tree: ast.Module) -> Iterator[str]:
     """The source of every call that makes text of something else."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         function, given = node.func, [*node.args, *(keyword.value for keyword in node.keywords)]
-        named = {
-            ast.unparse(argument).strip("'\"").removeprefix("np.").removesuffix("_") for argument in given
-        }
         name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+        spelled = (ast.unparse(each).strip("'\"").removeprefix("np.").removesuffix("_") for each in given)
         if (
             (name in ("str", "repr", "ascii", "format") and isinstance(function, ast.Name) and given)
-            or (name in ("map", "apply", "astype", "array", "asarray", "Series") and named & {*TYPES, "repr"})
+            or (name in MAKERS and {*TYPES, "repr"} & {*spelled})
             or name in ("isoformat", "strftime", "datetime_as_string", "to_string")
         ):
             yield ast.unparse(node)
@@ -125,7 +124,7 @@ def test_values_become_text_in_one_place() -> None:
     """A second spelling of a value would be a second person, category or hash."""
     found = {
         (name_of(path).removeprefix("dpcore."), source)
-        for path, tree in CORE
+        for path, tree in core().items()
         if name_of(path) != HOLDER
         for source in conversions(tree)
     }

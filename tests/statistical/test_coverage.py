@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -16,11 +18,25 @@ from tests.statistical import laws
 
 DOMAIN = Domain(names=("a", "b"), sizes=(3, 4))
 CLIQUES = (("a",), ("a", "b"))
-DRAWS = 3_000
+DRAWS, COMPARED = 3_000, 20
+
+
+def agreed(noise: Sequence[np.ndarray], scales: Sequence[float], parts: Sequence[Loss]) -> Marginal:
+    """The first table after agreement with the second."""
+    law = "laplace" if isinstance(parts[0], dp.PureDP) else "gaussian"
+    measured = [
+        Marginal(clique=clique, values=values, variance=noise_variance(scale, part), noise=law)
+        for clique, values, scale, part in zip(CLIQUES, noise, scales, parts, strict=True)
+    ]
+    return consistent(DOMAIN, measured)[0]
 
 
 def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
-    """Errors of one cell of the first table, one an independent run; and that table of the last run."""
+    """Errors of one cell of the first table, one an independent run; and that table of a run.
+
+    Agreement is linear: a run's error is its noise in each cell times what one row in that cell does. Some
+    runs are made to agree themselves, to see that it is.
+    """
     draw = discrete_laplace if isinstance(loss, dp.PureDP) else discrete_gaussian
     parts = split(loss, 2, weights)
     scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]
@@ -28,15 +44,13 @@ def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
         draw(np.zeros((DRAWS, *DOMAIN.shape(clique)), dtype=np.int64), noise_scale=scale).astype(float)
         for clique, scale in zip(CLIQUES, scales, strict=True)
     ]
-    law = "laplace" if isinstance(loss, dp.PureDP) else "gaussian"
-    runs = []
-    for values in zip(*noise, strict=True):
-        measured = [
-            Marginal(clique=clique, values=table, variance=noise_variance(scale, part), noise=law)
-            for clique, table, scale, part in zip(CLIQUES, values, scales, parts, strict=True)
-        ]
-        runs.append(consistent(DOMAIN, measured)[0])
-    return np.array([run.values[0] for run in runs]), runs[-1]
+    units = np.eye(sum(map(DOMAIN.cells, CLIQUES)))
+    tables = [(unit[:3], unit[3:].reshape(3, 4)) for unit in units]
+    does = [agreed(table, scales, parts).values[0] for table in tables]
+    found = np.hstack([each.reshape(DRAWS, -1) for each in noise]) @ does
+    runs = [agreed(each, scales, parts) for each in zip(*(each[:COMPARED] for each in noise), strict=True)]
+    assert np.allclose([run.values[0] for run in runs], found[:COMPARED])
+    return found, runs[-1]
 
 
 def holds(found: np.ndarray, width: float, level: float) -> bool:

@@ -89,13 +89,15 @@ class ApartMethod:
     def recode(self, frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Recoded:
         """As the method. Raises: its errors; StoppedError; LimitError where the system ended it."""
         asked = dataclasses.replace(plan, method=self._method)
-        found: Recoded = process.compute(recode, frame, asked, cancelled=self._cancelled)
+        found: Recoded = process.compute(
+            recode, frame, asked, on_progress=on_progress, cancelled=self._cancelled
+        )
         return found
 
 
 def recode(server: Server, frame: pd.DataFrame, plan: Plan) -> Recoded:
     """What the other process does."""
-    return plan.method.recode(frame, plan)
+    return plan.method.recode(frame, plan, server.tell)
 
 
 def decided(server: Server, decide: Callable[..., Any], tuples: dict[str, Any], plan: Plan) -> Any:

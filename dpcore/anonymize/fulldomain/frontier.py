@@ -125,22 +125,24 @@ class Frontier:
         return [point for point in found if point is not None]
 
     def _count(self, on_progress: OnProgress) -> None:
-        """Fill classes, rows, people and squares, nodes x bands.
+        """Add every node of the lattice."""
+        for classes in walked(self._grouper, "looking at all combinations", on_progress):
+            self._add(classes)
+
+    def _add(self, classes: Classes) -> None:
+        """Fill the node's line of classes, rows, people and squares, nodes x bands.
 
         Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate one of the models are in
         band 0, which every k suppresses.
         """
-        lattice, bands = self.table.lattice, len(self.ks) + 1
-        ks = np.array(self.ks)
-        for classes in walked(self._grouper, "looking at all combinations", on_progress):
-            index = lattice.index(classes.node)
-            sizes, people = classes.sizes, classes.people
-            band = np.searchsorted(ks, people, side="right")
-            if self.models:
-                suppressed = violations(self.models, classes)
-                band[suppressed] = 0
-                self._blocked[index] = not people[suppressed].all()
-            self._classes[index] = np.bincount(band, sizes > 0, bands)
-            self._rows[index] = np.bincount(band, sizes, bands)
-            self._squares[index] = np.bincount(band, sizes * sizes, bands)
-            self._people[index] = np.bincount(band, people, bands)
+        index, bands = self.table.lattice.index(classes.node), len(self.ks) + 1
+        sizes, people = classes.sizes, classes.people
+        band = np.searchsorted(self.ks, people, side="right")
+        if self.models:
+            suppressed = violations(self.models, classes)
+            band[suppressed] = 0
+            self._blocked[index] = not people[suppressed].all()
+        self._classes[index] = np.bincount(band, sizes > 0, bands)
+        self._rows[index] = np.bincount(band, sizes, bands)
+        self._squares[index] = np.bincount(band, sizes * sizes, bands)
+        self._people[index] = np.bincount(band, people, bands)

@@ -9,8 +9,9 @@ Source: Lauritzen, Spiegelhalter (1988); Koller, Friedman (2009), sections 9.4 a
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dpcore.schema.domain import Clique, Domain
@@ -105,28 +106,32 @@ def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
         cliques: bit masks of columns that must meet.
     """
     weights = [math.log(size) for size in sizes]
+    weight = weights.__getitem__
     neighbors = [0] * len(sizes)
     for clique in cliques:
         for i in _bits(clique):
             neighbors[i] |= clique & ~(1 << i)
-    costs = {i: weights[i] + sum(weights[j] for j in _bits(near)) for i, near in enumerate(neighbors)}
+    costs = {i: weights[i] + sum(map(weight, _bits(near))) for i, near in enumerate(neighbors)}
     nodes: list[int] = []
+    holding: list[list[int]] = [[] for _ in sizes]  # of each column, the nodes that it is in
     while costs:
         i = min(costs, key=costs.__getitem__)
         del costs[i]
         near = neighbors[i]
         node = near | 1 << i
-        if not any(node & other == node for other in nodes):
+        if new := not any(node & other == node for other in holding[i]):
             nodes.append(node)
         for j in _bits(near):
             neighbors[j] = (neighbors[j] | near) & ~(1 << j | 1 << i)
-            costs[j] = weights[j] + sum(weights[k] for k in _bits(neighbors[j]))
+            costs[j] = weights[j] + sum(map(weight, _bits(neighbors[j])))
+            if new:
+                holding[j].append(node)
     return nodes
 
 
 def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
     """Cells of all nodes together, as an unbounded integer."""
-    return sum(math.prod(sizes[i] for i in _bits(node)) for node in nodes)
+    return sum(math.prod(map(sizes.__getitem__, _bits(node))) for node in nodes)
 
 
 def _spanning(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -171,8 +176,12 @@ def _names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
     return tuple(domain.names[i] for i in ranked if mask >> i & 1)
 
 
-def _bits(mask: int) -> Iterator[int]:
+@functools.lru_cache(maxsize=1 << 16)
+def _bits(mask: int) -> tuple[int, ...]:
+    """The columns of a mask; a growing tree asks for the same ones again and again."""
+    found = []
     while mask:
         low = mask & -mask
-        yield low.bit_length() - 1
+        found.append(low.bit_length() - 1)
         mask ^= low
+    return tuple(found)

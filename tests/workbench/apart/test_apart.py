@@ -219,8 +219,8 @@ def test_an_evaluation_is_what_it_would_be_here() -> None:
 
 
 def test_an_anonymized_table_is_what_it_would_be_here() -> None:
-    """Rows or the plan would change on the way; errors would lose their remedy."""
-    curator = opened()
+    """Rows or the plan would change on the way; a page would wait for a search without a word."""
+    curator, told = opened(), {}
     hierarchies = curator.evaluate(HierarchiesOf(columns=("age", "sex"))).content
     roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "insensitive"}
     for method in ("full-domain", "mondrian"):
@@ -230,9 +230,12 @@ def test_an_anonymized_table_is_what_it_would_be_here() -> None:
             if method == "full-domain"
             else type(plan)(**{**vars(plan), "method": Mondrian(), "limit": 0.0})
         )
-        here, there = curator.anonymize(plan), curator.anonymize(asking.apart(plan, never))
+        here = curator.anonymize(plan)
+        there = curator.anonymize(asking.apart(plan, never), lambda *each: told.setdefault(method, each))  # noqa: B023
         pd.testing.assert_frame_equal(here.table.frame, there.table.frame)
         assert here.plan == there.plan
+    assert [*told] == ["full-domain"]
+    assert told["full-domain"][0] == "searching"
 
 
 def test_a_plan_is_decided_as_it_would_be_here() -> None:
