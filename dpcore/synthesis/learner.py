@@ -182,13 +182,13 @@ class Learner:
         A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
         the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
         """
-        told = [each for each in estimates if signed_columns(self._domain, each, loss) == each]
-        untold = {pair: table for pair, table in estimates.items() if pair not in set(told)}
+        told = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
+        untold = {pair: table for pair, table in estimates.items() if pair not in told}
         errors: dict[Clique, float] = {}
         telling = TELLING_SHARE * Fraction(len(told), len(estimates))
         asking = SELECTION_SHARE * Fraction(len(untold), len(estimates))
         if told:
-            for each in measure_cliques(self._view, dict.fromkeys(told, 1.0), loss.share(telling)):
+            for each in measure_cliques(self._view, told, loss.share(telling)):
                 self._told.setdefault(each.clique, []).append(each)
             errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
         if untold:

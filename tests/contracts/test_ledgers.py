@@ -507,13 +507,14 @@ class _Pair(RuleBasedStateMachine):
 
     @invariant()
     def agree(self) -> None:
+        held = [ledger.lines(self.dataset) for ledger in self.ledgers]
         told = [
             [(line.number, line.request_id, line.state, line.charge, repr(line.content)) for line in lines]
-            for lines in (ledger.lines(self.dataset) for ledger in self.ledgers)
+            for lines in held
         ]
         assert told[0] == told[1]
-        for ledger in self.ledgers:
-            assert balance(account(units=20), ledger.lines(self.dataset)).left >= 0
+        for ledger, lines in zip(self.ledgers, held, strict=True):
+            assert balance(account(units=20), lines).left >= 0
             ledger.verify(self.dataset)
 
 

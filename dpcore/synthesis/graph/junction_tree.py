@@ -10,6 +10,7 @@ Source: Lauritzen, Spiegelhalter (1988); Koller, Friedman (2009), sections 9.4 a
 from __future__ import annotations
 
 import functools
+import heapq
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -114,8 +115,12 @@ def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
     costs = {i: weights[i] + sum(map(weight, _bits(near))) for i, near in enumerate(neighbors)}
     nodes: list[int] = []
     holding: list[list[int]] = [[] for _ in sizes]  # of each column, the nodes that it is in
+    cheapest = [(cost, i) for i, cost in costs.items()]
+    heapq.heapify(cheapest)
     while costs:
-        i = min(costs, key=costs.__getitem__)
+        cost, i = heapq.heappop(cheapest)
+        if costs.get(i) != cost:
+            continue  # it is another one by now
         del costs[i]
         near = neighbors[i]
         node = near | 1 << i
@@ -124,6 +129,7 @@ def eliminate(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
         for j in _bits(near):
             neighbors[j] = (neighbors[j] | near) & ~(1 << j | 1 << i)
             costs[j] = weights[j] + sum(map(weight, _bits(neighbors[j])))
+            heapq.heappush(cheapest, (costs[j], j))
             if new:
                 holding[j].append(node)
     return nodes
