@@ -16,6 +16,7 @@ from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.inputs import check_households, check_table, secrets_of, subset_of
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.recoded import Recoded, full_domain
+from dpcore.anonymize.thresholds import most_within
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, IntArray
@@ -124,7 +125,8 @@ def shown_classes(table: Tuples, plan: Choices) -> Shown:
         )
     classes = Grouper(table).classes(node)
     marked = violations(plan.models, classes)
-    if not classes.people[marked].all() or classes.people_in(marked) > plan.limit * table.people:
+    allowed = most_within(plan.limit, table.people)
+    if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
         raise InfeasibleError(
             "the node does not meet the models while suppressing at most {limit:.1%} of the people",
             remedy="let the plan choose its node, or raise the limit",

@@ -1,7 +1,8 @@
-"""Classes exactly at a threshold, which are common: what floats cannot tell apart is decided exactly."""
+"""What is exactly at a threshold, which is common: what floats cannot tell apart is decided exactly."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -14,13 +15,28 @@ DENOMINATOR = 10**9
 """Of the fraction that a float stands for: 1.1 is eleven tenths, as it was written."""
 
 
+def written(number: float) -> Fraction:
+    """The fraction that a float was written as."""
+    return Fraction(number).limit_denominator(DENOMINATOR)
+
+
+def most_within(limit: float, people: int) -> int:
+    """The most of so many people who are within a share of them: 29 of 100 are .29, whatever floats say."""
+    return math.floor(written(limit) * people)
+
+
+def least_limit(some: int, people: int) -> float:
+    """The least tenth of a percent of so many people that some of them are within."""
+    return -(-1000 * some // people) / 1000
+
+
 def compared(figures: IntArray, factor: float, units: IntArray) -> IntArray:
     """(classes,) -1, 0 or 1: whether whole numbers are below, at or above `factor` times others; int64."""
     bounds = factor * units
     signs = np.sign(figures - bounds).astype(np.int64)
     near = np.flatnonzero(np.abs(figures - bounds) < NEAR * bounds)
     if len(near):
-        exact = Fraction(factor).limit_denominator(DENOMINATOR)
+        exact = written(factor)
         left, right = figures[near].astype(object), units[near].astype(object)
         signs[near] = np.sign(left * exact.denominator - right * exact.numerator).astype(np.int64)
     return signs

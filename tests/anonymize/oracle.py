@@ -273,11 +273,11 @@ def optimum(
 ) -> tuple[float, list[int]] | None:
     """The best score, and the suppressed rows of the nodes reaching it; None if none is feasible."""
     rows = [row for row in range(len(case.frame)) if case.subset is None or case.subset[row]]
-    people = len(case.whose(rows))
+    allowed = math.floor(Fraction(str(limit)) * len(case.whose(rows)))
     found = []
     for node in itertools.product(*(range(h.height + 1) for h in case.hierarchies.values())):
         suppressed, blocked = evaluate(case, node, models)
-        if not blocked and len(case.whose(suppressed)) <= math.floor(limit * people):
+        if not blocked and len(case.whose(suppressed)) <= allowed:
             found.append((score(case, node, suppressed, metric), len(suppressed)))
     if not found:
         return None

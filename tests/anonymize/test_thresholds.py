@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from dpcore.anonymize.apply import apply
 from dpcore.anonymize.closeness import TCloseness
+from dpcore.anonymize.fulldomain.frontier import Frontier
+from dpcore.anonymize.fulldomain.metrics import InformationLoss
+from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.groups import Groups, Secret
-from dpcore.anonymize.models import EntropyL, RecursiveCL
-from dpcore.anonymize.thresholds import compared
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.methods import LocalRecoding
+from dpcore.anonymize.models import EntropyL, KAnonymity, RecursiveCL
+from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.thresholds import compared, least_limit, most_within
+from dpcore.errors import InfeasibleError
 
 MOST = 18
 
@@ -95,3 +106,45 @@ def test_what_floats_cannot_tell_apart_is_told_apart() -> None:
     units = np.array([10**16])
     for people, sign in ((-1, -1), (0, 0), (1, 1)):
         assert compared(np.array([3 * 10**15 + people]), 0.3, units).tolist() == [sign]
+
+
+def test_a_limit_is_the_decimal_that_was_written() -> None:
+    """.29 times 100 is below 29 in floats: the last person who may be suppressed would be kept."""
+    assert math.floor(0.29 * 100) == 28, "floats would do"
+    for people in (*range(1, 120), 1_000, 30_162, 10**9):
+        for tenths in range(1_001):
+            assert most_within(tenths / 1_000, people) == tenths * people // 1_000
+    for people in range(1, 120):
+        for some in range(people + 1):
+            limit = least_limit(some, people)
+            assert most_within(limit, people) >= some
+            assert limit == 0 or most_within(limit - 0.001, people) < some
+
+
+def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> None:
+    """A search, the frontier, local recoding or the check of a plan would round for itself."""
+    values = tuple(f"v{value}" for value in range(30))
+    tree = Hierarchy(values=values, levels=(values, ("*",) * 30))
+    frame = pd.DataFrame({"q": ["v0"] * 71 + [*values[1:]]})
+    table = Tuples.build(frame, {"q": tree})
+    model, metric = KAnonymity(k=30), InformationLoss()
+    plan = Plan(
+        roles={"q": "quasi-identifier"},
+        hierarchies={"q": tree},
+        models=(model,),
+        limit=0.29,
+        suppressed="kept",
+    )
+    for limit, hidden in ((0.29, 29), (0.28, 0)):
+        found = search(table, [model], limit=limit)
+        point = Frontier(table, [30]).best(30, limit, metric)
+        assert point is not None
+        assert (found.suppressed, found.node) == (hidden, point.node) == (hidden, (int(not hidden),))
+    for at in (plan.at({"q": 0}), dataclasses.replace(plan, method=LocalRecoding())):
+        assert (apply(frame, at)["q"] == "*").sum() == 29
+        few = dataclasses.replace(at, limit=0.28)
+        if at.node is None:
+            assert (apply(frame, few)["q"] == "*").all()
+        else:
+            with pytest.raises(InfeasibleError):
+                apply(frame, few)

@@ -9,7 +9,6 @@ best score.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from dpcore.anonymize.fulldomain.metrics import Metric, Separable
 from dpcore.anonymize.fulldomain.size import check_feasible, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
+from dpcore.anonymize.thresholds import most_within
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray
 
@@ -77,7 +77,7 @@ class Frontier:
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
         people = self._people[:, :band].sum(axis=1)  # counted in each of their suppressed classes
-        allowed = math.floor(limit * self.table.people)
+        allowed = most_within(limit, self.table.people)
         candidates = (~self._blocked & (self.table.fewest_people(people) <= allowed)).nonzero()[0]
         if isinstance(metric, Separable):
             bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])

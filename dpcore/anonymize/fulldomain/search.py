@@ -28,6 +28,7 @@ from dpcore.anonymize.fulldomain.metrics import (
 from dpcore.anonymize.fulldomain.size import check_nodes, told_each, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel, violations
+from dpcore.anonymize.thresholds import least_limit, most_within
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, silent
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray
@@ -81,7 +82,7 @@ def search(
         )
     check_nodes(table)
     metric = metric or InformationLoss()
-    allowed = math.floor(limit * table.people)
+    allowed = most_within(limit, table.people)
     run = _Search(table, tuple(models), allowed, metric, on_progress)
     run.bisect()
     if isinstance(metric, Discernibility):
@@ -363,10 +364,9 @@ def _infeasible(
         return InfeasibleError(
             "no generalization meets delta-presence, whatever is suppressed", remedy="widen its bounds"
         )
-    nearest = math.ceil(least / table.people * 1000) / 1000
     return InfeasibleError(
         "no generalization meets the models while suppressing at most {limit:.1%} of the people",
         remedy="allow {nearest_limit:.1%}, or weaken the models",
         limit=limit,
-        nearest_limit=nearest,
+        nearest_limit=least_limit(least, table.people),
     )

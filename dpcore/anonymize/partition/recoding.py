@@ -11,7 +11,6 @@ visits a few dozen nodes; visiting nearly all of them, in order, costs less time
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -22,6 +21,7 @@ import pandas as pd
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.partition.admission import Admission, Gate
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
+from dpcore.anonymize.thresholds import most_within
 from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
 
 Levels = tuple[int, ...]
@@ -53,12 +53,12 @@ def local_recoding(
     check_columns(list(hierarchies))
     covering, leaf = leaf_codes(frame, hierarchies)
     gate = admission.gate(frame)
-    allowed = math.floor(limit * gate.rows.groups(np.zeros(len(frame), dtype=np.int64)).people[0])
+    people = int(gate.rows.groups(np.zeros(len(frame), dtype=np.int64)).people[0])
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
     _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
     trees = [_Tree(covering[name], leaf[name][first], weights) for name in leaf]
     table = _Table(trees, weights, gate.of_tuples(first, weights))
-    classes, levels = _settle(table, _release(table), allowed)
+    classes, levels = _settle(table, _release(table), most_within(limit, people))
     return recode(covering, leaf, classes=classes[tuple_of], levels=levels)
 
 
