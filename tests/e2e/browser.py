@@ -27,6 +27,15 @@ PHONE = {
     "user_agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile Safari/604.1",
 }
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+WITHOUT = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # pages of its own in each window: a second of computing
+    *("AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync", "LensOverlay"),
+    *("DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "PaintHolding"),
+    *("MediaRouter", "ThirdPartyStoragePartitioning", "OptimizationHints", "NetworkTimeServiceQuerying"),
+    *("AimEnabled", "PreconnectToSearch"),
+)
+"""Features of Chromium that tests do without. All but the first two are those that Playwright turns off: only
+the last list that Chromium is given counts."""
 
 
 class Server:
@@ -108,7 +117,10 @@ def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+            args=[
+                *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+                f"--disable-features={','.join(WITHOUT)}",
+            ],
         )
         yield browser
         browser.close()

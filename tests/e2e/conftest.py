@@ -28,7 +28,7 @@ if importlib.util.find_spec("playwright") is None:
     collect_ignore_glob = ["test_*.py"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server() -> Iterator[object]:
     from tests.e2e.browser import serving
 
@@ -36,16 +36,16 @@ def server() -> Iterator[object]:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[object]:
-    """Closed with its module: one that was left open until the last test of all was waited for in vain."""
+    """Closed with the last test here: one that was left open until the last of all was waited for in vain."""
     from tests.e2e.browser import chromium
 
     with chromium() as browser:
         yield browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def known_browser(browser) -> Iterator[object]:
     """A browser that keeps the program of the pages from test to test, which takes a second to compile."""
     from tests.e2e.browser import browser_of_somebody

@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.e2e.test_answer import Server
-from tests.e2e.test_links import share
+from tests.e2e.test_links import it_is_read_until_it_is_revoked, share
 from tests.e2e.test_looks import every_page, is_below_the_edge, is_light, too_wide, wordless_charts
 
 FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',)}
@@ -14,9 +14,16 @@ FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',
 between its list and the items."""
 
 
-def serious(page: Page) -> list[str]:
-    """What axe-core calls serious or critical on the page as it is now."""
-    found = Axe().run(page).response["violations"]
+COLORS = ("color-contrast", "link-in-text-block")
+"""The rules that depend on light or dark; the others look at what is the same in both."""
+
+
+def serious(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
+    """What axe-core calls serious or critical on the page as it is now, by all rules or by these."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+    found = page.evaluate("async options => (await axe.run(options)).violations", options)
     return [
         f"{each['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
         for each in found
@@ -51,7 +58,9 @@ def test_every_page_in_light(visitor, table, browser, tmp_path):
         if released and seen in ("Synthesize", "Evaluate"):
             problems += [(seen, f"a chart without words: {each!r}") for each in wordless_charts(person)]
     assert problems == []
-    what_strangers_see(share(person.go("Synthesize")), browser, tmp_path)
+    address = share(person.go("Synthesize"))
+    what_strangers_see(address, browser, tmp_path)
+    it_is_read_until_it_is_revoked(person, address, browser, tmp_path)
 
 
 def what_strangers_see(address, browser, folder):
@@ -82,7 +91,7 @@ def test_every_page_in_the_dark(visitor, table):
     person = visitor(color_scheme="dark")
     problems = []
     for seen in every_page(person, table):
-        problems += [(seen, each) for each in serious(person.page)]
+        problems += [(seen, each) for each in serious(person.page, COLORS)]
         if is_light(person):
             problems.append((seen, "not dark"))
     assert problems == []

@@ -7,8 +7,8 @@ import json
 
 import pandas as pd
 
+from tests.e2e.audit import sample, the_verdict_is_on_one_screen_and_a_click_takes_a_column_out
 from tests.e2e.browser import SECOND, Person
-from tests.e2e.test_audit import sample
 
 
 def sliders(person: Person) -> list[str]:
@@ -38,9 +38,11 @@ def download(person: Person, name: str) -> bytes:
     return waiting.value.path().read_bytes()
 
 
-def test_a_click_on_the_frontier_chooses_a_point(visitor):
+def test_clicks_on_charts_choose_columns_and_a_point(visitor):
     """The frontier would be a picture, and the figures below would be about another k."""
-    person = sample(visitor(), 1).go("Anonymize").sees("Click a point to choose it.")
+    person = sample(visitor(), 1).go("Audit")
+    the_verdict_is_on_one_screen_and_a_click_takes_a_column_out(person)
+    person.go("Anonymize").sees("Click a point to choose it.")
     assert sliders(person) == ["5", "2\u202f%"]
     for k, limit in ((10, "0\u202f%"), (3, "0\u202f%"), (25, "0\u202f%")):  # no other point hides these
         point(person, k, limit).click(force=True)

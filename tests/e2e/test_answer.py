@@ -56,9 +56,9 @@ class Server:
 class Respondent:
     """Somebody with a link, and everything that their browser sends or complains about."""
 
-    def __init__(self, browser: Any, **context: Any) -> None:
-        self.context = browser.new_context(**context)
-        self.page = self.context.new_page()
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.page = context.new_page()
         self.sent: list[tuple[str, str, str | None]] = []
         self.complaints: list[str] = []
         self.page.on("request", lambda each: self.sent.append((each.method, each.url, each.post_data)))
@@ -82,11 +82,22 @@ class Respondent:
         return [data for method, _, data in self.sent if method == "POST"]
 
 
+@pytest.fixture(scope="module")
+def telephone(browser: Any) -> Iterator[Any]:
+    """The browser that respondents of all tests use, one after the other."""
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def respondent(browser: Any) -> Iterator[Respondent]:
-    person = Respondent(browser, viewport={"width": 390, "height": 800})
+def respondent(telephone: Any) -> Iterator[Respondent]:
+    person = Respondent(telephone)
     yield person
-    person.context.close()
+    cookies = telephone.cookies()
+    telephone.set_offline(False)
+    person.page.close()
+    assert cookies == []
 
 
 @pytest.mark.parametrize("protocol", dl.PROTOCOLS)
@@ -134,7 +145,7 @@ def test_a_link_that_was_closed_meanwhile(tmp_path: Path, respondent: Respondent
 
 def test_without_a_script_nothing_is_asked(tmp_path: Path, browser: Any) -> None:
     """Without the script a true answer would be sent: so there is no form, and the page says why."""
-    person = Respondent(browser, java_script_enabled=False)
+    person = Respondent(browser.new_context(java_script_enabled=False))
     with Server(tmp_path, "randomized response") as server:
         person.page.goto(server.link())
         assert "does not work without JavaScript" in person.page.locator("noscript").inner_text()

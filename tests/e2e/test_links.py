@@ -6,8 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 import dpcore as dp
 from tests.e2e.browser import PHONE, SECOND, Person, serving
 
@@ -27,20 +25,10 @@ def share(steward: Person) -> str:
     return link_of(steward.press("Make the link").sees("Copy it now"))
 
 
-@pytest.fixture
-def stakeholder(server, browser):
-    """A person with a phone, no cookies, and JavaScript turned off."""
-    person = Person(browser, server, **PHONE, java_script_enabled=False)
-    yield person
-    outside = person.outside
-    person.close()
-    assert outside == []
-
-
-def test_from_release_to_revoked_link(visitor, stakeholder, table, tmp_path: Path) -> None:
-    """The steward shares, a stakeholder reads, asks, downloads and prints; then the link is revoked."""
-    steward = visitor().open(table).go("Synthesize").release()
-    address = share(steward)
+def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folder: Path) -> None:
+    """A stakeholder, with a phone, no cookies and JavaScript turned off, could not read, ask, download or
+    print what the steward has just shared; or still read it when the link is revoked."""
+    stakeholder = Person(browser, steward.server, **PHONE, java_script_enabled=False)
     frame = steward.page.frame_locator("iframe").first
     frame.get_by_role("heading", name=TITLE).wait_for(timeout=10 * SECOND)
     assert frame.get_by_text("What is promised, and what not").count() == 1
@@ -75,7 +63,7 @@ def test_from_release_to_revoked_link(visitor, stakeholder, table, tmp_path: Pat
     page.goto(address)
     with page.expect_download() as started:
         page.get_by_role("link", name="The release with its model").click()
-    file = tmp_path / "release.json"
+    file = folder / "release.json"
     started.value.save_as(file)
     release = dp.Release.from_file(file)
     for name in ("Counts with low", "Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee"):
@@ -105,6 +93,8 @@ def test_from_release_to_revoked_link(visitor, stakeholder, table, tmp_path: Pat
     assert answer is not None
     assert answer.status == 200
     assert release.to_json() == json.dumps(json.loads(file.read_text()))
+    assert stakeholder.outside == []
+    stakeholder.close()
 
 
 def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> None:
