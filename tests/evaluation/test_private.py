@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -32,13 +34,13 @@ def released(frame: pd.DataFrame, recipe: Recipe) -> dp.Release:
 
 
 OTHERS = people(2_000, 2)
-RELEASE = released(OTHERS, Tree())
-DRAWN = RELEASE.sample(seed=0)
-UNRELATED = released(OTHERS, dp.Independent(columns=SCHEMA.domain.names))
-ONE_COLUMN = released(OTHERS, dp.Histogram("married"))
-AGES = released(OTHERS, dp.Histogram("age"))
-CITIES = released(OTHERS, dp.Histogram("city"))
-MARRIED = dataclasses.replace(RELEASE, part=("married", "yes"))
+TREE = Tree()
+
+
+@cache
+def of_others(recipe: Recipe) -> dp.Release:
+    """The release of the others, made when a test first asks for it."""
+    return released(OTHERS, recipe)
 
 
 def curator(epsilon: float = 1_000, schema: dp.Schema = SCHEMA, frame: pd.DataFrame = ORIGINAL) -> dp.Curator:
@@ -48,9 +50,9 @@ def curator(epsilon: float = 1_000, schema: dp.Schema = SCHEMA, frame: pd.DataFr
 @pytest.mark.parametrize("way", [1, 2])
 def test_marginal_error_is_right_within_its_interval(way: int) -> None:
     """The figure that is shared would be about something else than the internal one."""
-    exact = marginal_error(ORIGINAL, DRAWN, SCHEMA, (way,)).ways[0]
+    exact = marginal_error(ORIGINAL, of_others(TREE).sample(seed=0), SCHEMA, (way,)).ways[0]
     report = curator().evaluate_privately(
-        PrivateMarginalError(release=RELEASE, way=way), dp.PureDP(epsilon=500)
+        PrivateMarginalError(release=of_others(TREE), way=way), dp.PureDP(epsilon=500)
     )
     half = report.content["half_width"]
     assert report.content["compared"] == exact.cliques
@@ -62,8 +64,10 @@ def test_marginal_error_is_right_within_its_interval(way: int) -> None:
 
 def test_the_interval_widens_with_less_to_spend() -> None:
     """A noisy figure would look as sure as an exact one; at 95 % it must hold the truth nearly always."""
-    asked = PrivateMarginalError(release=ONE_COLUMN, way=1)
-    truth = marginal_error(ORIGINAL, ONE_COLUMN.sample(seed=0), SCHEMA, (1,)).ways[0].mean
+    asked = PrivateMarginalError(release=of_others(dp.Histogram("married")), way=1)
+    truth = (
+        marginal_error(ORIGINAL, of_others(dp.Histogram("married")).sample(seed=0), SCHEMA, (1,)).ways[0].mean
+    )
     opened, loss = curator(), dp.PureDP(epsilon="0.2")
     reports = [opened.evaluate_privately(asked, loss, request_id=str(i)).content for i in range(100)]
     inside = sum(abs(each["mean"] - truth) <= each["half_width"] for each in reports)
@@ -73,7 +77,7 @@ def test_the_interval_widens_with_less_to_spend() -> None:
 
 def test_accuracy_is_right_within_its_interval() -> None:
     """Accuracy with noise must be that of the same model counted exactly."""
-    asked = PrivateAccuracy(release=RELEASE, target="married")
+    asked = PrivateAccuracy(release=of_others(TREE), target="married")
     sure = curator().evaluate_privately(asked, dp.PureDP(epsilon=100)).content
     assert sure["accuracy"] > sure["majority"] + 0.05
     opened, loss = curator(), dp.PureDP(epsilon="0.05")
@@ -81,7 +85,9 @@ def test_accuracy_is_right_within_its_interval() -> None:
     assert all(each["low"] <= each["accuracy"] <= each["high"] for each in drawn)
     assert laws.at_least(sum(each["low"] <= sure["accuracy"] <= each["high"] for each in drawn), 30, 0.95)
     assert drawn[0]["high"] - drawn[0]["low"] > 0.01
-    useless = PrivateAccuracy(release=UNRELATED, target="married")
+    useless = PrivateAccuracy(
+        release=of_others(dp.Independent(columns=SCHEMA.domain.names)), target="married"
+    )
     found = curator().evaluate_privately(useless, dp.PureDP(epsilon=100)).content
     assert found["accuracy"] < sure["accuracy"] - 0.05
 
@@ -89,7 +95,7 @@ def test_accuracy_is_right_within_its_interval() -> None:
 def test_paid_before_anything_is_read() -> None:
     """An evaluation that may be shared would cost nothing, or read first and pay afterwards."""
     opened = curator(epsilon=1)
-    asked = PrivateAccuracy(release=RELEASE, target="married")
+    asked = PrivateAccuracy(release=of_others(TREE), target="married")
     report = opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6"))
     assert opened.balance().spent == 0.6 * UNIT
     assert [line.state for line in opened.lines()] == ["opened", "reserved", "committed"]
@@ -102,7 +108,7 @@ def test_paid_before_anything_is_read() -> None:
     assert opened.evaluate_privately(asked, dp.PureDP(epsilon="0.6")) == report  # stored, and free
     assert opened.report(report.request_id) == report
     assert opened.balance().spent == 0.6 * UNIT
-    other = PrivateAccuracy(release=RELEASE, target="city")
+    other = PrivateAccuracy(release=of_others(TREE), target="city")
     with pytest.raises(RequestConflict):
         opened.evaluate_privately(other, dp.PureDP(epsilon="0.1"), request_id=report.request_id)
 
@@ -111,8 +117,8 @@ def test_another_release_is_another_question() -> None:
     """The stored answer about one table would be given for another one with the same columns."""
     opened = curator()
     loss = dp.PureDP(epsilon=1)
-    first = opened.evaluate_privately(PrivateMarginalError(release=RELEASE), loss)
-    other = PrivateMarginalError(release=UNRELATED)
+    first = opened.evaluate_privately(PrivateMarginalError(release=of_others(TREE)), loss)
+    other = PrivateMarginalError(release=of_others(dp.Independent(columns=SCHEMA.domain.names)))
     assert opened.evaluate_privately(other, loss).request_id != first.request_id
     assert opened.balance().spent == 2 * UNIT
 
@@ -120,7 +126,7 @@ def test_another_release_is_another_question() -> None:
 def test_a_release_with_conditions_is_another_question() -> None:
     """The stored answer about all rows would be given for one about some of them."""
     opened, loss = curator(), dp.PureDP(epsilon=1)
-    for release in (RELEASE, RELEASE.given({"married": 0})):
+    for release in (of_others(TREE), of_others(TREE).given({"married": 0})):
         opened.evaluate_privately(PrivateMarginalError(release=release), loss)
     assert opened.balance().spent == 2 * UNIT
 
@@ -156,7 +162,7 @@ def test_a_row_is_answered_whichever_others_there_are() -> None:
 
 def test_it_may_be_shared() -> None:
     """The report must travel as text, with its guarantee, and hold no rows."""
-    report = curator().evaluate_privately(PrivateMarginalError(release=RELEASE), dp.PureDP(epsilon=1))
+    report = curator().evaluate_privately(PrivateMarginalError(release=of_others(TREE)), dp.PureDP(epsilon=1))
     assert PrivateReport.from_json(report.to_json()) == report
     assert report.guarantee.kind == "differential privacy"
     assert report.guarantee.stands_on == ({"epsilon": "1000"},)  # its rows are in the question and the answer
@@ -180,8 +186,8 @@ def test_gaussian_noise_under_zcdp() -> None:
         ORIGINAL, SCHEMA, budget=dp.ApproxDP(epsilon=3, delta=1e-9), ledger=dp.MemoryLedger()
     )
     for asked in (
-        PrivateAccuracy(release=RELEASE, target="married"),
-        PrivateMarginalError(release=RELEASE, way=1),
+        PrivateAccuracy(release=of_others(TREE), target="married"),
+        PrivateMarginalError(release=of_others(TREE), way=1),
     ):
         opened.evaluate_privately(asked, dp.ApproxDP(epsilon=1, delta=1e-9))
         events = opened.lines()[-1].content["events"]
@@ -230,20 +236,32 @@ def test_a_rule_must_stay_inside_its_cells(cell: int) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (PrivateMarginalError(release=RELEASE, way=3), "1 or 2"),
-        (PrivateMarginalError(release=AGES), "fewer columns"),
-        (PrivateAccuracy(release=RELEASE, target="age"), "numbers, not classes"),
-        (PrivateAccuracy(release=MARRIED, target="city"), "one part"),
-        (PrivateMarginalError(release=MARRIED), "one part"),
+        (lambda: PrivateMarginalError(release=of_others(TREE), way=3), "1 or 2"),
+        (lambda: PrivateMarginalError(release=of_others(dp.Histogram("age"))), "fewer columns"),
+        (lambda: PrivateAccuracy(release=of_others(TREE), target="age"), "numbers, not classes"),
         (
-            PrivateAccuracy(release=CITIES, target="city"),
+            lambda: PrivateAccuracy(
+                release=dataclasses.replace(of_others(TREE), part=("married", "yes")), target="city"
+            ),
+            "one part",
+        ),
+        (
+            lambda: PrivateMarginalError(
+                release=dataclasses.replace(of_others(TREE), part=("married", "yes"))
+            ),
+            "one part",
+        ),
+        (
+            lambda: PrivateAccuracy(release=of_others(dp.Histogram("city")), target="city"),
             "another one to learn",
         ),
     ],
 )
-def test_refused_before_it_is_charged(asked: PrivateMarginalError | PrivateAccuracy, said: str) -> None:
+def test_refused_before_it_is_charged(
+    asked: Callable[[], PrivateMarginalError | PrivateAccuracy], said: str
+) -> None:
     """What cannot be asked would cost something all the same."""
     opened = curator()
     with pytest.raises(ParameterError, match=said):
-        opened.evaluate_privately(asked, dp.PureDP(epsilon=1))
+        opened.evaluate_privately(asked(), dp.PureDP(epsilon=1))
     assert opened.balance().spent == 0

@@ -36,10 +36,10 @@ def test_the_promised_interval_holds_about_as_often_as_it_says(name: str, loss: 
     }
     bound = {each.clique: each.half_width() for each in dp.Tree().expect(schema.domain, loss, 1)}
     inside, far_inside, cells = 0, 0, 0
-    for _run in range(RUNS):
-        budget = loss if isinstance(loss, dp.PureDP) else dp.ZCDP(rho="1")
-        curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())
-        release = curator.run(dp.Tree(), loss)
+    budget = type(loss)(**{loss.name: loss.amount * RUNS})
+    curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())
+    for number in range(RUNS):
+        release = curator.run(dp.Tree(), loss, request_id=f"r{number}")
         for clique, half in promised.items():
             (column,) = clique
             truth = np.bincount(frame[column], minlength=schema.domain.size(column))

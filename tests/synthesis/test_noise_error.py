@@ -23,10 +23,10 @@ def test_the_noise_of_a_pair_is_as_large_as_it_says(loss: dp.PureDP | dp.ZCDP) -
     frame = pd.DataFrame({"a": rng.integers(0, 10, 5_000), "b": rng.integers(0, 5, 5_000)})
     truth = pd.crosstab(frame["a"], frame["b"]).to_numpy()
     off, said = [], []
-    for _run in range(RUNS):
-        budget = loss if isinstance(loss, dp.PureDP) else dp.ZCDP(rho="1")
-        curator = dp.Curator.open(frame, SCHEMA, budget=budget, ledger=dp.MemoryLedger())
-        release = curator.run(dp.Tree(), loss)
+    budget = type(loss)(**{loss.name: loss.amount * RUNS})
+    curator = dp.Curator.open(frame, SCHEMA, budget=budget, ledger=dp.MemoryLedger())
+    for number in range(RUNS):
+        release = curator.run(dp.Tree(), loss, request_id=f"r{number}")
         off.append(np.abs(release.marginals["a", "b"].values - truth).sum() / 2 / len(frame))
         said.append(noise_errors(release.model).pairs[0, 1])
     # of one deviation Gaussian noise is 0.80 off on average, Laplace noise 0.71

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -29,11 +30,25 @@ def people(rows: int = 4_000) -> pd.DataFrame:
 def figures(
     recipe: Statistics, loss: dp.PureDP | dp.ZCDP, frame: pd.DataFrame, schema: dp.Schema = SCHEMA
 ) -> dict[str, Figure]:
-    budget = loss if isinstance(loss, dp.PureDP) else dp.ZCDP(rho=loss.rho)
+    """The figures of one release."""
+    return next(runs(recipe, loss, frame, schema, times=1))
+
+
+def runs(
+    recipe: Statistics,
+    loss: dp.PureDP | dp.ZCDP,
+    frame: pd.DataFrame,
+    schema: dp.Schema = SCHEMA,
+    *,
+    times: int,
+) -> Iterator[dict[str, Figure]]:
+    """The figures of so many releases of a table that was opened once."""
+    budget = type(loss)(**{loss.name: loss.amount * times})
     curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())
-    release = curator.run(recipe, loss)
-    assert isinstance(release.model, Figures)
-    return {figure.name: figure for figure in release.model.figures}
+    for number in range(times):
+        release = curator.run(recipe, loss, request_id=f"r{number}")
+        assert isinstance(release.model, Figures)
+        yield {figure.name: figure for figure in release.model.figures}
 
 
 @pytest.mark.parametrize(
@@ -86,18 +101,17 @@ def test_intervals_hold(loss: dp.PureDP | dp.ZCDP) -> None:
         "standard deviation": frame["age"].std(ddof=0),
     }
     ordered = np.sort(frame["age"])
-    hits, narrow, ranks, runs = dict.fromkeys(truth, 0), 0, 0, 250
-    for _ in range(runs):
-        found = figures(recipe, loss, frame)
+    hits, narrow, ranks, times = dict.fromkeys(truth, 0), 0, 0, 250
+    for found in runs(recipe, loss, frame, times=times):
         for name, exact in truth.items():
             hits[name] += abs(found[name].value - exact) <= found[name].half_width
         narrow += abs(found["mean"].value - truth["mean"]) <= found["mean"].half_width / 5
         median = found["quantile 1/2"]
         first, last = np.searchsorted(ordered, [median.value, median.value + 1])
         ranks += max(first - len(frame) / 2, len(frame) / 2 - last, 0) <= median.rank_error
-    assert all(laws.at_least(count, runs, 0.95) for count in hits.values()), hits
-    assert laws.at_least(ranks, runs, 0.95)
-    assert not laws.at_least(narrow, runs, 0.95)  # twin
+    assert all(laws.at_least(count, times, 0.95) for count in hits.values()), hits
+    assert laws.at_least(ranks, times, 0.95)
+    assert not laws.at_least(narrow, times, 0.95)  # twin
 
 
 @pytest.mark.parametrize(
@@ -121,19 +135,18 @@ def test_intervals_hold_wherever_values_lie_in_wide_cells(
     exact = Statistics(column="x", centers=recipe.centers)  # the twin: as if each cell were one value
     truth = {"mean": frame["x"].mean(), "variance": frame["x"].var(ddof=0)}
     truth["standard deviation"] = frame["x"].std(ddof=0)
-    runs = 40
+    times = 40
     hits, twin = dict.fromkeys(truth, 0), 0
-    for _ in range(runs):
-        found = figures(recipe, loss, frame, schema)
+    for found in runs(recipe, loss, frame, schema, times=times):
         for name, value in truth.items():
             hits[name] += abs(found[name].value - value) <= found[name].half_width
         low, high = found["quantile 1/2"].cell
         assert low <= np.quantile(frame["x"], 0.5, method="inverted_cdf") <= high
         assert found["mean"].half_width <= recipe.mean_width(loss, rows=1, people=1_000) * 1.05
-        narrow = figures(exact, loss, frame, schema)["mean"]
+    for narrow in (found["mean"] for found in runs(exact, loss, frame, schema, times=times)):
         twin += abs(narrow.value - truth["mean"]) <= narrow.half_width
-    assert all(laws.at_least(count, runs, 0.95) for count in hits.values()), hits
-    assert not laws.at_least(twin, runs, 0.95)
+    assert all(laws.at_least(count, times, 0.95) for count in hits.values()), hits
+    assert not laws.at_least(twin, times, 0.95)
 
 
 def test_errors_are_stated_before_paying_and_kept() -> None:
