@@ -1,13 +1,16 @@
-"""Nobody is shut out: what every page looks like in light and in dark, each in one walk."""
+"""Nobody is shut out: every page in light on a desk, and in the dark on a telephone, each in one walk."""
 
 from __future__ import annotations
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from tests.e2e.audit import the_columns_go_along_to_what_makes_it_safer
+from tests.e2e.browser import PHONE
+from tests.e2e.looks import every_page, is_below_the_edge, is_light, too_wide, wordless_charts
 from tests.e2e.test_answer import Server
 from tests.e2e.test_links import it_is_read_until_it_is_revoked, share
-from tests.e2e.test_looks import every_page, is_below_the_edge, is_light, too_wide, wordless_charts
+from tests.e2e.test_local_dp import part
 
 FOREIGN = {"list": ("stSidebarNavItems",), "listitem": ('<li class="st-emotion',)}
 """Findings that no page can change, by rule and part of the markup: Streamlit's navigation has a `div`
@@ -86,12 +89,33 @@ def the_focus_goes_to_the_new_heading(person):
         assert person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
 
 
-def test_every_page_in_the_dark(visitor, table):
-    """Whoever reads at night would get a white screen, black letters on black, or words too pale to read."""
-    person = visitor(color_scheme="dark")
-    problems = []
+def test_every_page_in_the_dark_on_a_telephone(visitor, table):
+    """Whoever reads at night would get a white screen, black letters on black, or words too pale to read; on
+    a telephone one would have to scroll sideways to read."""
+    person = visitor(**PHONE, color_scheme="dark")
+    problems = [("the navigation", each) for each in navigation_in_the_dark(person)]
     for seen in every_page(person, table):
         problems += [(seen, each) for each in serious(person.page, COLORS)]
         if is_light(person):
             problems.append((seen, "not dark"))
+        if too_wide(person):
+            problems.append((seen, "too wide"))
+        if seen == "Audit":
+            the_columns_go_along_to_what_makes_it_safer(person)
+        if seen == "Local answers":
+            for name in ("Design a survey", "Answer", "Read the answers"):
+                part(person, name).page.wait_for_timeout(500)
+                if too_wide(person) or person.page.evaluate("document.documentElement.scrollWidth") > 390:
+                    problems.append((name, "too wide"))
     assert problems == []
+
+
+def navigation_in_the_dark(person):
+    """What is hard to read in the navigation, which is folded away on a telephone."""
+    person.page.get_by_test_id("stExpandSidebarButton").click()
+    person.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Ledger").wait_for()
+    person.page.wait_for_timeout(500)  # it slides in
+    found = serious(person.page, COLORS)
+    person.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click()
+    person.rest()
+    return found

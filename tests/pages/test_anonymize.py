@@ -94,18 +94,28 @@ def test_a_first_result_takes_one_click(app: Tab) -> None:
     ]
     assert app.curator.balance().spent == 0
     assert any("anonymized" in line.content for line in app.curator.lines())
+    no_epsilon_stands_on_the_page_but_in_the_header(app)
+    a_table_of_earlier_settings_is_said_to_be_one(app)
 
 
-def test_no_epsilon_stands_on_the_page_but_in_the_header(app: Tab) -> None:
+def no_epsilon_stands_on_the_page_but_in_the_header(app: Tab) -> None:
     """k would be read on the scale of differential privacy."""
-    page(app).press(MAKE)
     said = [each.value for each in [*app.at.markdown, *app.at.caption, *app.at.header]]
     assert [line for line in said if "epsilon" in line and "no epsilon" not in line] == []
+
+
+def a_table_of_earlier_settings_is_said_to_be_one(app: Tab) -> None:
+    """A green box praised a table that the figures beside it did not describe (PEOPLE D3)."""
+    assert "earlier settings" not in app.text
+    app.set("number_input", K, 10)
+    assert "earlier settings" in app.text
 
 
 def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
     """A decision would be made without seeing what it costs and leaves open."""
     page(app)
+    the_guided_example_stands_in_order(app)
+    the_same_choices_are_tried_once(app)
     figures = {each.label: each.value for each in app.at.metric}
     assert set(figures) == {"Unique rows", "Highest risk", "Generalized", "Suppressed rows"}
     assert figures["Unique rows"] == "0\u202f%"
@@ -158,18 +168,18 @@ def test_a_secret_that_becomes_known(app: Tab) -> None:
     assert app.errors == ""
 
 
-@pytest.mark.parametrize(
-    ("kind", "slider", "value"), [("distinct", "l", 3), ("entropy", "l", 2), ("t", "t", 0.3)]
-)
-def test_models_on_a_secret(app: Tab, kind: str, slider: str, value: float) -> None:
+def test_models_on_a_secret(app: Tab) -> None:
     """l-diversity and t-closeness would be offered and not kept."""
-    page(app).set("selectbox", "And about what", kind)
-    app.set("slider", slider, value).press(MAKE)
-    assert app.errors == ""
-    assert len(app.session.anonymization.made.guarantee.models) == 2
-    kept = made(app).query("age != '*' or sex != '*' or zip != '*'")
-    values = kept.groupby(["age", "sex", "zip"])["diagnosis"].nunique()
-    assert kind == "t" or values.min() >= value
+    page(app)
+    for kind, slider, value in (("distinct", "l", 3), ("entropy", "l", 2), ("t", "t", 0.3)):
+        app.set("selectbox", "And about what", kind).set("slider", slider, value).press(MAKE)
+        assert app.errors == "", kind
+        models = app.session.anonymization.made.guarantee.models
+        assert len(models) == 2, kind
+        assert {"distinct": "distinct 3-div", "entropy": "entropy 2-div", "t": "0.3-clos"}[kind] in models[1]
+        kept = made(app).query("age != '*' or sex != '*' or zip != '*'")
+        values = kept.groupby(["age", "sex", "zip"])["diagnosis"].nunique()
+        assert kind == "t" or values.min() >= value, kind
 
 
 def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
@@ -202,9 +212,17 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
     assert app.errors == ""
 
 
-def test_levels_that_do_not_nest(app: Tab) -> None:
-    """A slip in the grid would be taken, or the typed levels would be gone."""
+def test_levels_are_made_by_a_rule_and_in_the_grid(app: Tab) -> None:
+    """Whoever knows no file format could not say how values become coarser (D21)."""
     page(app).set("selectbox", "Column to look at", "zip")
+    levels_are_made_by_a_rule(app)
+    levels_that_do_not_nest(app)
+    app.set("selectbox", "Column to look at", "sex")
+    an_edited_hierarchy_and_undo(app)
+
+
+def levels_that_do_not_nest(app: Tab) -> None:
+    """A slip in the grid would be taken, or the typed levels would be gone."""
     key = hierarchy_key(app, "zip")
     before = app.session.anonymization.hierarchies["zip"]
     edit(app, key, 0, **{"level 2": "elsewhere"}).press(USE)
@@ -213,9 +231,8 @@ def test_levels_that_do_not_nest(app: Tab) -> None:
     assert app.at.session_state[key]["edited_rows"] == {0: {"level 2": "elsewhere"}}
 
 
-def test_levels_are_made_by_a_rule(app: Tab) -> None:
-    """Whoever knows no file format could not say how values become coarser (D21)."""
-    page(app).set("selectbox", "Column to look at", "zip")
+def levels_are_made_by_a_rule(app: Tab) -> None:
+    """As `test_levels_are_made_by_a_rule_and_in_the_grid`."""
     app.set("button_group", "Make the levels by a rule", "masking")
     assert app.errors == ""
     groups = next(each.value for each in app.at.dataframe if "groups" in each.value)
@@ -230,9 +247,8 @@ def test_levels_are_made_by_a_rule(app: Tab) -> None:
     assert app.session.anonymization.hierarchies["zip"].height == 5
 
 
-def test_an_edited_hierarchy_and_undo(app: Tab) -> None:
+def an_edited_hierarchy_and_undo(app: Tab) -> None:
     """Other labels could not be chosen, or not be taken back."""
-    page(app).set("selectbox", "Column to look at", "sex")
     before = app.session.anonymization.hierarchies["sex"]
     edit(app, hierarchy_key(app, "sex"), 0, **{"level 1": "anybody"})
     app.press(USE)
@@ -253,72 +269,60 @@ def test_an_edited_hierarchy_and_undo(app: Tab) -> None:
 
 
 LINES = [f"{zip_code};{zip_code[:2]}***;*" for zip_code in ZIPS]
+RIGHT = {
+    "plain": "\n".join(LINES),
+    "byte order mark": "\ufeff" + "\n".join(LINES),
+    "comma": "\n".join(LINES).replace(";", ","),
+    "tab": "\r\n".join(LINES).replace(";", "\t"),
+    "repeated lines": "\n".join(LINES + LINES),
+    "more values": "\n".join([*LINES, "99999;99***;*", ""]),
+}
+WRONG = {
+    "missing path": ("\n".join(LINES[:3]).encode(), "no line for some values"),
+    "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "more than one label"),
+    "not nested": (b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n", "level 2 does not nest"),
+    "two paths": (b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n", "two different paths"),
+    "ragged": (b"33617;a;*\n33620;*\n", "number of fields"),
+    "empty": (b"", "empty"),
+    "too little UTF-16": (b"\xff\xfe3\x00", "no line for some values"),
+}
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "\n".join(LINES),
-        "\ufeff" + "\n".join(LINES),
-        "\n".join(LINES).replace(";", ","),
-        "\r\n".join(LINES).replace(";", "\t"),
-        "\n".join(LINES + LINES),
-        "\n".join([*LINES, "99999;99***;*", ""]),
-    ],
-    ids=["plain", "byte order mark", "comma", "tab", "repeated lines", "more values"],
-)
-def test_hierarchy_files_as_people_have_them(app: Tab, file: str) -> None:
-    """A file that is right would be refused for its form."""
-    page(app).set("selectbox", "Column to look at", "zip")
-    offer(app, file.encode())
-    assert app.errors == ""
-    taken = app.session.anonymization.hierarchies["zip"]
-    assert set(taken.labels(1)) - {"99***"} == {"33***", "23***"}
-    assert "From a file" in app.text
-    app.press(MAKE)
-    assert app.errors == ""
-
-
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        ("\n".join(LINES[:3]).encode(), "no line for some values"),
-        (b"33617;a\n33620;a\n23620;b\n23622;b\n", "more than one label"),
-        (b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n", "level 2 does not nest"),
-        (b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n", "two different paths"),
-        (b"33617;a;*\n33620;*\n", "number of fields"),
-        (b"", "empty"),
-        (b"\xff\xfe3\x00", "no line for some values"),
-    ],
-    ids=["missing path", "no top", "not nested", "two paths", "ragged", "empty", "too little UTF-16"],
-)
-def test_hierarchy_files_that_are_wrong(app: Tab, file: bytes, said: str) -> None:
-    """A wrong file would be taken, or the hierarchy before it would be lost."""
+def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
+    """A file that is right would be refused for its form; a wrong one be taken, the hierarchy before be lost,
+    or a person have to find out which line is missing."""
     page(app).set("selectbox", "Column to look at", "zip")
     before = app.session.anonymization.hierarchies["zip"]
-    offer(app, file)
-    assert said.lower() in app.errors.lower()
-    assert app.session.anonymization.hierarchies["zip"] == before
-    assert not app.button(MAKE).disabled
+    for name, (content, said) in WRONG.items():
+        offer(app, content)
+        assert said.lower() in app.errors.lower(), name
+        assert app.session.anonymization.hierarchies["zip"] == before, name
+        assert not app.button(MAKE).disabled, name
+        if name == "missing path":
+            listed = [each.value["value"].tolist() for each in app.at.dataframe if [*each.value] == ["value"]]
+            assert listed == [["23622"]]
+    for name, text in RIGHT.items():
+        offer(app, text.encode())
+        assert app.errors == "", name
+        taken = app.session.anonymization.hierarchies["zip"]
+        assert set(taken.labels(1)) - {"99***"} == {"33***", "23***"}, name
+        assert "From a file" in app.text, name
+        app.press(MAKE)
+        assert app.errors == "", name
+        app.press("Undo")
+        assert app.session.anonymization.hierarchies["zip"] == before, name
 
 
-def test_the_values_without_a_line_are_listed(app: Tab) -> None:
-    """A person would have to find out which line is missing."""
-    page(app).set("selectbox", "Column to look at", "zip")
-    offer(app, "\n".join(LINES[:3]).encode())
-    assert [each.value["value"].tolist() for each in app.at.dataframe if list(each.value) == ["value"]] == [
-        ["23622"]
-    ]
-
-
-@pytest.mark.parametrize("method", ["local recoding", "mondrian"])
-def test_other_methods(app: Tab, method: str) -> None:
+def test_other_methods(app: Tab) -> None:
     """A method would be offered that does not work."""
-    page(app).set("selectbox", METHOD, method)
-    assert app.errors == ""
-    assert "more exposed" in app.text
-    app.press(MAKE)
-    assert smallest(made(app)) >= 5
+    page(app)
+    for method in ("local recoding", "mondrian"):
+        app.set("selectbox", METHOD, method)
+        assert app.errors == "", method
+        assert "more exposed" in app.text, method
+        app.press(MAKE)
+        assert app.session.anonymization.made_by.method.name == method
+        assert smallest(made(app)) >= 5, method
 
 
 def test_microaggregation_needs_numbers(app: Tab) -> None:
@@ -413,18 +417,16 @@ def test_k_above_the_rows(app: Tab) -> None:
     assert app.errors == ""
 
 
-def test_the_guided_example_stands_in_order(app: Tab) -> None:
+def the_guided_example_stands_in_order(app: Tab) -> None:
     """A learner would not find the tables, or find wrong counts beside them."""
-    page(app)
     said = app.text
     places = [said.index(f"(table {step.table})") for step in STEPS]
     assert places == sorted(places)
     assert "entropy l = 2.83" in said
 
 
-def test_the_same_choices_are_tried_once(app: Tab) -> None:
+def the_same_choices_are_tried_once(app: Tab) -> None:
     """Every rerun would read the rows again and fill the ledger."""
-    page(app)
     lines = len(app.curator.lines())
     app.at.run()
     app.set("number_input", K, 10).set("number_input", K, 5)
@@ -476,14 +478,6 @@ def test_several_secrets_at_once(app: Tab) -> None:
         "distinct 2-diversity of diagnosis",
         "entropy 2-diversity of visits",
     )
-
-
-def test_a_table_of_earlier_settings_is_said_to_be_one(app: Tab) -> None:
-    """A green box praised a table that the figures beside it did not describe (PEOPLE D3)."""
-    page(app).press(MAKE)
-    assert "earlier settings" not in app.text
-    app.set("number_input", K, 10)
-    assert "earlier settings" in app.text
 
 
 def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:

@@ -1,4 +1,4 @@
-"""The pages can be read in the dark and on a telephone, and fit on one screen."""
+"""A walk by every page, and what is seen of one: width, light, main step, and what charts say."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import io
 
 from PIL import Image, ImageStat
 
-from tests.e2e.audit import the_columns_go_along_to_what_makes_it_safer
-from tests.e2e.browser import PHONE, Person
-from tests.e2e.test_local_dp import part
+from tests.e2e.browser import Person
 
 
 def every_page(person: Person, table: bytes):
@@ -67,20 +65,3 @@ def wordless_charts(person: Person) -> list[str]:
         " || each.querySelector('[aria-label]')?.getAttribute('aria-label') || '')"
     )
     return [label for label in labels if len(label) <= 20] if labels else ["no chart"]
-
-
-def test_no_page_is_wider_than_a_telephone(visitor, table):
-    """On a telephone one would have to scroll sideways to read. The desk's screen: test_accessibility."""
-    person = visitor(**PHONE)
-    wide = []
-    for seen in every_page(person, table):
-        if too_wide(person):
-            wide.append(seen)
-        if seen == "Audit":
-            the_columns_go_along_to_what_makes_it_safer(person)
-        if seen == "Local answers":
-            for name in ("Design a survey", "Answer", "Read the answers"):
-                part(person, name).page.wait_for_timeout(500)
-                if too_wide(person) or person.page.evaluate("document.documentElement.scrollWidth") > 390:
-                    wide.append(name)
-    assert wide == []
