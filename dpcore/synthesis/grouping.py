@@ -23,6 +23,7 @@ from dpcore.tables.counts import Values, pack, unpack
 from dpcore.tables.nearest import nearest_distribution
 
 STANDS_OUT = 2.0  # noise deviations
+COMMON = 0.05  # part of all rows; a value that holds it is not rare in a column of few cells
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,7 +106,11 @@ class Grouping:
 def merge_rare(
     values: Values, deviation: float, *, kinds: Integers | None = None, ordered: bool = False
 ) -> Integers:
-    """Groups of one column: each value that stands out alone, the rare ones together.
+    """Groups of one column: each value that stands out or is common alone, the rare ones together.
+
+    In a small table half of the rows may lie in cells that drown in noise. Merged, they would be told apart
+    by their first noisy counts alone, whatever is measured later. So what holds COMMON of all rows stays
+    alone, but in columns of more than 1 / COMMON cells, of which noise lifts some that high.
 
     Args:
         values: noisy counts of the cells.
@@ -117,6 +122,8 @@ def merge_rare(
     """
     kinds = np.zeros(len(values), dtype=np.int64) if kinds is None else kinds
     rare = values < STANDS_OUT * deviation
+    if COMMON * len(values) <= 1:
+        rare &= values < COMMON * max(0.0, float(values.sum()))
     labels = np.arange(len(values))
     if ordered:
         labels = _runs(values, rare, kinds, deviation)

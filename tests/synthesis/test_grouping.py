@@ -17,6 +17,17 @@ def test_rare_values_form_one_group() -> None:
     np.testing.assert_array_equal(merge_rare(COUNTS, 5.0), [0, 1, 1, 2, 1, 1, 1, 3])
 
 
+def test_common_values_stay_alone_in_loud_noise() -> None:
+    """In 2,000 rows half of the table would be merged where noise is loud, and come out as first counted."""
+    few = np.array([700.0, 300.0, 150.0, -80.0, 90.0, -20.0, 50.0])
+    np.testing.assert_array_equal(merge_rare(few, 180.0), [0, 1, 2, 3, 4, 3, 3])
+    np.testing.assert_array_equal(merge_rare(few, 180.0, ordered=True), [0, 1, 2, 3, 4, 5, 5])
+    many = np.append(few, 100_000.0)  # the same values in a large table are rare
+    np.testing.assert_array_equal(merge_rare(many, 180.0), [0, 1, 1, 1, 1, 1, 1, 2])
+    large = np.append(few, np.zeros(14))  # in a column of many cells noise alone lifts some so high
+    assert merge_rare(large, 180.0).max() == 1
+
+
 def test_ordered_runs_are_neighbors_only() -> None:
     """Merging the youngest with the oldest would tear an ordered column apart."""
     groups = merge_rare(COUNTS, 5.0, ordered=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dpcore.synthesis.sampling import sample_cells
+from dpcore.synthesis.sampling import even_orders, sample_cells
 from dpcore.tables.nearest import nearest_distribution
 from tests.statistical import laws
 
@@ -57,6 +59,43 @@ def test_order_of_rows_says_nothing() -> None:
     drawn = sample_cells(np.zeros(10_000, dtype=np.int64), np.ones((1, 2)), rng())
     changes = int((np.diff(drawn) != 0).sum())
     assert laws.share_fits(changes, 9_999, 0.5)
+
+
+def rows_off(columns: list[np.ndarray], cells: int) -> float:
+    """Rows by which cells of pairs of even chances are off what is expected, root mean square."""
+    tables = [np.bincount(a * cells + b, minlength=cells**2) for a, b in itertools.combinations(columns, 2)]
+    return float(np.sqrt(np.mean((np.array(tables) - len(columns[0]) / cells**2) ** 2)))
+
+
+def test_orders_of_two_columns_go_together_evenly() -> None:
+    """Rows drawn freely carry the noise of a sample into every pair: 10 rows where 100 are expected."""
+    rows, cells, count = 10_000, 10, 12
+    table, source, line = np.ones((1, cells)), rng(), np.zeros(10_000, dtype=np.int64)
+    orders = itertools.islice(even_orders(rows, source), count)
+    even = [sample_cells(line, table, source, order=order) for order in orders]
+    free = [sample_cells(line, table, source) for _ in range(count)]
+    assert rows_off(even, cells) < 0.5 * rows_off(free, cells)
+    triples = [np.ravel_multi_index(each, (cells,) * 3) for each in itertools.combinations(even, 3)]
+    tables = np.array([np.bincount(each, minlength=cells**3) for each in triples])
+    assert np.abs(tables - 10).max() < 40  # as by chance: no three orders tell each other
+    told = (even[0] + even[1]) % cells  # the twin: a column that two others tell
+    assert np.bincount(np.ravel_multi_index((even[0], even[1], told), (cells,) * 3)).max() > 40
+
+
+def test_every_order_holds_every_row_once_at_chance_places() -> None:
+    """A row that tends to come first would get the first cell, also where rows are few and columns many."""
+    for rows in (0, 1, 2, 5, 48):
+        for order in itertools.islice(even_orders(rows, rng()), 60):
+            assert np.sort(order).tolist() == list(range(rows))
+    source, chances = rng(), np.full(6, 4_000 / 6)
+    firsts = np.array(
+        [[order[0] for order in itertools.islice(even_orders(6, source), 5)] for _ in range(4_000)]
+    )
+    for number in range(5):  # the first three in levels, the others free
+        counts = np.bincount(firsts[:, number], minlength=6)
+        assert laws.chi_square_of_counts(counts, chances) > laws.FALSE_ALARM
+    twin = np.bincount(np.minimum(firsts[:, 0], source.integers(0, 12, 4_000)), minlength=6)
+    assert laws.chi_square_of_counts(twin, chances) < laws.FALSE_ALARM
 
 
 @given(
