@@ -77,31 +77,34 @@ class TCloseness:
                 return people
         return MOST_TRIED
 
-    def lost(self, classes: ClassStatistics, marked: BoolArray) -> IntArray:
-        """(classes,) people of the marked classes whom no finer ones can keep, at least; rows are people.
+    def lost(self, classes: ClassStatistics, marked: BoolArray, held: Histogram) -> IntArray:
+        """(classes,) people of the marked classes whom no finer ones can keep, at least; who holds several
+        values counts for each.
 
-        Those of a class that are kept, in whatever parts, are within t together. So many m of a class with
-        counts c can be no nearer to the shares p of the table than m - sum min(c, m p), at each level of the
-        hierarchy.
+        Those of a class that are kept, in whatever parts, are within t together. So many m, of whom at most c
+        hold a value, can be no nearer to the shares p of the table than m - sum min(c, m p), at each level of
+        the hierarchy.
+
+        Args: held: people by value, each as often as all finer classes together may hold them.
         """
-        found, secret = classes.histogram(self.column), classes.secrets[self.column]
+        secret = classes.secrets[self.column]
         reach = self._reach(secret)
-        here = marked[found.group]
-        group, code, count = found.group[here], found.value[here], found.count[here]
+        here = marked[held.group]
+        group, code, count = held.group[here], held.value[here], held.count[here]
         levels, table = [(group, count, secret.counts[code] / secret.counts.sum())], secret.counts
         for parent in secret.parents[:-1] if self.distance == "hierarchical" else ():
             (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
             levels.append((group, count, table[code] / table.sum()))
-        most, least = found.total * marked.astype(np.float64), np.zeros(found.classes)
-        whole = most
+        most, least = held.total * marked.astype(np.float64), np.zeros(held.classes)
+        whole = classes.histogram(self.column).total * marked
         for _ in range(HALVINGS):
             middle = (most + least) / 2
-            moved = np.zeros(found.classes)
+            moved = np.zeros(held.classes)
             for group, count, share in levels:
-                moved += middle - np.bincount(group, np.minimum(count, middle[group] * share), found.classes)
+                moved += middle - np.bincount(group, np.minimum(count, middle[group] * share), held.classes)
             near = moved <= reach * middle + ROUNDING
             most, least = np.where(near, most, middle), np.where(near, middle, least)
-        return np.asarray((whole - np.floor(most + ROUNDING)).astype(np.int64))
+        return np.asarray(np.maximum(whole - np.floor(most + ROUNDING), 0).astype(np.int64))
 
 
 # The distances of a class of n from a table of N, times n N, so that they are whole numbers: classes exactly

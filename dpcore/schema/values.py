@@ -160,7 +160,7 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
     """As `_number` writes each: Arrow gives the fewest digits that suffice too, but other exponents."""
     size = np.abs(numbers)
     is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
-    is_plain = (size >= 1e-3) & (size < 1e9) & ~is_whole
+    is_plain = (size >= 1e-4) & (size < 1e10) & ~is_whole
     found = np.empty(len(numbers), dtype=object)
     found[is_whole] = _written(numbers[is_whole].astype(np.int64))
     found[is_plain] = _written(numbers[is_plain])

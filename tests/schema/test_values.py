@@ -97,7 +97,8 @@ def test_a_column_writes_floats_as_each_is_written_alone() -> None:
             drawn.choice([-1, 1], 20_000) * 10 ** drawn.uniform(-5, 20, 20_000),
             np.round(10 ** drawn.uniform(-4, 12, 20_000), 3),
             *(np.nextafter(2.0 ** np.arange(-14, 66), toward) for toward in (-np.inf, 0.0, np.inf)),
-            np.array([0.0, -0.0, np.inf, -np.inf, 2.0**63, -(2.0**63), 2.0**64, 1e9, 1e15, 0.001, 5e-324]),
+            *(np.nextafter(10.0 ** np.arange(-6, 18), toward) for toward in (-np.inf, 0.0, np.inf)),
+            np.array([0.0, -0.0, np.inf, -np.inf, 2.0**63, -(2.0**63), 2.0**64, 1e10, 1e15, 1e-4, 5e-324]),
         ]
     )
     for column in (floats, drawn.integers(-(2**63), 2**63, 5_000), np.arange(200, dtype=np.uint8)):

@@ -50,6 +50,11 @@ class ClassesOfNode(ABC):
         """Published people by value of a sensitive column."""
 
     @abstractmethod
+    def most_held(self, column: str) -> Histogram | None:
+        """The same with each as often as any finer classes may hold them together; None where that is not
+        known."""
+
+    @abstractmethod
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
         """The codes of a column's labels in some of the classes."""
 
@@ -142,6 +147,9 @@ class Classes(ClassesOfNode):
     @cached_property
     def of_entries(self) -> IntArray:
         return np.asarray(self.owner[self.of_keys] if self.table.tail else self.of_keys)
+
+    def most_held(self, column: str) -> Histogram | None:
+        return self.histogram(column) if self.views is None else None
 
     def histogram(self, column: str) -> Histogram:
         width = len(self.secrets[column].values)

@@ -321,13 +321,12 @@ class _Search:
             return False
         if not classes.suppresses_few(violations(self.relaxations, classes), self.allowed):
             return False
-        if self.table.members is not None:
-            return True
-        return all(
-            int(model.lost(classes, marked).sum()) <= self.allowed
-            for model in self.models
-            if isinstance(model, TCloseness)
-        )
+        for model in self.models:
+            if isinstance(model, TCloseness) and (held := classes.most_held(model.column)) is not None:
+                lost = model.lost(classes, marked, held).sum()
+                if int(self.table.fewest_people(np.array(lost))) > self.allowed:
+                    return False
+        return True
 
     def _accept(self, classes: ClassesOfNode, suppressed: BoolArray) -> None:
         """Keep a feasible node if it is the best so far, and close all nodes with a worse bound."""
