@@ -129,9 +129,7 @@ class Counted(ClassesOfNode):
         width = len(self.secrets[column].values)
         value, figures = self._coded.held(column)
         most = COMBINATIONS * len(value)
-        is_small = (
-            self._space * width <= most
-        )  # numbers are counted as they are, and told by class at the end
+        is_small = self._space * width <= most  # counted by number, and told by class at the end
         group, space = (self._index, self._space) if is_small else (self._class, len(self._occupied))
         cells = (group * width).take(self._coded.classes.owner)
         cells += value
