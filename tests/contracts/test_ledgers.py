@@ -42,6 +42,7 @@ from tests.contracts.ledger_kinds import (
     run_process,
     sqlite_kind,
 )
+from workbench.store.rows import account_row
 from workbench.store.settings import Settings
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
@@ -383,6 +384,43 @@ def test_threads_never_overspend(kind: Kind) -> None:
     assert len(accepted) == 20
     assert balance(account(units=1_000), ledgers[1].lines(DATASET)).left == 0
     ledgers[1].verify(DATASET)
+
+
+@pytest.mark.parametrize("look", ["account", "standing", "verify", "open"])
+def test_a_line_that_comes_while_somebody_looks(
+    look: str, sql_kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page would say that an older copy had been put back whenever two tabs worked at the same time."""
+    ledger, other = sql_kind.open(), sql_kind.open()
+    ledger.open(account())
+    asked = account() if look == "open" else DATASET
+    _once_within_a_look(monkeypatch, lambda: other.note(DATASET, "a", {}))
+    getattr(ledger, look)(asked)
+    assert len(ledger.lines(DATASET)) == 2
+    sql_kind.drop_line(1)  # the same look at an older copy
+    _refused(LedgerCorrupt, getattr(ledger, look), asked)
+
+
+def test_an_account_that_is_opened_while_somebody_looks(
+    sql_kind: SqlKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page would say that an account was lost which another tab has just opened."""
+    ledger, other = sql_kind.open(), sql_kind.open()
+    _once_within_a_look(monkeypatch, lambda: other.open(account()))
+    assert ledger.account(DATASET) is None
+    assert ledger.account(DATASET) == account()
+
+
+def _once_within_a_look(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], object]) -> None:
+    """Do something once in the middle of the next look at an account."""
+
+    def row_and_deed(*given: Any, **named: Any) -> Any:
+        found = account_row(*given, **named)
+        monkeypatch.setattr("workbench.store.ledger.account_row", account_row)
+        deed()
+        return found
+
+    monkeypatch.setattr("workbench.store.ledger.account_row", row_and_deed)
 
 
 def test_one_of_two_budgets_opened_at_once_wins(kind: Kind) -> None:

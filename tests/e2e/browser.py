@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
@@ -202,6 +202,7 @@ class Person:
         if opener.is_visible():
             opener.click()
         self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        expect(self.page).to_have_title(re.compile(name), timeout=30 * SECOND)  # by the run of that page
         return self.rest()
 
     def upload(self, content: bytes, name: str = "people.csv") -> Person:
@@ -242,6 +243,16 @@ class Person:
         box.fill(epsilon)
         box.press("Enter")
         return self.rest()
+
+    def looks_at(self) -> str:
+        """What the tab shows: its address, where the focus is, whether a script runs, and all words."""
+        try:
+            seen = self.page.evaluate("""[location.href, document.activeElement.outerHTML.slice(0, 300),
+                document.querySelector('[data-testid=stApp]')?.dataset.testScriptState,
+                document.body.innerText]""")
+        except Error as error:
+            return str(error)
+        return "\n".join(line for part in seen for line in str(part).splitlines() if line.strip())
 
     def close(self) -> None:
         """Close the tab; its browser keeps the program of the pages, and nothing of what was done there."""

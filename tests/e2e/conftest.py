@@ -28,6 +28,16 @@ if importlib.util.find_spec("playwright") is None:
     collect_ignore_glob = ["test_*.py"]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
+    """What was on each tab when a test failed: a browser on another machine cannot be asked afterwards."""
+    report = yield
+    if report.failed and report.when == "call":
+        for number, person in enumerate(getattr(item, "people", ()), 1):
+            report.sections.append((f"tab {number}", person.looks_at()))
+    return report
+
+
 @pytest.fixture(scope="package")
 def server() -> Iterator[object]:
     from tests.e2e.browser import serving
@@ -56,11 +66,12 @@ def known_browser(browser) -> Iterator[object]:
 
 
 @pytest.fixture
-def visitor(server, browser, known_browser) -> Iterator[Callable[..., object]]:
+def visitor(request, server, browser, known_browser) -> Iterator[Callable[..., object]]:
     """Opens tabs. When the test ends, none of them may have asked for another address or run a script."""
     from tests.e2e.browser import Person
 
     people: list[Person] = []
+    request.node.people = people
 
     def come(path: str = "", **options: object) -> Person:
         known = None if people or options else known_browser

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -47,6 +49,7 @@ from workbench.store.rows import (
     reserved_line,
 )
 from workbench.store.tables import accounts, lines, releases, running
+from workbench.store.witness import Seen, check_never_seen, check_seen
 
 _log = logging.getLogger("workbench.deeds")
 _KEPT = 50
@@ -109,19 +112,20 @@ class SqlLedger:
             else:
                 line = None
         self._saw(line)
-        return check_same(self._checked_account(account.dataset), account)
+        with self._reading(account.dataset) as (connection, seen):
+            return check_same(self._checked(connection, account.dataset, seen)[0].account, account)
 
     def account(self, dataset: str) -> Account | None:
-        with self._store.reading() as connection:
+        with self._reading(dataset) as (connection, seen):
             if account_row(connection, dataset) is None:
-                self._check_never_seen(dataset)
+                check_never_seen(seen)
                 return None
-            return self._checked(connection, dataset)[0].account
+            return self._checked(connection, dataset, seen)[0].account
 
     def reserve(self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]) -> None:
         mark = self._alive.hold()
         with self._store.writing() as connection:
-            standing, last = self._checked(connection, dataset, lock=True)
+            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
             check_unused(connection, dataset, request_id, [])
             since = max(0, last.number + 1 - TAIL)
             check_tail(self.key, all_lines(connection, dataset, since=since))
@@ -151,15 +155,15 @@ class SqlLedger:
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(connection, dataset, lock=True)
+            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
             check_unused(connection, dataset, request_id, [])
             line = self._append(connection, standing, last, request_id, "outside", NOTHING, content)
         self._saw(line)
 
     def standing(self, dataset: str) -> Standing:
         self.store_kept()
-        with self._store.reading() as connection:
-            return self._checked(connection, dataset)[0]
+        with self._reading(dataset) as (connection, seen):
+            return self._checked(connection, dataset, seen)[0]
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         self.store_kept()
@@ -168,8 +172,9 @@ class SqlLedger:
             found = all_lines(connection, dataset, since=known[-1].number if known else 0)
             if known and (not found or found[0] != known[-1]):  # another database was put in its place
                 known, found = (), all_lines(connection, dataset)
-        self._known[dataset] = (*known[:-1], *found) if known else found
-        return self._known[dataset]
+        found = (*known[:-1], *found)
+        self._known[dataset] = found
+        return found
 
     def release(self, dataset: str, request_id: str) -> str | None:
         self.store_kept()
@@ -178,12 +183,9 @@ class SqlLedger:
 
     def verify(self, dataset: str) -> None:
         of_dataset = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
-        with self._store.reading() as connection:
+        with self._reading(dataset) as (connection, seen):
+            standing, last = self._checked(connection, dataset, seen)
             row = account_row(connection, dataset)
-            if row is None:
-                self._check_never_seen(dataset)
-                raise no_account()
-            standing, last = self._checked(connection, dataset)
             stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
             check_chain(self.key, standing, all_lines(connection, dataset), stored, row.head)
         self._store.witness.note(dataset, last.number, last.digest)
@@ -268,7 +270,7 @@ class SqlLedger:
         self, dataset: str, request_id: str, state: State, content: dict[str, Any], release: str | None
     ) -> None:
         with self._store.writing() as connection:
-            standing, last = self._checked(connection, dataset, lock=True)
+            standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
             if release is not None and release_text(connection, dataset, request_id) == release:
                 return  # the answer to the first time was lost
             check_unused(connection, dataset, request_id, ["reserved"])
@@ -339,39 +341,29 @@ class SqlLedger:
                 line.charge.units,
             )
 
-    def _checked_account(self, dataset: str) -> Account:
+    @contextmanager
+    def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
+        """A transaction, and what was seen before it began: lines that others add meanwhile are not in it."""
+        seen = self._store.witness.last(dataset)
         with self._store.reading() as connection:
-            return self._checked(connection, dataset)[0].account
+            yield connection, seen
 
     def _checked(
-        self, connection: sa.Connection, dataset: str, *, lock: bool = False
+        self, connection: sa.Connection, dataset: str, seen: Seen, *, lock: bool = False
     ) -> tuple[Standing, Line]:
         """The standing and the last line, checked against seals and witness in a time that does not grow."""
         row = account_row(connection, dataset, lock=lock)
         if row is None:
-            self._check_never_seen(dataset)
+            check_never_seen(seen)
             raise no_account()
         standing, last = Standing.from_json(row.standing), last_line(connection, dataset)
         check_head(self.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
             raise corrupt("the account was altered after it was opened")
-        seen = self._store.witness.last(dataset)
         if seen is not None:
-            there = last if seen[0] == last.number else numbered_line(connection, dataset, seen[0])
-            if there is None or there.digest != seen[1]:
-                raise LedgerCorrupt(
-                    "this ledger is older than what was seen of it, as if an older copy had been put back",
-                    remedy="put the newest copy back; or, to forget what was spent since, run `make accept`",
-                )
+            check_seen(seen, last if seen[0] == last.number else numbered_line(connection, dataset, seen[0]))
         return standing, last
-
-    def _check_never_seen(self, dataset: str) -> None:
-        if self._store.witness.last(dataset) is not None:
-            raise LedgerCorrupt(
-                "the account of this data set was there, and is gone from the ledger",
-                remedy="restore the ledger; or, to forget what was spent, run `make accept`",
-            )
 
     def _upgrade(self) -> None:
         """Bring accounts of version 1 to standings that are sealed; those that were altered stay shut."""

@@ -13,7 +13,30 @@ import re
 import uuid
 from pathlib import Path
 
+from dpcore.accounting.ledger import Line
+from dpcore.errors import LedgerCorrupt
+
+Seen = tuple[int, str] | None
+"""Number and digest of the last line that was seen; None for a data set that was not."""
 _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
+
+
+def check_never_seen(seen: Seen) -> None:
+    """What was seen of a data set without an account. Raises: LedgerCorrupt where there was one."""
+    if seen is not None:
+        raise LedgerCorrupt(
+            "the account of this data set was there, and is gone from the ledger",
+            remedy="restore the ledger; or, to forget what was spent, run `make accept`",
+        )
+
+
+def check_seen(seen: tuple[int, str], there: Line | None) -> None:
+    """What was seen against the line of that number. Raises: LedgerCorrupt where it is absent or another."""
+    if there is None or there.digest != seen[1]:
+        raise LedgerCorrupt(
+            "this ledger is older than what was seen of it, as if an older copy had been put back",
+            remedy="put the newest copy back; or, to forget what was spent since, run `make accept`",
+        )
 
 
 class Witness:
@@ -43,8 +66,8 @@ class Witness:
         """Take a data set for one that was never seen."""
         self._path(dataset).unlink(missing_ok=True)
 
-    def last(self, dataset: str) -> tuple[int, str] | None:
-        """Number and digest of the last line that was seen; None for a data set that was not."""
+    def last(self, dataset: str) -> Seen:
+        """What was seen; asked before the transaction that reads the lines it is compared with."""
         try:
             number, digest, *_ = self._path(dataset).read_text(encoding="utf-8").split(" ", 2)
             return int(number), digest
