@@ -191,6 +191,10 @@ class Person:
         """A button by the beginning of its label."""
         return self.page.get_by_role("button", name=name).first
 
+    def link(self, name: str) -> Locator:
+        """A page in the navigation."""
+        return self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name)
+
     def press(self, name: str) -> Person:
         """Press a button."""
         self.button(name).click()
@@ -201,7 +205,7 @@ class Person:
         opener = self.page.get_by_test_id("stExpandSidebarButton")
         if opener.is_visible():
             opener.click()
-        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        self.link(name).click()
         expect(self.page).to_have_title(re.compile(name), timeout=30 * SECOND)  # by the run of that page
         return self.rest()
 

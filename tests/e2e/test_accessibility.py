@@ -113,9 +113,9 @@ def test_every_page_in_the_dark_on_a_telephone(visitor, table):
 def navigation_in_the_dark(person):
     """What is hard to read in the navigation, which is folded away on a telephone."""
     person.page.get_by_test_id("stExpandSidebarButton").click()
-    person.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Ledger").wait_for()
+    person.link("Ledger").wait_for()
     person.page.wait_for_timeout(500)  # it slides in
     found = serious(person.page, COLORS)
-    person.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click()
+    person.link("Data").click()
     person.rest()
     return found

@@ -265,8 +265,8 @@ def signing_out_ends_every_tab(cy: Person) -> None:
     second.get_by_role("button", name="Sign out").click()
     second.get_by_role("button", name="End session").click()
     second.get_by_role("button", name="Sign in").wait_for(timeout=30 * SECOND)
-    cy.go("Ledger").sees("Sign in to go on")
-    cy.visit().sees("Sign in to go on")
+    cy.link("Ledger").click()
+    cy.sees("Sign in to go on").visit().sees("Sign in to go on")
 
 
 def _with_a_cookie(workbench: Workbench, **claims: object) -> Visitor:
