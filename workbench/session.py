@@ -161,7 +161,7 @@ class Session:
         self.current, self.shown, self.running = dataset, None, None
         self.on_first_rows = False
         self.anonymization, self.offered = None, None
-        self.reports.clear()
+        self.reports = {}  # another one: the run that this click ends may still write into the last
         self.written.clear()
 
     def start(self, title: str, run: Callable[[Run], Release]) -> None:
@@ -185,7 +185,7 @@ class Session:
     def take_first_rows(self, first: bool) -> None:
         """Ask what needs rows that do not fit about the first ones, or no more; what was asked goes."""
         self.on_first_rows = first
-        self.reports.clear()
+        self.reports = {}
         self.anonymization = None
 
     def sizes(self) -> list[int]:
@@ -203,7 +203,8 @@ class Session:
         if self.draft is not None:
             self.dropped += (self.draft.name,)
         self.draft = self.running = self.shown = self.anonymization = self.offered = None
-        for each in (self.curators, self.bytes, self.reports, self.tables):
+        self.reports = {}
+        for each in (self.curators, self.bytes, self.tables):
             each.clear()
 
 

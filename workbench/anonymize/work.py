@@ -76,6 +76,7 @@ class Work:
     """Choices so far for one data set.
 
     Attributes:
+        dataset: fingerprint of the data set.
         roles: of every column.
         hierarchies: by quasi-identifier, suggested or edited.
         before: earlier hierarchies of each column, for undo.
@@ -89,6 +90,7 @@ class Work:
         stopped: what a person stopped, by what was asked.
     """
 
+    dataset: str
     roles: dict[str, str]
     hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
     before: dict[str, list[Hierarchy]] = field(default_factory=dict)
@@ -104,11 +106,12 @@ class Work:
 
 def work(curator: Curator) -> Work:
     """The choices for this data set; at first as proposed."""
-    held = session.session()
-    if not isinstance(held.anonymization, Work):
+    dataset = curator.account.dataset
+    current = session.session().anonymization
+    if not isinstance(current, Work) or current.dataset != dataset:
         proposed = session.once(curator, ("roles",), RolesOf)
-        held.anonymization = Work(roles={each.column: each.role for each in proposed})
-    current: Work = held.anonymization
+        current = Work(dataset=dataset, roles={each.column: each.role for each in proposed})
+        session.session().anonymization = current
     complete(curator, current, quasi_identifiers(current))
     return current
 

@@ -65,6 +65,7 @@ class SqlLedger:
         self._kept: dict[tuple[str, str], tuple[State, dict[str, Any], str | None]] = {}
         self._known: dict[str, tuple[Line, ...]] = {}
         self._lock = threading.Lock()
+        self._storing = threading.Lock()
         self._upgrade()
 
     @property
@@ -195,8 +196,13 @@ class SqlLedger:
         return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
 
     def store_kept(self) -> None:
-        """Store the ends of paid runs that the database could not take before, if it takes them now."""
-        with self._lock:
+        """Store the ends of paid runs that the database could not take before, if it takes them now.
+
+        Where another page tries just now, nobody waits for it: the database may take long to refuse.
+        """
+        if not self._kept or not self._storing.acquire(blocking=False):
+            return
+        try:
             for (dataset, request_id), (state, content, release) in list(self._kept.items()):
                 try:
                     self._end(dataset, request_id, state, content, release)
@@ -204,6 +210,8 @@ class SqlLedger:
                     if isinstance(error.__cause__, Exception):
                         return
                 del self._kept[dataset, request_id]
+        finally:
+            self._storing.release()
 
     def end_dead(self) -> int:
         """End what was held by processes that are no more as failed; its charges stay. How many ended."""
@@ -230,12 +238,13 @@ class SqlLedger:
         with self._store.reading() as connection:
             row = account_row(connection, dataset)
             last = last_line(connection, dataset)
+            there = numbered_line(connection, dataset, seen[0]) if seen else None
         if row is None or last is None:
             self._store.witness.forget(dataset)
             return
         self._store.witness.accept(dataset, last.number, last.digest)
         self.verify(dataset)
-        if seen is not None and seen != (last.number, last.digest):
+        if seen is not None and (there is None or there.digest != seen[1]):
             forgotten = max(0, seen[0] - last.number)
             self.note(
                 dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}

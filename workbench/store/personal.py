@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -187,8 +188,7 @@ class PersonalLedger:
         self._owners.hand(dataset, address)
 
     def _note_people(self, dataset: str, content: dict[str, Any]) -> None:
-        number = sum("people" in line.request_id for line in self.lines(dataset))
-        self.note(dataset, f"people {number + 1}", {"kind": "people", **content})
+        self.note(dataset, f"people {uuid.uuid4().hex}", {"kind": "people", **content})
 
     def _signed(self, content: dict[str, Any]) -> dict[str, Any]:
         return {**content, "by": self.person.address} if self.person.address else content

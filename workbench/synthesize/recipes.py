@@ -166,11 +166,19 @@ def is_kept(running: Run) -> bool:
 
 def is_stored(running: Run) -> bool:
     """Whether its release came into the ledger after all."""
+    return "committed" in _states(running)
+
+
+def is_charged(running: Run) -> bool:
+    """Whether its charge is on file, also where the answer to that was lost."""
+    return running.charged or bool(_states(running))
+
+
+def _states(running: Run) -> list[str]:
     curator = session.session().curator
-    ends = (
+    return (
         [line.state for line in curator.lines() if line.request_id == running.request_id] if curator else []
     )
-    return "committed" in ends
 
 
 def store_again(request_id: str) -> None:

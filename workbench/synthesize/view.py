@@ -105,8 +105,8 @@ def _what_it_cost(running: drafts.Run) -> None:
             args=(running.request_id,),
             key="retry",
         )
-    elif running.charged:
-        st.caption(_("The charge stays: noise may have been drawn. The Ledger page lists it as failed."))
+    elif recipes.is_charged(running):
+        st.caption(_("The charge stays: noise may have been drawn. The Ledger page lists it."))
     else:
         st.caption(_("Nothing was charged."))
 

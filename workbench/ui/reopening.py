@@ -94,17 +94,20 @@ def take_file(wanted: DataSet) -> None:
     if file is None:
         return
     held.uploads += 1  # a new key makes the server forget the bytes
+    held.notices[NOTICE] = reading.interrupted()  # until it has been read
     options = wanted.declaration.reading if wanted.declaration else None
     try:
-        with file_view.being_read(file.name, file.size):
+        with file_view.being_read(file.name, file.size) as tell:
             read = reading.read(
                 file.getvalue(),
                 file.name,
                 key=session.ledger().of(wanted.id).key,
-                cancelled=session.is_gone(),
+                cancelled=session.unwanted(),
+                on_progress=tell,
                 options=options or ReadOptions(),
             )
         _take(read.table.frame, read.dataset, wanted)
+        held.notices.pop(NOTICE, None)
     except DpcoreError as error:
         held.notices[NOTICE] = error
     finally:

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
 from workbench.anonymize import demands, document, loaded, outcomes, view, work
 from workbench.anonymize.work import SUGGESTED, Demands, Work
+from workbench.apart import process
 from workbench.apart.line import StoppedError
 from workbench.ui.wording import number, percent
 
@@ -116,6 +118,26 @@ def test_the_columns_of_the_audit_are_taken_over() -> None:
         "disease": "quasi-identifier",
         "visit": "sensitive",
     }
+
+
+def test_what_was_asked_about_another_data_set_stays_there(
+    held: session.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever chose another table while the first was looked at would read its roles as this one's."""
+    first, second = opened(), opened(people().drop(columns="visit"))
+    held.current = first.account.dataset
+    compute = process.compute
+
+    def compute_while_somebody_chooses(*given: Any, **named: Any) -> Any:
+        answer = compute(*given, **named)
+        monkeypatch.setattr(process, "compute", compute)
+        held.choose(second.account.dataset)
+        return answer
+
+    monkeypatch.setattr(process, "compute", compute_while_somebody_chooses)
+    assert "visit" in work.work(first).roles
+    assert held.reports.keys() <= {("hierarchies", ("age", "zip"))}
+    assert work.work(second).roles.keys() == {"age", "zip", "disease"}
 
 
 def test_no_quasi_identifier_is_said() -> None:

@@ -111,6 +111,17 @@ def test_every_line_says_who(server: Server) -> None:
     assert not any("by" in line.content for line in alone.lines())
 
 
+def test_viewers_are_named_in_two_tabs_at_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the two would read that the request is still running, and nothing would be shown."""
+    ada = server.of(ADA)
+    dataset = _open(ada).account.dataset
+    lines = ada.lines(dataset)
+    monkeypatch.setattr(PersonalLedger, "lines", lambda *given: lines)
+    ada.show(dataset, "ann@example.org")
+    ada.show(dataset, "bob@example.org")
+    assert sorted(ada.viewers(dataset)) == ["ann@example.org", "bob@example.org"]
+
+
 def test_an_analyst_sees_what_is_shown_and_spends_nothing(server: Server) -> None:
     """Somebody who may only look would read rows, or use up a budget."""
     curator = _open(server.of(ADA))

@@ -236,6 +236,16 @@ def test_a_chain_in_order_is_remembered(tmp_path: Path) -> None:
         assert ledger._store.witness.last(DATASET) == seen
 
 
+def test_an_account_that_is_whole_has_nothing_to_accept(kind: SqlKind) -> None:
+    """A line would say for ever that an older copy was accepted, because its trace was behind."""
+    ledger = _spent(kind)
+    seen = ledger._store.witness.last(DATASET)
+    ledger.note(DATASET, "later", {})
+    ledger._store.witness.accept(DATASET, *seen)
+    ledger.accept(DATASET)
+    assert ledger.lines(DATASET)[-1].request_id == "later"
+
+
 def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
     """A backup that lost nothing would need to be accepted."""
     ledger = _spent(kind)
@@ -285,6 +295,32 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
     assert ledger.release(DATASET, "good") == "the release"
     assert {line.state for line in ledger.lines(DATASET)[3:]} == {"committed", "failed"}
     ledger.verify(DATASET)
+
+
+def test_a_kept_release_keeps_no_page_waiting(kind: SqlKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the database takes its time to refuse it, every page of the server would wait, one by one."""
+    ledger = kind.open()
+    ledger.open(account())
+    ledger._kept[DATASET, "kept"] = ("committed", {}, "release")
+    asked, go = threading.Event(), threading.Event()
+
+    def refuse_slowly(*given: object) -> None:
+        asked.set()
+        go.wait(60)
+        raise LedgerError("down", remedy="wait") from OSError()
+
+    monkeypatch.setattr(ledger, "_end", refuse_slowly)
+    pages = [threading.Thread(target=ledger.standing, args=(DATASET,)) for _ in range(2)]
+    pages[0].start()
+    try:
+        assert asked.wait(60)
+        pages[1].start()
+        pages[1].join(20)
+        assert not pages[1].is_alive()
+    finally:
+        go.set()
+        pages[0].join()
+    assert ledger.is_kept("kept")
 
 
 def test_a_commit_whose_answer_was_lost_is_no_second_one(kind: SqlKind) -> None:
