@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +35,7 @@ class DuckDBEngine(Streamed):
 
     With an id column, the rows that count are copied once, their declared columns alone, into a table that
     ends with the engine: a window over keyed digests chooses them.
+    A connection answers one query at a time, so that passes of several threads take turns.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class DuckDBEngine(Streamed):
         self._source = source
         self._state = state_of(source.files)
         self._read = 0
+        self._passing = threading.RLock()  # a pass inside a pass is refused by DuckDB, and does not wait
         with _readable():
             self._connection = source.connect()
             kinds = self._waited(lambda: self._reader(f"SELECT * FROM {source.table} LIMIT 0").schema)
@@ -80,15 +83,13 @@ class DuckDBEngine(Streamed):
         named += [] if person is None else [f"{quoted(person)} AS p"]
         groups = ", ".join(f"c{place}" for place in range(len(columns)))
         of_people = "sum(n)" if person is None else "count(*)"
-        self._check_same()
         query = (
             f"SELECT {groups}, sum(n)::BIGINT, {of_people}::BIGINT FROM "
             f"(SELECT {', '.join(named)}, count(*) AS n FROM {self._source.table} GROUP BY ALL) "
             f"GROUP BY {groups} LIMIT {MOST_TUPLES + 1}"
         )
-        with _readable():
+        with self._turn(), _readable():
             found = self._waited(lambda: self._connection.sql(query).to_arrow_table())
-        self._check_same()
         if len(found) > MOST_TUPLES:
             raise too_many("distinct tuples", MOST_TUPLES)
         *values, rows, people = found.columns
@@ -101,50 +102,42 @@ class DuckDBEngine(Streamed):
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that DuckDB comes by."""
-        self._check_same()
-        with _readable():
-            query = f"SELECT * FROM {self._source.table} LIMIT {int(rows)}"
+        query = f"SELECT * FROM {self._source.table} LIMIT {int(rows)}"
+        with self._turn(), _readable():
             read = self._waited(lambda: self._reader(query).read_all())
-        self._check_same()
         frame = self._typed(frame_of(read.combine_chunks()))
         return Microdata(frame)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        self._check_same()
         table = self._counted if counted else self._source.table
         names = self._columns if work.reads is None else work.reads
         query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
         total: list[Result] = []
         found: Found = {}
-        self._read = 0
-        try:
-            for frame in self._frames(query):
+        with self._turn(), contextlib.closing(self._frames(query)) as frames:
+            for frame in frames:
                 result = work.of(Batch(frame, self._schema, found=found))
                 total = [work.add(total[0], result) if total else result]
                 self._read += len(frame)
                 self._on_rows(self._read)
-        finally:
-            self._check_same()
-        if counted and self._length is not None and self._read != self._length:
-            raise source_changed()
-        return total[0] if total else work.of(Batch(self._none(names), self._schema))
+            if counted and self._length is not None and self._read != self._length:
+                raise source_changed()
+            return total[0] if total else work.of(Batch(self._none(names), self._schema))
 
     def _none(self, names: Sequence[str]) -> pd.DataFrame:
         with _readable():
             columns = ", ".join(map(quoted, names)) or "0"
             return frame_of(self._reader(f"SELECT {columns} FROM {self._counted} LIMIT 0").read_all())
 
-    def _frames(self, query: str) -> Iterator[pd.DataFrame]:
-        with _readable():
-            batches = self._waited(lambda: iter(self._connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE)))
-        while True:
-            with _readable():
-                batch = self._waited(lambda: next(batches, None))
-            if batch is None:
-                return
-            frame = frame_of(batch)
-            frame.attrs[READ_AS_TEXT] = self._source.kind == "csv"
-            yield frame
+    def _frames(self, query: str) -> Generator[pd.DataFrame, None, None]:
+        with _readable(), contextlib.ExitStack() as open_result:  # while it is open, DuckDB refuses the next
+            batches = self._waited(
+                lambda: open_result.enter_context(self._connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE))
+            )
+            while (batch := self._waited(lambda: next(batches, None))) is not None:
+                frame = frame_of(batch)
+                frame.attrs[READ_AS_TEXT] = self._source.kind == "csv"
+                yield frame
 
     def _keep(self, person: str) -> None:
         """Copy the declared columns of the rows that count into a table of their own."""
@@ -207,6 +200,24 @@ class DuckDBEngine(Streamed):
     def _waited(self, work: Callable[[], Waited]) -> Waited:
         """What a query brings; whoever waits is told meanwhile, and may end it."""
         return awaited(work, tell=lambda: self._on_rows(self._read), interrupt=self._connection.interrupt)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One pass, once those of other threads have ended.
+
+        Raises: what is raised by whoever is told meanwhile; ReadError for files that change during the pass.
+        """
+        while not self._passing.acquire(timeout=0.2):
+            self._on_rows(0)
+        try:
+            self._read = 0
+            self._check_same()
+            try:
+                yield
+            finally:
+                self._check_same()
+        finally:
+            self._passing.release()
 
     def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame with texts as texts, and with numbers where a file of texts is declared to hold them."""
