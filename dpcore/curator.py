@@ -16,9 +16,9 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.chain import plan_digests
+from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.composition import Rule
-from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, conflict, source_dataset
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
 from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.levels import distinct_of
@@ -291,6 +291,12 @@ class Curator:
         asked = {"plan": plan[0], "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
         return self._paid(request_id, Charge(units=self.rule.units(spend)), asked, measurer, report)
 
+    def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
+        """The request of this question at this loss: the one that has answered it, or is answering it now, or
+        else a new id, the same for all who ask before one of them has paid and failed."""
+        plan = self._plan(evaluation, self.rule.spends(loss), None)
+        return request_of_all(self._ledger.key, self.lines(), plan)
+
     def report(self, request_id: str) -> PrivateReport:
         """A stored answer of `evaluate_privately`."""
         return PrivateReport.from_json(self._text(request_id))
@@ -361,19 +367,7 @@ class Curator:
         return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
     def _answered(self, request_id: str | None, plan: tuple[str, str]) -> str | None:
-        """The request that was committed before: this one or, without an id, the first of this plan.
-
-        Raises: RequestConflict for another plan under this id.
-        """
-        lines = self.lines()
-        if request_id is None:
-            committed = {line.request_id for line in lines if line.state == "committed"}
-            same = (line.request_id for line in lines if line.content.get("plan") in plan)
-            return next((each for each in same if each in committed), None)
-        own = [line for line in lines if line.request_id == request_id]
-        if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
-            raise conflict(request_id)
-        return request_id if own else None
+        return answered(self.lines(), request_id, plan)
 
     def _charged(self, part: Part | None) -> Part | None:
         """The part as the ledger keeps it: with a digest of the column's cells.

@@ -60,7 +60,9 @@ class Session:
         shown: request id of the release that the synthesize page shows.
         kind: of the release that is planned there.
         facts: what every row of a data set must keep, by its fingerprint.
-        tests: those of drawn rows against their table, by the request id of the release.
+        tests: those of drawn rows against their table, by the request id of the release and by their own;
+            None for one that is being computed.
+        test_ids: minted for such tests before their click, by what is asked, until it is answered.
         request_id: minted for the next release, before its click.
         reports: internal reports that were computed, by what they were about.
         notices: an error to show, by the page that it happened on.
@@ -95,7 +97,8 @@ class Session:
     shown: str | None = None
     kind: str = "histogram"
     facts: dict[str, tuple[Impossible | Determines, ...]] = field(default_factory=dict)
-    tests: dict[str, tuple[Step, ...]] = field(default_factory=dict)
+    tests: dict[str, dict[str, Step | None]] = field(default_factory=dict)
+    test_ids: dict[tuple[Any, ...], str] = field(default_factory=dict)
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     reports: dict[Any, Any] = field(default_factory=dict)
     notices: dict[str, Exception] = field(default_factory=dict)

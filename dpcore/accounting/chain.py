@@ -7,7 +7,7 @@ import hmac
 import itertools
 from collections.abc import Sequence
 
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, corrupt, open_content
+from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, conflict, corrupt, open_content
 
 TAIL = 64
 
@@ -21,6 +21,34 @@ def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
     """What a line keeps of a plan: its keyed digest, and after it the one without a key that older lines
     carry, by which their releases are still found. That one is no longer written."""
     return hmac.new(key, plan.encode(), hashlib.sha256).hexdigest(), hashlib.sha256(plan.encode()).hexdigest()
+
+
+def answered(lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]) -> str | None:
+    """The request that was committed before: this one or, without an id, the first of this plan.
+
+    Raises: RequestConflict for another plan under this id, or a request that has not ended well.
+    """
+    if request_id is None:
+        committed = {line.request_id for line in lines if line.state == "committed"}
+        return next((each for each in _requests(lines, plan) if each in committed), None)
+    own = [line for line in lines if line.request_id == request_id]
+    if own and (own[-1].state != "committed" or own[0].content.get("plan") not in plan):
+        raise conflict(request_id)
+    return request_id if own else None
+
+
+def request_of_all(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
+    """The request that has answered this plan, or is answering it, or else the id under which all who ask it
+    now meet; another one after each that has failed."""
+    asked = _requests(lines, plan)
+    failed = {line.request_id for line in lines if line.state == "failed"}
+    running = next((each for each in asked if each not in failed), None)
+    fresh = hmac.new(key, f"request {len(asked)} {plan[0]}".encode(), hashlib.sha256).hexdigest()[:32]
+    return answered(lines, None, plan) or running or fresh
+
+
+def _requests(lines: Sequence[Line], plan: tuple[str, str]) -> list[str]:
+    return [line.request_id for line in lines if line.content.get("plan") in plan]
 
 
 def head_of(key: bytes, last: Line) -> str:

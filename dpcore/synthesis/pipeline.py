@@ -218,9 +218,12 @@ def sample_steps(sample: pd.DataFrame, records: pd.DataFrame | None = None) -> t
     return drawn, Step(name="privacy test", result=sample_test(sample, records))
 
 
-def closeness_step(curator: Runs, asked: Closeness, loss: Loss) -> Step:
-    """One charged test of a drawn table against the private one. Costs `loss`, each time."""
-    answer = curator.run(asked, loss, request_id=uuid.uuid4().hex)
+def closeness_step(curator: Runs, asked: Closeness, loss: Loss, *, request_id: str | None = None) -> Step:
+    """One charged test of a drawn table against the private one. Costs `loss`, each time.
+
+    Args: request_id: minted before the click, so that a repeated click is the same test; a new one by itself.
+    """
+    answer = curator.run(asked, loss, request_id=request_id or uuid.uuid4().hex)
     return Step(name="privacy test", loss=str(loss), result=_judged(answer))
 
 

@@ -19,6 +19,7 @@ from dpcore.evaluation.learners import Constant, logistic
 from dpcore.evaluation.marginal_error import marginal_error
 from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError, _answers
 from dpcore.mechanisms import measurer
+from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.release import PrivateReport
 from dpcore.synthesis import Recipe, Tree
 from tests.evaluation.people import SCHEMA, people
@@ -111,6 +112,37 @@ def test_paid_before_anything_is_read() -> None:
     other = PrivateAccuracy(release=of_others(TREE), target="city")
     with pytest.raises(RequestConflict):
         opened.evaluate_privately(other, dp.PureDP(epsilon="0.1"), request_id=report.request_id)
+
+
+def test_all_who_ask_a_question_make_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tabs that ask it at once would both pay; or nobody could ask again after a failure."""
+    opened, loss = curator(), dp.PureDP(epsilon=1)
+    asked = PrivateMarginalError(release=of_others(TREE), way=1)
+    first = opened.request_of(asked, loss)
+    seen: list[str] = []
+
+    def measure(
+        self: PrivateMarginalError, measurer: measurer.Measurer, schema: dp.Schema
+    ) -> dict[str, object]:
+        if not isinstance(measurer, Rehearsal):
+            seen.append(opened.request_of(asked, loss))
+            raise ParameterError("no answer", remedy="wait")
+        return {}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PrivateMarginalError, "measure", measure)
+        with pytest.raises(ParameterError, match="no answer"):
+            opened.evaluate_privately(asked, loss, request_id=first)
+    second = opened.request_of(asked, loss)
+    assert seen == [first]
+    assert second == opened.request_of(asked, loss) != first
+    assert opened.request_of(asked, dp.PureDP(epsilon=2)) not in (first, second)
+    report = opened.evaluate_privately(asked, loss, request_id=second)
+    assert opened.evaluate_privately(asked, loss) == report
+    assert opened.request_of(asked, loss) == second
+    assert opened.balance().spent == 2 * UNIT
+    by_itself = opened.evaluate_privately(asked, dp.PureDP(epsilon=2))
+    assert opened.request_of(asked, dp.PureDP(epsilon=2)) == by_itself.request_id
 
 
 def test_another_release_is_another_question() -> None:

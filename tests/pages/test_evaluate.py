@@ -8,7 +8,10 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
-from workbench.evaluate import heavy, sweep
+from dpcore.errors import ReadError
+from dpcore.evaluation.private import PrivateMarginalError
+from dpcore.mechanisms.rehearsal import Rehearsal
+from workbench.evaluate import heavy, sharing, sweep
 
 INTERNAL = "internal: reads the original, do not publish"
 
@@ -274,6 +277,81 @@ def test_a_figure_can_be_bought_and_shared(wide):
     wide.go("ledger")
     assert wide.errors == ""
     assert "Marginal error, columns at a time: 1" in set(wide.at.dataframe[0].value["asked"])
+
+
+def while_it_is_computed(monkeypatch, happens):
+    """Let something happen once, after the first charge."""
+    left, right = [happens], PrivateMarginalError.measure
+
+    def measure(self, measurer, schema):
+        if left and not isinstance(measurer, Rehearsal):
+            left.pop()()
+        return right(self, measurer, schema)
+
+    monkeypatch.setattr(PrivateMarginalError, "measure", measure)
+
+
+def test_a_double_click_buys_a_figure_once(wide, monkeypatch):
+    """Streamlit runs what a second click asks for beside the first: it would be charged twice."""
+    clicks, right = [], sharing.pay
+    monkeypatch.setattr(sharing, "pay", lambda *given: (clicks.append(given), right(*given)))
+    joint(wide)
+    while_it_is_computed(monkeypatch, lambda: right(*clicks[0]))
+    wide.press("Pay epsilon")
+    right(*clicks[0])  # that came late
+    assert wide.errors == ""
+    assert wide.curator.balance().spent == 0.6 * UNIT
+    assert wide.text.count("of the rows would have to change on average") == 1
+
+
+def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
+    """Both would pay for the same answer; the one that did not ask first has to hear what becomes of it."""
+    joint(wide)
+    other = new_tab()
+    other.at.default_timeout = 120
+    other.open(csv(people(400, 1))).go("evaluate")
+    assert other.curator.account == wide.curator.account
+    seen = []
+
+    def click():
+        other.press("Pay epsilon")
+        seen.extend([other.errors, other.text, other.button("Pay epsilon").disabled])
+
+    while_it_is_computed(monkeypatch, click)
+    wide.press("Pay epsilon")
+    assert wide.errors == ""
+    assert wide.curator.balance().spent == 0.6 * UNIT
+    assert seen[0] == ""
+    assert "This is being computed; its answer will be here." in seen[1]
+    assert seen[2], "it could be paid again while it is computed"
+    other.at.run()
+    for tab in (wide, other):
+        assert tab.text.count("of the rows would have to change on average") == 1
+        assert "being computed" not in tab.text
+
+
+def test_a_figure_that_failed_can_be_bought_again(wide, monkeypatch):
+    """A request that failed is refused for ever: its button would be dead."""
+
+    def breaks():
+        raise ReadError("the source is gone", remedy="wait")
+
+    joint(wide)
+    while_it_is_computed(monkeypatch, breaks)
+    wide.press("Pay epsilon")
+    assert "The source is gone" in wide.errors
+    wide.press("Pay epsilon")
+    assert wide.errors == ""
+    assert wide.text.count("of the rows would have to change on average") == 1
+    assert wide.curator.balance().spent == 0.7 * UNIT
+
+
+def test_what_was_bought_is_shown_when_nothing_is_left(wide):
+    """The last figure would be paid and never seen."""
+    joint(wide)
+    wide.set(SHARE, BUDGET, 2.5).press("Pay epsilon")
+    assert "Nothing is left of the budget." in wide.text
+    assert "of the rows would have to change on average" in wide.text
 
 
 def test_figures_of_other_tables_are_not_sold(wide):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis import Closeness, Figures, Pipeline, sample_test
+from dpcore.synthesis import Closeness, Figures, Pipeline, closeness_step, sample_test
 from dpcore.synthesis import pipeline as module
 
 SCHEMA = dp.Schema(
@@ -105,6 +105,19 @@ def test_a_loop_of_ones_own_pays_for_every_turn() -> None:
         if inspect.isfunction(each) and each.__module__ == module.__name__
     ]
     assert not any("frame" in inspect.signature(vars(module)[name]).parameters for name in public)
+
+
+def test_a_repeated_click_is_the_same_step() -> None:
+    """The same test would be charged again; or nobody could draw its answer anew on purpose."""
+    curator = opened()
+    release = curator.run(RECIPE, ONE)
+    asked = Closeness.of(release, release.sample(seed=1), ("age", "sex"))
+    step = closeness_step(curator, asked, TENTH, request_id="drawn")
+    assert closeness_step(curator, asked, TENTH, request_id="drawn") == step
+    assert spent(curator) == Fraction(11, 10)
+    closeness_step(curator, asked, TENTH)
+    closeness_step(curator, asked, TENTH)
+    assert spent(curator) == Fraction(13, 10)
 
 
 def test_the_answer_is_noisy() -> None:

@@ -17,6 +17,7 @@ from workbench.evaluate.charts import against_epsilon, attacks, scores
 from workbench.evaluate.view import told
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import _
+from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
 
 
@@ -225,7 +226,16 @@ def compare_methods() -> None:
 
 
 def share(curator: Curator, release: Release) -> None:
-    """One figure with noise, which is charged and may be shared."""
+    """One figure with noise, which is charged and may be shared; and those that were bought before."""
+    _offer(curator, release)
+    if running := sharing.running(curator):
+        being_computed(lambda: sharing.running(curator) != running)
+    for report in sharing.reports(curator):
+        st.markdown(f"**{plain(sharing.title(report), at_most=200)}**  \n{sharing.words(report)}")
+        widgets.private_badge(report)
+
+
+def _offer(curator: Curator, release: Release) -> None:
     offers = sharing.offers(curator, release)
     title = st.selectbox(_("Figure"), list(offers), key=f"share-figure-{release.request_id[:8]}")
     left = epsilon_view.left(curator)
@@ -235,16 +245,14 @@ def share(curator: Curator, release: Release) -> None:
     epsilon = epsilon_view.picker(_("Share of the budget"), key="share", default=0.1, largest=left)
     try:
         loss = epsilon_view.loss(curator, epsilon)
+        request_id = curator.request_of(offers[title], loss)
     except DpcoreError as error:
         widgets.error_box(error)
         return
     st.button(
         _("Pay epsilon {epsilon:g} for this figure").format(epsilon=epsilon),
-        key="share-pay",
-        disabled=epsilon > left,
+        key=f"share-pay-{request_id}",
+        disabled=epsilon > left or request_id in sharing.running(curator),
         on_click=sharing.pay,
-        args=(curator, offers[title], loss),
+        args=(curator, offers[title], loss, request_id),
     )
-    for report in sharing.reports(curator):
-        st.markdown(f"**{plain(sharing.title(report), at_most=200)}**  \n{sharing.words(report)}")
-        widgets.private_badge(report)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dpcore.accounting.ledger import Line
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.evaluation.question import PrivateEvaluation
 from dpcore.release import PrivateReport, Release
@@ -30,12 +33,27 @@ def offers(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
     return found
 
 
-def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss) -> None:
-    """Ask, and pay. A second click is the same question at the same loss, whose stored answer is free."""
+def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_id: str) -> None:
+    """Ask, and pay, once for this request id: a second click, or one in another tab, is the same request."""
+    notices = session.session().notices  # the run may be ended by another click before the answer is there
     try:
-        curator.evaluate_privately(evaluation, loss)
+        curator.evaluate_privately(evaluation, loss, request_id=request_id)
     except DpcoreError as error:
-        session.session().notices["evaluate"] = error
+        if not isinstance(error, RequestConflict) or _ends(curator.lines()).get(request_id) == "failed":
+            notices["evaluate"] = error
+
+
+def running(curator: Curator) -> list[str]:
+    """Requests of figures of this data set that are being computed, in any tab."""
+    lines = curator.lines()
+    ends = _ends(lines)
+    return [
+        line.request_id for line in lines if "report" in line.content and ends[line.request_id] == "reserved"
+    ]
+
+
+def _ends(lines: Sequence[Line]) -> dict[str, str]:
+    return {line.request_id: line.state for line in lines}
 
 
 def reports(curator: Curator) -> list[PrivateReport]:

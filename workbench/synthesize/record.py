@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
 from typing import Any
 
 import pandas as pd
@@ -20,6 +20,7 @@ from workbench import session
 from workbench.apart import drawing
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import N_, Words, _, said
+from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
 
 STEPS = Words(
@@ -51,7 +52,8 @@ def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any,
     Args: drawn: changes with the rows.
     """
     key = f"tests-{release.request_id}"
-    tests = session.session().tests.get(release.request_id, ())
+    tests = session.session().tests.setdefault(release.request_id, {})
+    known = dict(tests)
     with st.expander(_("All steps as one record")):
         sample: tuple[Step, ...] = (Step(name="sample", result={"rows": rows}),)
         if st.toggle(
@@ -60,11 +62,13 @@ def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any,
             sample = session.kept(
                 ("tested", *drawn), lambda: widgets.compute_in_line(drawing.steps, release, rows)
             )
-        steps = [*model_steps(release), *sample, *tests]
+        steps = [*model_steps(release), *sample, *filter(None, known.values())]
         st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
         st.caption(_("The model keeps its promise whatever a test says."))
         if curator is not None:
             _apart(curator, release)
+            if None in known.values():
+                being_computed(lambda: None not in tests.values())
             _test(curator, release, rows, tests, key)
 
 
@@ -97,25 +101,39 @@ def _apart(curator: Curator, release: Release) -> None:
     )
 
 
-def _test(curator: Curator, release: Release, rows: int, tests: Sequence[Step], key: str) -> None:
+def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step | None], key: str) -> None:
+    held = session.session()
+    if error := held.notices.pop(key, None):
+        widgets.error_box(error)
     columns = st.multiselect(
         _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
     )
     largest = max(0.01, min(10.0, epsilon_view.left(curator)))
     epsilon = epsilon_view.picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
     left = MAX_ATTEMPTS - len(tests)
+    question = (release.request_id, rows, tuple(columns), epsilon)
+    request_id = held.test_ids.setdefault(question, uuid.uuid4().hex)
     if st.button(
         _("Test against the table for epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
-        disabled=not columns or left < 1 or release.part is not None,
-        key=f"{key}-run",
+        disabled=not columns or left < 1 or release.part is not None or None in tests.values(),
+        key=f"{key}-run-{request_id}",
     ):
         try:
             asked = widgets.compute_apart(drawing.question, release, rows, columns)
-            step = closeness_step(curator, asked, curator.rule.spends(epsilon_view.loss(curator, epsilon)))
+            loss = curator.rule.spends(epsilon_view.loss(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)
             return
-        session.session().tests[release.request_id] = (*tests, step)
+        if request_id not in tests:
+            tests[request_id] = None
+            try:
+                tests[request_id] = closeness_step(curator, asked, loss, request_id=request_id)
+            except DpcoreError as error:
+                held.notices[key] = error
+            finally:  # another click may have ended this run: nothing of the page is asked from here on
+                held.test_ids.pop(question, None)
+                if tests[request_id] is None:
+                    del tests[request_id]
         st.rerun()
     st.caption(
         _(

@@ -26,6 +26,14 @@ def stoppable(place: Any, *, key: str, on_stop: Callable[[], None] | None = None
     return shown
 
 
+@st.fragment(run_every=1.0)
+def being_computed(is_done: Callable[[], bool]) -> None:
+    """Says that an answer is on its way, for which another click pays; the page is drawn again with it."""
+    if is_done():
+        st.rerun()
+    st.info(_("This is being computed; its answer will be here."), icon=":material/hourglass_top:")
+
+
 @contextmanager
 def told(
     title: str,
