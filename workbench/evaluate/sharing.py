@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from dpcore.accounting.ledger import Line
+from dpcore.accounting.ledger import State
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, RequestConflict
@@ -39,33 +37,29 @@ def pay(curator: Curator, evaluation: PrivateEvaluation, loss: AnyLoss, request_
     try:
         curator.evaluate_privately(evaluation, loss, request_id=request_id)
     except DpcoreError as error:
-        if not isinstance(error, RequestConflict) or _ends(curator.lines()).get(request_id) == "failed":
+        if not isinstance(error, RequestConflict) or request_id in _requests(curator, "failed"):
             notices["evaluate"] = error
 
 
 def running(curator: Curator) -> list[str]:
     """Requests of figures of this data set that are being computed, in any tab."""
-    lines = curator.lines()
-    ends = _ends(lines)
-    return [
-        line.request_id for line in lines if "report" in line.content and ends[line.request_id] == "reserved"
-    ]
-
-
-def _ends(lines: Sequence[Line]) -> dict[str, str]:
-    return {line.request_id: line.state for line in lines}
+    return _requests(curator, "reserved")
 
 
 def reports(curator: Curator) -> list[PrivateReport]:
     """What was bought so far for this data set, newest first."""
+    return [curator.report(request_id) for request_id in reversed(_requests(curator, "committed"))]
+
+
+def _requests(curator: Curator, state: State) -> list[str]:
+    """Requests of figures whose last line is of this state, in the order in which they were made."""
     lines = curator.lines()
-    done = {line.request_id for line in lines if line.state == "committed"}
-    bought = [
+    ends = {line.request_id: line.state for line in lines}
+    return [
         line.request_id
-        for line in reversed(lines)
-        if line.state == "reserved" and "report" in line.content and line.request_id in done
+        for line in lines
+        if line.state == "reserved" and "report" in line.content and ends[line.request_id] == state
     ]
-    return [curator.report(request_id) for request_id in bought]
 
 
 def title(report: PrivateReport) -> str:

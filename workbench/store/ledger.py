@@ -49,7 +49,7 @@ from workbench.store.rows import (
     reserved_line,
 )
 from workbench.store.tables import accounts, lines, releases, running
-from workbench.store.witness import Seen, check_never_seen, check_seen
+from workbench.store.witness import Seen, check_never_seen, check_seen, is_seen
 
 _log = logging.getLogger("workbench.deeds")
 _KEPT = 50
@@ -234,8 +234,7 @@ class SqlLedger:
 
         Raises: LedgerCorrupt when the copy is not whole in itself.
         """
-        seen = self._store.witness.last(dataset)
-        with self._store.reading() as connection:
+        with self._reading(dataset) as (connection, seen):
             row = account_row(connection, dataset)
             last = last_line(connection, dataset)
             there = numbered_line(connection, dataset, seen[0]) if seen else None
@@ -244,7 +243,7 @@ class SqlLedger:
             return
         self._store.witness.accept(dataset, last.number, last.digest)
         self.verify(dataset)
-        if seen is not None and (there is None or there.digest != seen[1]):
+        if seen is not None and not is_seen(seen, there):
             forgotten = max(0, seen[0] - last.number)
             self.note(
                 dataset, f"accepted {seen[1][:16]}", {"kind": "older copy accepted", "forgotten": forgotten}

@@ -30,9 +30,14 @@ def check_never_seen(seen: Seen) -> None:
         )
 
 
+def is_seen(seen: tuple[int, str], there: Line | None) -> bool:
+    """Whether what was seen is the line of that number, which may be absent."""
+    return there is not None and there.digest == seen[1]
+
+
 def check_seen(seen: tuple[int, str], there: Line | None) -> None:
     """What was seen against the line of that number. Raises: LedgerCorrupt where it is absent or another."""
-    if there is None or there.digest != seen[1]:
+    if not is_seen(seen, there):
         raise LedgerCorrupt(
             "this ledger is older than what was seen of it, as if an older copy had been put back",
             remedy="put the newest copy back; or, to forget what was spent since, run `make accept`",
