@@ -182,6 +182,19 @@ def postgres_kind(folder: Path, url: str) -> Iterator[SqlKind]:
         connection.execute(sa.text(f"DROP SCHEMA {schema} CASCADE"))
 
 
+@contextmanager
+def postgres_database(url: str) -> Iterator[str]:
+    """The address of a new database: a backup takes a whole one, with the schemas of other tests."""
+    given = sa.make_url(Settings(database_url=url).database_url)
+    server = sa.create_engine(given, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
+    name = f"test_{uuid.uuid4().hex}"
+    with server.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    yield given.set(database=name).render_as_string(hide_password=False)
+    with server.connect() as connection:
+        connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
 def run_process(target: Callable[..., None], *arguments: Any) -> int | None:
     """Run a function of this module in a process of its own; its exit code."""
     process = processes.Process(target=target, args=arguments)

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.contracts.ledger_kinds import (
     DATASET,
     SqlKind,
     account,
+    postgres_database,
     postgres_kind,
     reserve_and_die,
     run_process,
@@ -38,8 +40,10 @@ def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlKind]:
         with sqlite_kind(tmp_path / "var") as made:
             yield made
     elif url.startswith("postgres"):
-        with postgres_kind(tmp_path / "var", url) as made:
-            yield made
+        with ExitStack() as stack:
+            if "alone" in request.keywords:
+                url = stack.enter_context(postgres_database(url))
+            yield stack.enter_context(postgres_kind(tmp_path / "var", url))
     else:
         pytest.skip("DATABASE_URL names no PostgreSQL server")
 
@@ -183,6 +187,7 @@ def test_a_file_replaced_under_a_running_server_is_noticed(tmp_path: Path) -> No
                 step()
 
 
+@pytest.mark.alone
 def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path: Path) -> None:
     """Putting back yesterday's copy would give back what was spent since; a backup would be empty."""
     ledger = _spent(kind)
@@ -246,6 +251,7 @@ def test_an_account_that_is_whole_has_nothing_to_accept(kind: SqlKind) -> None:
     assert ledger.lines(DATASET)[-1].request_id == "later"
 
 
+@pytest.mark.alone
 def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
     """A backup that lost nothing would need to be accepted."""
     ledger = _spent(kind)
