@@ -179,7 +179,7 @@ def name_of_the_table(person: Person) -> str:
 
 def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server):
     """A release would be paid for and lost, or stay held for ever, when somebody goes to another page, loads
-    it again or closes it; people would look at a page that seems to hang, or at a ledger before it was paid."""
+    it again or closes it; people would look at a page that seems to hang, or at an old ledger."""
     person = open_for_release(visitor(), table)
     choose_something_slow(person)
     for step, epsilon in (("other page", "0.5"), ("loaded again, then closed", "0.4")):
@@ -199,5 +199,5 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server)
         assert server.releases() == stored + 1
         assert count(server, "reserved") == reserved + 1
         if step == "other page":
-            person.sees("spent 0.5 · held 0").sees("released")  # nobody clicked: the page looks by itself
+            person.sees("spent 0.5 · held 0").sees("epsilon 2.5")  # nobody clicked: the page looks by itself
             person.go("Synthesize").sees("What is promised", seconds=WAIT).press("Release something else")
