@@ -53,7 +53,7 @@ def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
             "column {target!r} holds numbers, not classes", remedy="predict it by regression", target=target
         )
     if isinstance(column, IntervalColumn):
-        values = numbers_of(column, frame[target])
+        values = pd.Index(numbers_of(column, frame[target]))
         return pd.Index(column.edges[:-1]).get_indexer(values).astype(np.int64)
     codes = pd.Index(labels_of(column), dtype="str").get_indexer(pd.Index(texts_in(column, frame[target])))
     return codes.astype(np.int64)
