@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark import SparkEngine
-from dpcore.errors import ParameterError, ReadError
+from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
@@ -32,9 +33,17 @@ def engine_of(
         return FrameEngine(table, schema, key=key)
     if not isinstance(table, Source):
         return table
+    for join in table.joins:
+        if not join.public and join.on != schema.unit.id_column:
+            raise SchemaError(
+                "the table {table!r} is joined by {column!r}, which does not name the person",
+                remedy="join it by the id column, and declare that column; or declare the table public",
+                table=join.table,
+                column=join.on,
+            )
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    if table.kind == "parquet" and not table.query:
+    if table.kind == "parquet" and not (table.query or table.described):
         return parquet.ParquetEngine(Path(table.location), schema, key=key, on_rows=on_rows)
     return duck.DuckDBEngine(_duckdb(table), schema, key=key, on_rows=on_rows)
 
@@ -47,16 +56,13 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
-    if source.kind == "parquet" and not source.query:
+    if source.kind == "parquet" and not (source.query or source.described):
         return parquet.look(Path(source.location), rows)
     return duck.look(_duckdb(source), rows, on_rows)
 
 
 def _duckdb(source: Source) -> DuckDBSource:
-    if source.kind == "spark":
-        raise ParameterError("DuckDB does not read tables of Spark", remedy="leave the query out")
-    query = source.query or "SELECT * FROM source"
-    return DuckDBSource(kind=source.kind, location=source.location, query=query)
+    return DuckDBSource(**{each.name: getattr(source, each.name) for each in dataclasses.fields(source)})
 
 
 def _spark_table(source: Source) -> object:

@@ -238,8 +238,21 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
                 columns=columns
             )
         )
+    sentences += declared_words(guarantee, shown=shown)
     sentences.append(_("Anything computed from this release alone is as safe as the release."))
     return sentences
+
+
+def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
+    """The sentence about a source whose rows nobody can check; none for any other table."""
+    if not guarantee.declared_by:
+        return []
+    return [
+        _(
+            "Not checked by anybody: that each row of the source comes from one person. {name} declared it; "
+            "where it is not so, nothing of this promise holds."
+        ).format(name=shown(guarantee.declared_by, at_most=80))
+    ]
 
 
 def error_words(error: DpcoreError) -> tuple[str, str]:
