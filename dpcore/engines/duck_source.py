@@ -162,8 +162,8 @@ class DuckDBSource(Source):
             if not is_base and not self.declared_by:
                 raise SchemaError(
                     "source {name!r}: {table!r} is no base table with these columns, or some are computed",
-                    remedy="name a table and columns that it stores; for a view, say whose word it is that each "
-                    "of its rows comes from one person",
+                    remedy="name a table and columns that it stores; for a view, say whose word it is that "
+                    "each of its rows comes from one person",
                     name=self.name,
                     table=table,
                 )

@@ -17,8 +17,8 @@ schema = "/data/visits-schema.json"   # what is publicly known, as the Data page
 people = ["ada@example.org"]          # who may open it, as in [roles]; everybody where it is left out
 
 So each row that is counted comes from the rows of one person. A view, or `query = "SELECT ..."` in place of
-table, columns, where and joins (files are `source` in it), may look at rows of others, and nobody can tell. They
-are read only with
+table, columns, where and joins (files are `source` in it), may look at rows of others, and nobody can tell.
+It is read only with
 
 rows = "one person each, declared by Ada Lovelace"
 
