@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -15,9 +15,10 @@ from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark import SparkEngine
+from dpcore.engines.statement import SPARK, check_described, statement
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
-from dpcore.schema.source import Source
+from dpcore.schema.source import Source, Value
 from dpcore.tables.rows import Microdata
 
 
@@ -66,7 +67,10 @@ def _duckdb(source: Source) -> DuckDBSource:
 
 
 def _spark_table(source: Source) -> object:
-    """A DataFrame of the Spark of this process; settings come from Spark's own files and variables."""
+    """A DataFrame of the Spark of this process; settings come from Spark's own files and variables.
+
+    Raises: as `check_described`.
+    """
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -77,8 +81,18 @@ def _spark_table(source: Source) -> object:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         session = SparkSession.builder.appName("dpcore").getOrCreate()
-        is_folder = "/" in source.location
-        return session.read.parquet(source.location) if is_folder else session.table(source.location)
+
+        def ask(query: str, values: Sequence[Value]) -> list[tuple[object, ...]]:
+            if query:
+                return [tuple(row) for row in session.sql(query).collect()]
+            table = SPARK.table(".".join(map(str, values)))
+            is_base = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
+            return [(name, False) for name in session.table(table).columns] if is_base else []
+
+        check_described(source, SPARK, ask)
+        folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
+        query, bound = statement(source, SPARK, folder)
+        return session.sql(query, args=list(bound))
     except (PySparkException, OSError) as error:
         raise ReadError(
             "Spark could not open the source ({kind})",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.engines.files import files_at
-from dpcore.engines.statement import DUCKDB, repeated, statement
+from dpcore.engines.statement import DUCKDB, check_described, statement
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.source import Source
 
@@ -92,8 +92,8 @@ class DuckDBSource(Source):
         connection.execute("SET TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
-        self._check_tables(self._using(connection))
-        return connection
+        check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
+        return self._using(connection)
 
     def _dialect(self) -> str:
         """How the files are read: by their header and what is declared, whatever is in their rows.
@@ -142,40 +142,6 @@ class DuckDBSource(Source):
                         column=column.name,
                         type=column.type,
                     )
-
-    def _check_tables(self, connection: Any) -> None:
-        """Refuse what may look at other rows, unless somebody declared that it does not.
-
-        Raises: SchemaError for a view, a column that is computed or the place of a row, and a key that is
-            there twice.
-        """
-        for table, wanted in self.used if self.table else ():
-            schema, name = table.split(".") if "." in table else ("main", table)
-            found = connection.execute(
-                "SELECT lower(column_name), is_generated FROM duckdb_columns() JOIN duckdb_tables() "
-                "USING (database_name, schema_name, table_name) WHERE database_name = 'attached' "
-                "AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)",
-                [schema, name],
-            ).fetchall()
-            stored = {column for column, is_computed in found if not is_computed}
-            is_base = found and len(stored) == len(found) and {*map(str.lower, wanted)} <= stored
-            if not is_base and not self.declared_by:
-                raise SchemaError(
-                    "source {name!r}: {table!r} is no base table with these columns, or some are computed",
-                    remedy="name a table and columns that it stores; for a view, say whose word it is that "
-                    "each of its rows comes from one person",
-                    name=self.name,
-                    table=table,
-                )
-        for join in self.joins:
-            if connection.execute(repeated(join, DUCKDB)).fetchall():
-                raise SchemaError(
-                    "source {name!r}: the key {column!r} of the table {table!r} is there twice",
-                    remedy="join a table that has one row for each key",
-                    name=self.name,
-                    column=join.key,
-                    table=join.table,
-                )
 
     def cursor(self, connection: Any) -> Any:
         """A second reader of the same connection."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from dpcore.schema.source import Join, Source, Value
+from dpcore.errors import SchemaError
+from dpcore.schema.source import Source, Value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +20,8 @@ class Dialect:
         value: a bound value, by its number from 1.
         text: the exact text of a column, whatever its collation.
         compared: comparisons of a column with a value by its kind; none fails on a row.
+        stored: a query for the columns of a base table, by the names that lead to it, and whether each is
+            computed.
     """
 
     quote: str
@@ -26,16 +29,20 @@ class Dialect:
     value: str
     text: str
     compared: Mapping[str, str]
+    stored: str
 
     def name(self, name: str) -> str:
         """A name in quotes."""
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
-    def table(self, name: str) -> str:
+    def place(self, table: str) -> tuple[str, ...]:
+        """The names that lead to a table, its own last."""
+        parts = table.split(".")
+        return (*self.within[: max(0, len(self.within) + 1 - len(parts))], *parts)
+
+    def table(self, table: str) -> str:
         """A table, with what it is in."""
-        parts = name.split(".")
-        left_out = self.within[: max(0, len(self.within) + 1 - len(parts))]
-        return ".".join(map(self.name, (*left_out, *parts)))
+        return ".".join(map(self.name, self.place(table)))
 
 
 _TEXT = "{text} {comparison} {value}"
@@ -50,6 +57,9 @@ DUCKDB = Dialect(
         "number": "TRY_CAST({column} AS DOUBLE) {comparison} {value}",
         "time": "TRY_CAST({column} AS TIMESTAMP) {comparison} {value}",
     },
+    stored="SELECT column_name, is_generated FROM duckdb_columns() JOIN duckdb_tables() "
+    "USING (database_name, schema_name, table_name) "
+    "WHERE database_name = $1 AND schema_name = $2 AND table_name = $3",
 )
 POSTGRES = Dialect(
     quote='"',
@@ -62,6 +72,10 @@ POSTGRES = Dialect(
         "number": "{column} {comparison} CAST({value} AS numeric)",
         "time": "{column} {comparison} CAST({value} AS timestamp)",
     },
+    stored="SELECT attname::text, attgenerated = 'v' FROM pg_attribute "
+    "JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace "
+    "WHERE nspname = $1 AND relname = $2 AND relkind IN ('r', 'p') AND NOT relrowsecurity "
+    "AND attnum > 0 AND NOT attisdropped",
 )
 SPARK = Dialect(
     quote="`",
@@ -74,6 +88,7 @@ SPARK = Dialect(
         "number": "try_cast({column} AS DOUBLE) {comparison} {value}",
         "time": "try_cast({column} AS TIMESTAMP) {comparison} {value}",
     },
+    stored="",
 )
 
 
@@ -100,21 +115,44 @@ def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, t
                 value=dialect.value.format(number=number),
             )
         )
-    query = (
-        f"SELECT {', '.join(columns.values()) or 't0.*'} FROM {first or dialect.table(source.table)} AS t0"
-    )
+    query = f"SELECT {', '.join(columns.values()) or 't0.*'} FROM {first or dialect.table(source.base)} AS t0"
     query += joined + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     return query, tuple(each.value for each in source.where)
 
 
-def repeated(join: Join, dialect: Dialect) -> str:
-    """A query that gives a row where the key of a joined table is there twice."""
-    key = dialect.name(join.key)
-    text = dialect.text.format(column=key)
-    return (
-        f"SELECT 1 FROM {dialect.table(join.table)} WHERE {key} IS NOT NULL "
-        f"GROUP BY {text} HAVING count(*) > 1 LIMIT 1"
-    )
+def check_described(
+    source: Source,
+    dialect: Dialect,
+    ask: Callable[[str, Sequence[Value]], Sequence[tuple[object, ...]]],
+) -> None:
+    """Refuse what may look at other rows, unless somebody declared that it does not.
+
+    Args: ask: gives the rows of a query with its values.
+    Raises: SchemaError for a view, a column that is computed or no column, and a key that is there twice.
+    """
+    for table, wanted in source.used if source.base and not source.declared_by else ():
+        columns = ask(dialect.stored, dialect.place(table))
+        stored = {column for column, is_computed in columns if not is_computed}
+        if not stored or len(stored) < len(columns) or not {*wanted} <= stored:
+            raise SchemaError(
+                "source {name!r}: {table!r} is no base table with these columns, or some are computed",
+                remedy="name a table and columns that it stores; for a view, say whose word it is that each "
+                "of its rows comes from one person",
+                name=source.name,
+                table=table,
+            )
+    for join in source.joins:
+        key = dialect.name(join.key)
+        text = dialect.text.format(column=key)
+        twice = f"WHERE {key} IS NOT NULL GROUP BY {text} HAVING count(*) > 1 LIMIT 1"
+        if ask(f"SELECT 1 FROM {dialect.table(join.table)} {twice}", ()):
+            raise SchemaError(
+                "source {name!r}: the key {column!r} of the table {table!r} is there twice",
+                remedy="join a table that has one row for each key",
+                name=source.name,
+                column=join.key,
+                table=join.table,
+            )
 
 
 def _kind(value: Value) -> str:

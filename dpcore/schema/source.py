@@ -131,12 +131,17 @@ class Source:
         return (*self.columns, *(name for join in self.joins for name in join.columns))
 
     @property
+    def base(self) -> str:
+        """The first table of a data base; empty for files and queries."""
+        return self.location if self.kind == "spark" and "/" not in self.location else self.table
+
+    @property
     def used(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Each table with the columns of it that the description names."""
         joined = {name for join in self.joins for name in join.columns}
         wanted = [each.column for each in self.where if each.column not in joined]
         first = (*self.columns, *wanted, *(join.on for join in self.joins))
-        return ((self.table, first), *((join.table, (join.key, *join.columns)) for join in self.joins))
+        return ((self.base, first), *((join.table, (join.key, *join.columns)) for join in self.joins))
 
     def _wrong(self, problem: str) -> ParameterError:
         return ParameterError(
