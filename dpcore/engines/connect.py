@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpcore.accounting.ledger import source_dataset
+from dpcore.accounting.own import derived_key
 from dpcore.engines import duck, parquet
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.duck_source import DuckDBSource
@@ -18,7 +20,7 @@ from dpcore.engines.spark import SparkEngine
 from dpcore.engines.statement import SPARK, check_described, statement
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
-from dpcore.schema.source import Source, Value
+from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
 
 
@@ -42,6 +44,7 @@ def engine_of(
                 table=join.table,
                 column=join.on,
             )
+    key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
     if table.kind == "parquet" and not (table.query or table.described):
@@ -82,13 +85,15 @@ def _spark_table(source: Source) -> object:
     try:
         session = SparkSession.builder.appName("dpcore").getOrCreate()
 
-        def ask(query: str, values: Sequence[Value]) -> list[tuple[object, ...]]:
+        def ask(query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
-            table = SPARK.table(".".join(map(str, values)))
+            table = SPARK.table(".".join(names))
             is_base = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
             return [(name, False) for name in session.table(table).columns] if is_base else []
 
+        if not source.base and not source.described:
+            return session.read.parquet(source.location)
         check_described(source, SPARK, ask)
         folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
         query, bound = statement(source, SPARK, folder)

@@ -123,11 +123,11 @@ def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, t
 def check_described(
     source: Source,
     dialect: Dialect,
-    ask: Callable[[str, Sequence[Value]], Sequence[tuple[object, ...]]],
+    ask: Callable[[str, Sequence[str]], Sequence[tuple[object, ...]]],
 ) -> None:
     """Refuse what may look at other rows, unless somebody declared that it does not.
 
-    Args: ask: gives the rows of a query with its values.
+    Args: ask: gives the rows of a query with the names that are bound to it.
     Raises: SchemaError for a view, a column that is computed or no column, and a key that is there twice.
     """
     for table, wanted in source.used if source.base and not source.declared_by else ():
