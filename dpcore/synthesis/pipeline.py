@@ -87,7 +87,7 @@ class Closeness(Recipe):
 
     Attributes:
         columns: whose joint cells are compared, in the order of `counts`.
-        counts: the drawn table's rows in each joint cell, flattened; scaled to the private table's noisy size.
+        counts: the drawn table's rows in each joint cell, flattened; scaled to the release's number of rows.
         earlier: the losses of the release that the table was drawn from.
     """
 

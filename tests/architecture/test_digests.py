@@ -1,4 +1,4 @@
-"""Digests without a key are made of public texts alone: whoever reads one could guess a private text and try."""
+"""Digests without a key are made of public texts alone: a private one could be guessed, and tried."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PUBLIC = {
 
 
 def unkeyed(tree: ast.AST, function: str = "") -> Iterator[tuple[str, int]]:
-    """Where a digest without a key is named, whether it is called there or not: the function, and the line."""
+    """Where a digest without a key is named, called or not: the function, and the line."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.arg):
             continue  # annotations
