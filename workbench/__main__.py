@@ -9,9 +9,8 @@
 
 A TABLE is the name of a connected source, or the path of a file. What is charged is on the ledger's lines, as
 when a page asks; the same job a second time brings the stored release and charges nothing. Run it in the
-folder of the server, whose settings it reads. A table that looks like one on file is opened with --new-account
-alone. Where people sign in, say for which steward you ask, as in
---as ada@example.org.
+folder of the server, whose settings it reads. A table that looks like one on file is opened with
+--new-account alone. Where people sign in, say for which steward you ask, as in --as ada@example.org.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class PrivacyUnit:
             raise SchemaError(
                 "whoever runs this source declared: {unit}; this would promise less",
                 remedy="protect at least that",
-                unit=str(declared),
+                unit=declared,
             )
 
     def to_dict(self) -> dict[str, object]:
