@@ -17,7 +17,7 @@ from dpcore.engines.duck_source import DuckDBSource, quoted
 from dpcore.engines.files import state_of
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.waiting import awaited
-from dpcore.engines.work import Result, Work
+from dpcore.engines.work import Result, Work, taken
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
@@ -112,17 +112,16 @@ class DuckDBEngine(Streamed):
         table = self._counted if counted else self._source.rows
         names = self._columns if work.reads is None else work.reads
         query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
-        total: list[Result] = []
+        total: Result | None = None
         found: Found = {}
         with self._turn(), contextlib.closing(self._frames(query)) as frames:
             for frame in frames:
-                result = work.of(Batch(frame, self._schema, found=found))
-                total = [work.add(total[0], result) if total else result]
+                total = taken(work, total, Batch(frame, self._schema, found=found))
                 self._read += len(frame)
                 self._on_rows(self._read)
             if counted and self._length is not None and self._read != self._length:
                 raise source_changed()
-            return total[0] if total else work.of(Batch(self._none(names), self._schema))
+            return work.of(Batch(self._none(names), self._schema)) if total is None else total
 
     def _none(self, names: Sequence[str]) -> pd.DataFrame:
         with _readable():
