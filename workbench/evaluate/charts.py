@@ -186,7 +186,7 @@ def against_epsilon(
         frame = frame.assign(low=frame["low"].clip(lower=frame["mean"] / 10))  # on a log scale too
     colors = [colors[i % len(colors)] for i in range(len(names))]
     shapes = [list(_SHAPES)[i % len(_SHAPES)] for i in range(len(ways))]
-    lines = []
+    lines: list[list[Chart]] = []
     for table, of_table in frame.groupby("table", sort=False):
         lines.append([])
         for scenario, shown in of_table.groupby("scenario"):
