@@ -77,7 +77,7 @@ def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tupl
     inner = numbers[~numbers.isin(_far(numbers))]
     low, high = float(inner.min()), float(inner.max())
     largest = max(abs(low), abs(high))
-    width = _round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
+    width = round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
     if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
         *cuts, end = _rising(high)
         return Integer(
@@ -158,7 +158,7 @@ def _multiple(times: int, width: float) -> float:
     return float(f"{times * width:.12g}")
 
 
-def _round_width(width: float) -> float:
+def round_width(width: float) -> float:
     """The next width of the series 1, 2, 5, 10, ...; 1 for next to nothing."""
     if width < 1e-300:
         return 1.0

@@ -81,7 +81,7 @@ def _marked(column: Column) -> Column:
 
     The kind and what is missing were looked up for every column; `_suggest` marks what else.
     """
-    facts = ("kind", "missing", "missing_tokens")
+    facts: tuple[str, ...] = ("kind", "missing", "missing_tokens")
     if isinstance(column, IntervalColumn):
         facts = (*facts, "unreadable_is_missing", "synonyms")
     return dataclasses.replace(column, from_data=(*column.from_data, *facts))
