@@ -137,9 +137,9 @@ def unit_words(unit: PrivacyUnit) -> str:
 def values_words(column: Column) -> str:
     """Bounds or categories in a few words."""
     if isinstance(column, Integer | Real | Date):
-        bounds = _("{low} to {high}").format(low=column.low, high=column.high)
+        low, high = (each if isinstance(each, str) else number(each) for each in (column.low, column.high))
         special = () if isinstance(column, Date) else column.special
-        return ", ".join([bounds, *map(number, special[:MOST_CATEGORIES])])
+        return ", ".join([f"{low} – {high}", *map(number, special[:MOST_CATEGORIES])])
     labels = column.categories if isinstance(column, Categorical) else column.labels
     more = f" … ({len(labels):,})" if len(labels) > MOST_CATEGORIES else ""
     return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
@@ -250,6 +250,13 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
         sentences.append(
             _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
                 columns=columns
+            )
+        )
+    for source in dict.fromkeys(guarantee.known_from.values()):
+        columns = ", ".join(shown(name) for name, each in guarantee.known_from.items() if each == source)
+        sentences.append(
+            _("Declared as known from outside ({source}): {columns}.").format(
+                source=shown(source, at_most=200), columns=columns
             )
         )
     sentences.append(_("Anything computed from this release alone is as safe as the release."))

@@ -42,6 +42,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
             ),
             hide_index=True,
         )
+    questions = st.container()  # of what the grid below says
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
     way = st.segmented_control(
         _("Describe the columns"),
@@ -57,7 +58,8 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     for error in problems.values():
         widgets.error_box(error)
     if schema:
-        known_view.ask(draft, schema)
+        with questions:
+            known_view.ask(draft, schema)
     if schema:
         fits = opening.check_table(draft, schema)
         with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
