@@ -225,7 +225,7 @@ class Person:
         return self.know_all().press("Open the data set").sees("The data set is open")
 
     def know_all(self) -> Person:
-        """Answer each question on what is known from outside, so that nothing counts as taken from the table."""
+        """Answer each question on what is known from outside, so that nothing counts as taken from it."""
         answers = ("Yes, this is plainly public", "Use the round bounds", "It is known from there")
         while True:
             label = next((each for each in answers if self.button(each).count()), None)
