@@ -22,7 +22,6 @@ from dpcore.tables.classes import (
     BoolArray,
     IntArray,
     check_columns,
-    class_index,
     equivalence_classes,
     leaves_of,
 )
@@ -139,7 +138,7 @@ class Audit(Evaluation[AuditReport]):
             changes=self._changes(frame, person, rows),
             identifiers=tuple(found),
             secrets={
-                name: secret_risk(classes[each], leaves_of(frame, name).codes[each], person)
+                name: attribute_risk(classes[each], leaves_of(frame, name).codes[each], person=person)
                 for name in self.sensitive
             },
             linkage=self._linkage(frame, person),
@@ -203,11 +202,3 @@ def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | No
         sizes = np.bincount(classes, rows)
         return float((sizes == 1).sum() / sizes.sum())
     return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
-
-
-def secret_risk(classes: IntArray, secret: IntArray, person: IntArray | None) -> AttributeRisk:
-    """What the classes give away; a person counts once for each class and value they hold."""
-    if person is None:
-        return attribute_risk(classes, secret)
-    once = once_each(class_index([classes, secret]), person)
-    return attribute_risk(classes[once], secret[once], person=person[once])
