@@ -22,8 +22,9 @@ _AT_ONCE = 1_000
 def relink(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     """Attack the table with a list of known people, whose values are recoded as those of the table were.
 
-    The list is compared in the quasi-identifiers that it holds. A row may be somebody's if each of its labels is the person's value, or what that becomes on some level.
-    Every such row counts; `*` fits everybody. Reads the published rows, and of the plan the hierarchies.
+    The list is compared in the quasi-identifiers that it holds. A row may be somebody's if each of its labels
+    there is the person's value, or what that becomes on some level. Every such row counts; `*` fits
+    everybody. Reads the published rows, and of the plan the hierarchies.
 
     Raises: ParameterError for a method that cuts freely, whose labels are no levels of a hierarchy, and for a
         list without any of the columns; LimitError for too many groups.

@@ -31,9 +31,7 @@ STEP = 1e-6
 
 def shown(frame: pd.DataFrame) -> AttributeRisk:
     """What the audit says of the secret."""
-    return (
-        Audit(quasi_identifiers=("q",), sensitive=("s",)).compute(Microdata(frame), SCHEMA).secrets["s"]
-    )
+    return Audit(quasi_identifiers=("q",), sensitive=("s",)).compute(Microdata(frame), SCHEMA).secrets["s"]
 
 
 def meets(frame: pd.DataFrame, model: PrivacyModel) -> bool:
@@ -89,7 +87,7 @@ def naive(frame: pd.DataFrame) -> tuple[float, float]:
 @pytest.mark.parametrize("way", ["checked", "dropped", "kept"])
 @pytest.mark.parametrize("seed", range(4))
 def test_after_suppression_the_figures_are_of_what_leaves(way: str, seed: int) -> None:
-    """Broken: page and report show the t of a table with rows that nobody gets, or without some that leave."""
+    """Broken: the t that is shown is of a table with rows that nobody gets, or without some."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

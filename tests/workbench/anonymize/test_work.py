@@ -346,7 +346,9 @@ def test_a_second_version_is_warned_of() -> None:
     for _twice in range(2):
         outcomes.make(curator, current, asked)
         report = outcomes.trial(curator, current, asked)
-        assert "Another version" not in "\n".join(outcomes.warnings(curator, current, report.plan, report.after))
+        assert "Another version" not in "\n".join(
+            outcomes.warnings(curator, current, report.plan, report.after)
+        )
     other = outcomes.trial(curator, current, plan(curator, current, k=10))
     assert "Another version of this table was made before (1 in all)" in "\n".join(
         outcomes.warnings(curator, current, other.plan, other.after)
