@@ -13,9 +13,9 @@ from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import leaf_codes
 from dpcore.errors import InfeasibleError
-from dpcore.evaluation.audit import unique_share
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.trial import Side, after_of
+from dpcore.evaluation.verdict import unique_share
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of

@@ -15,8 +15,9 @@ from dpcore.anonymize.inputs import published_rows
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.errors import InfeasibleError
-from dpcore.evaluation.audit import unique_share, visible_rows
+from dpcore.evaluation.audit import visible_rows
 from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation.verdict import unique_share
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk

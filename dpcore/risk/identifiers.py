@@ -81,7 +81,7 @@ def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
 def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
     """Texts and whole numbers of which nearly every row has its own; fractions are so without being keys."""
     share = float((counts == 1).sum() / len(frame))
-    if share < NEARLY_ALL or len(frame) < FEW_ROWS or _is_amount(frame[name]):
+    if share < NEARLY_ALL or len(frame) < FEW_ROWS or is_amount(frame[name]):
         return None
     reason = Text("{share:.0%} of the rows have a value of their own.", share=share)
     kind = RUNNING if _counts_rows(frame[name]) else "unique values"
@@ -93,12 +93,15 @@ def _counts_rows(values: pd.Series) -> bool:
     return pd.api.types.is_integer_dtype(values.dtype) and bool((values.diff().iloc[1:] == 1).all())
 
 
-def _is_amount(values: pd.Series) -> bool:
+def is_amount(values: pd.Series) -> bool:
     """Numbers that are measured, not given out: fractions, and whole numbers of few digits with wide gaps."""
     if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(values.dtype):
         return False
-    if pd.api.types.is_float_dtype(values.dtype):
+    present = values.dropna()
+    if pd.api.types.is_float_dtype(values.dtype) and not (present % 1 == 0).all():
         return True
-    low, high = int(values.min()), int(values.max())
+    if present.empty:
+        return False
+    low, high = int(present.min()), int(present.max())
     given_out = high - low < 2 * len(values) or len(str(low)) == len(str(high)) >= 6
     return not given_out

@@ -55,7 +55,7 @@ _SECRET = _words(
     impront[ae] orientamento orientaci[oó]n condann[ae] precedenti reat[oi]
     """
     # health
-    r"""\w*diagnos[a-z]* diseases? illness\w* sick\w* health\w* conditions? icd drugs? medication\w* 
+    r"""\w*diagnos[a-z]* diseases? illness\w* sick\w* health\w* conditions? icd drugs? medication\w*
     medicines? treatments? therap\w* hiv tests? results? scores? disab\w* handicap\w* symptoms? cancer tumou?r
     diabet\w* pregnan\w* vaccin\w* allerg\w* depress\w* \w*krank\w* \w*gesundheit\w* \w*befund\w*
     \w*medikament\w* arznei\w* \w*behandlung\w* \w*behinder\w* pflegegrad arbeitsunf[aä]hig\w* schwanger\w*

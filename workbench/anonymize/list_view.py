@@ -33,8 +33,8 @@ def show(curator: Curator, made: AnonymizedTable) -> None:
             return
         st.markdown(
             _(
-                "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} fit "
-                "some row, and each of these at least {smallest:,}."
+                "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} "
+                "fit some row, and each of these at least {smallest:,}."
             ).format(
                 name=plain(name),
                 unique=found.unique,

@@ -299,7 +299,8 @@ def warnings(curator: Curator, current: Work, plan: Plan, side: Side) -> list[st
     if side.with_others > 0.001:
         found.append(
             _(
-                "Unique again for somebody who also knows the columns left as they are: {share} of the {whom}."
+                "Unique again for somebody who also knows the columns left as they are: {share} of the "
+                "{whom}."
             ).format(share=percent(side.with_others), whom=whom(plan))
         )
     others = versions(curator) - (current.made is not None and current.made.plan == plan.to_json())

@@ -147,7 +147,7 @@ def _figures(report: TrialReport) -> None:
 
 
 def made(curator: Curator, current: Work, table: AnonymizedTable) -> None:
-    """The table that was made, what is recommended for it, and the report to sign: all figures are its own."""
+    """The table that was made, what is recommended for it, and the report to sign, with its own figures."""
     try:
         with st.spinner(_("Looking at what is left to fear")):
             found = outcomes.outcome(curator, table)
