@@ -131,8 +131,13 @@ def audit(asked: argparse.Namespace) -> str:
     roles = curator.evaluate(RolesOf()).content
     wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
     report = curator.evaluate(wanted).content
-    answer = {"answer": report.verdict.answer, "verdict": verdict(report, [*wanted.quasi_identifiers])}
-    answer |= {"changes": ways_out(report), "people": report.people, **dataclasses.asdict(report.risk)}
+    answer = {
+        "answer": report.verdict.answer,
+        "verdict": verdict(report, [*wanted.quasi_identifiers]),
+        "changes": ways_out(report),
+        "people": report.people,
+        **dataclasses.asdict(report.risk),
+    }
     return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
 
 

@@ -14,7 +14,7 @@ from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.evaluation.verdict import Knowledge, Verdict, verdict_of
 from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
-from dpcore.risk.identifiers import RUNNING, Finding
+from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
 from dpcore.risk.linkage import Linkage, link
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.risk.roles import SuggestedRole, suggest_roles
@@ -203,16 +203,17 @@ class Audit(Evaluation[AuditReport]):
             frame, columns, largest=affordable(len(columns), LARGEST_SET), person=person, counts=rows
         )
         more = knowledge.with_one_more({})
-        naming = [
-            role.column
+        left_out = {
+            role.column: "" if role.finding is None else role.finding.kind
             for role in roles
-            if role.column == schema.unit.id_column
-            or (role.role == "identifier" and (role.finding is None or role.finding.kind != RUNNING))
-        ]
+            if (role.role == "identifier" or role.column == schema.unit.id_column)
+            and role.column not in (*columns, *self.sensitive)
+        }
         return AuditReport(
             verdict=verdict_of(
                 knowledge,
-                [name for name in naming if name not in (*columns, *self.sensitive)],
+                [name for name, kind in left_out.items() if kind not in (FREE_TEXT, RUNNING)],
+                [name for name, kind in left_out.items() if kind == FREE_TEXT],
                 sets,
                 more,
                 crowd=1 / self.threshold,

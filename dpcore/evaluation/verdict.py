@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal
 
 import numpy as np
@@ -68,7 +68,7 @@ class Verdict:
     """The answer to "is this anonymous?" with its reasons, the worst truth first.
 
     Attributes:
-        naming: columns that name people.
+        naming: columns that name people. texts: columns of free text, which may.
         columns: the smallest set of known columns by which nearly all are unique who are so by all of them.
         uniques: share of people who are unique by that set.
         more: the column that harms most once it is known too, and the share of people who are unique then;
@@ -79,6 +79,7 @@ class Verdict:
 
     answer: Answer
     naming: tuple[str, ...]
+    texts: tuple[str, ...]
     columns: tuple[str, ...]
     uniques: float
     more: tuple[str, float] | None
@@ -167,6 +168,7 @@ def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | No
 def verdict_of(
     knowledge: Knowledge,
     naming: Sequence[str],
+    texts: Sequence[str],
     sets: Sequence[ColumnSet],
     more: Mapping[str, float],
     *,
@@ -175,7 +177,7 @@ def verdict_of(
     """The verdict on a table.
 
     Args:
-        naming: columns that name people.
+        naming: columns that name people. texts: columns of free text.
         sets: of known columns, of each size up to the largest that was looked at.
         more: as `with_one_more` gives it for the table as it is.
         crowd: people below which a group is small.
@@ -194,10 +196,11 @@ def verdict_of(
     }
     broken = {each: limit for each, limit in limits.items() if shares[each] > limit}
     broken |= {(*known, name): MANY for name in known_soon}
-    answer = "no" if naming or broken else knowledge.milder({}, crowd)
+    answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
     return Verdict(
         answer=answer,
         naming=tuple(naming),
+        texts=tuple(texts),
         columns=columns,
         uniques=shares[columns],
         more=(worst, more[worst]) if worst is not None and more[worst] > max(FEW, shares[known]) else None,
@@ -207,7 +210,7 @@ def verdict_of(
 
 
 def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: float) -> list[Way]:
-    """Changes of one column, else of two, after which nothing is broken; the cheapest first.
+    """Changes of one or two columns after which nothing is broken, the cheapest first.
 
     Args: broken: set of columns -> share of people that may be unique by it.
     """
@@ -238,25 +241,32 @@ def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: 
         levels = {name: tree(name)[0].height for name in names}
         if not holds(levels):
             return None
-        for name in names:
-            while levels[name] > 1 and holds(levels | {name: levels[name] - 1}):
+        left = list(names)
+        while left:  # the column that costs most is tried first
+            name = max(left, key=lambda name: step(name, levels[name]).cost)
+            if levels[name] > 1 and holds(levels | {name: levels[name] - 1}):
                 levels[name] -= 1
+            else:
+                left.remove(name)
         return levels
 
     if not broken:
         return [_way(knowledge, (), {}, crowd)]
-    columns = dict.fromkeys(name for each in broken for name in each)
-    for size in (1, 2):
-        found = []
-        for names in combinations(columns, size):
-            if knowledge.left < 0:
-                return []
-            if all(set(names) & set(each) for each in broken) and (levels := least(names)):
-                found.append((tuple(step(*each) for each in levels.items()), coded(levels)))
-        if found:
-            found.sort(key=lambda each: sum(step.cost for step in each[0]))
-            return [_way(knowledge, *each, crowd) for each in found[:MOST_WAYS]]
-    return []
+    columns, found = dict.fromkeys(name for each in broken for name in each), []
+    for names in chain(combinations(columns, 1), combinations(columns, 2)):
+        if knowledge.left < 0:
+            break
+        if all(set(names) & set(each) for each in broken) and (levels := least(names)):
+            found.append((tuple(step(*each) for each in levels.items()), coded(levels)))
+    ways = list[Way]()
+    for steps, coarser in sorted(found, key=lambda each: sum(step.cost for step in each[0])):
+        if len(ways) < MOST_WAYS and not any(_columns(way.steps) < _columns(steps) for way in ways):
+            ways.append(_way(knowledge, steps, coarser, crowd))
+    return ways
+
+
+def _columns(steps: Sequence[Step]) -> set[str]:
+    return {step.column for step in steps}
 
 
 def _way(knowledge: Knowledge, steps: tuple[Step, ...], coarser: Mapping[str, IntArray], crowd: float) -> Way:

@@ -54,13 +54,11 @@ def details(found: AuditReport, columns: list[str], listed: str) -> None:
         st.subheader(_("Risk by set of columns"))
         if found.sets[0].uniques:
             widgets.show_chart(findings.sets_chart(found), key="audit-sets")
-            st.caption(
-                _("Up to {size} columns at a time; more would be too many sets.").format(size=size)
-                if size < min(LARGEST_SET, len(columns))
-                else _("Up to three columns at a time, riskiest first.")
-            )
         else:
-            st.write(_("No set of up to {size} of these columns makes anybody unique.").format(size=size))
+            st.write(_("None of these sets makes anybody unique."))
+        few = size < min(LARGEST_SET, len(columns))
+        told = _("Up to {size} columns at a time; more would be too many sets.").format(size=size)
+        st.caption(told if few else _("Up to three columns at a time, riskiest first."))
     with right:
         changes(found, columns)
     left, right = st.columns(2)

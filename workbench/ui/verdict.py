@@ -22,6 +22,8 @@ def verdict(found: AuditReport, columns: list[str]) -> str:
     if given.naming:
         name_people = _("{columns} names people.") if len(given.naming) == 1 else _("{columns} name people.")
         told.append(name_people.format(columns=join([*given.naming])))
+    if given.texts:
+        told.append(_("Names may be in the text of {columns}.").format(columns=join([*given.texts])))
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
         unique = _(
@@ -38,16 +40,19 @@ def verdict(found: AuditReport, columns: list[str]) -> str:
         columns=join([*given.columns]) if given.uniques else known,
         k=risk.k,
     )
-    told.append(_("Without that: {sentence}").format(sentence=unique) if given.naming else unique)
+    if given.naming or given.texts:
+        told.append(_("Without that: {sentence}").format(sentence=unique))
+    else:
+        told.append(unique[:1].upper() + unique[1:])
     if given.answer == "hardly" and risk.above:
         told.append(
-            _("{share} of the people are in a group of fewer than {size}.").format(
+            _("In a group of fewer than {size}: {share} of the people.").format(
                 share=percent(risk.above), size=round(1 / risk.threshold)
             )
         )
     if given.reveals:
         told.append(_("Some groups give away what should stay unknown."))
-    return " ".join(each[:1].upper() + each[1:] for each in told)
+    return " ".join(told)
 
 
 def ways_out(found: AuditReport) -> list[str]:
@@ -55,7 +60,7 @@ def ways_out(found: AuditReport) -> list[str]:
     given = found.verdict
     if given.answer == "no" and not given.ways:
         return [_("No change of one or two columns was found that is enough: make the table k-anonymous.")]
-    return [_way(way, given.naming) for way in given.ways]
+    return [_way(way, (*given.naming, *given.texts)) for way in given.ways]
 
 
 def _way(way: Way, naming: tuple[str, ...]) -> str:
