@@ -68,6 +68,7 @@ class Guarantee:
         from_data: facts that were taken from the data and are not covered by the promise, by column.
         known_from: where what is declared of a column is known from, as its owner says, by column.
         models: the syntactic models that hold, in words.
+        declared_by: whose word it is that each row of the source comes from one person; nobody can check it.
     """
 
     kind: str
@@ -77,11 +78,13 @@ class Guarantee:
     known_from: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
+    declared_by: str = ""
 
     @classmethod
-    def syntactic(cls, models: Sequence[object], *, counts: str) -> Guarantee:
+    def syntactic(cls, models: Sequence[object], *, counts: str, declared_by: str = "") -> Guarantee:
         """What an anonymized table keeps to; `counts` says of what: rows, people, households."""
-        return cls(kind="syntactic", unit=counts, models=tuple(map(str, models)))
+        held = tuple(map(str, models))
+        return cls(kind="syntactic", unit=counts, models=held, declared_by=declared_by)
 
     def as_metadata(self) -> dict[str, str]:
         """The promise as a Parquet file carries it."""
@@ -104,6 +107,7 @@ class Guarantee:
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
             "known_from": dict(self.known_from),
             "models": list(self.models),
+            **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
 
     @classmethod
@@ -117,6 +121,7 @@ class Guarantee:
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
             known_from=fields.get("known_from", {}),
             models=tuple(fields["models"]),
+            declared_by=fields.get("declared_by", ""),
         )
 
 
@@ -136,6 +141,7 @@ def guarantee_of(
         unit=str(schema.unit),
         from_data=schema.from_data,
         known_from={column.name: column.known_from for column in schema.columns if column.known_from},
+        declared_by=schema.declared_by,
     )
 
 

@@ -94,7 +94,7 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
 
 
 def test_what_is_left_stays_marked() -> None:
-    """Whoever does not know would have to say yes; or a column that was left would be asked about for ever."""
+    """Whoever does not know would have to say yes; or would be asked for ever."""
     draft, schema = draft_and_schema()
     for _step in range(10):
         question = known.next_question(draft, now(draft))
