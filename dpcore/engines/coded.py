@@ -34,7 +34,7 @@ def unpacked(data: Any, rows: int, schema: Schema) -> Batch:
 
 
 class NoRoomError(Exception):
-    """The disk did not take the cells; the table is read without them."""
+    """There are too many cells, or the disk did not take them; the table is read without them."""
 
 
 class Coded:
@@ -51,18 +51,15 @@ class Coded:
         self.sizes = dict.fromkeys(self._kinds, 1)
         """By column: all cells that occur come before this one."""
 
-    @property
-    def width(self) -> int:
-        """Bytes of a row."""
-        return sum(kind.itemsize for kind in self._kinds.values())
-
     def take(self, batch: Batch) -> None:
         """Keep the cells of a batch. Raises: NoRoomError."""
         cells = {name: batch.cells(name) for name in self._kinds}
         highest = {name: int(each.max(initial=0)) for name, each in cells.items()}
         rows = len(batch)
         with self._lock:
-            start, self._end = self._end, self._end + rows * self.width
+            start, self._end = self._end, self._end + sum(each.nbytes for each in cells.values())
+        if self._end > MOST_BYTES:
+            raise NoRoomError
         self._write(cells.values(), start)
         with self._lock:
             self.blocks.append((start, rows))

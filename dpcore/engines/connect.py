@@ -9,10 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.engines import duck, parquet
+from dpcore.engines import arrow
 from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.duck import DuckDBReader
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
+from dpcore.engines.parquet import ParquetReader
+from dpcore.engines.postgres import PostgresReader, PostgresSource
+from dpcore.engines.reader import Reader
 from dpcore.engines.spark import SparkEngine
 from dpcore.errors import ParameterError, ReadError
 from dpcore.schema.schema import Schema
@@ -34,9 +38,7 @@ def engine_of(
         return table
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    if table.kind == "parquet" and not table.query:
-        return parquet.ParquetEngine(Path(table.location), schema, key=key, on_rows=on_rows)
-    return duck.DuckDBEngine(_duckdb(table), schema, key=key, on_rows=on_rows)
+    return arrow.ArrowEngine(_reader(table, on_rows), schema, key=key, on_rows=on_rows)
 
 
 def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
@@ -47,16 +49,21 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
-    if source.kind == "parquet" and not source.query:
-        return parquet.look(Path(source.location), rows)
-    return duck.look(_duckdb(source), rows, on_rows)
+    return arrow.look(_reader(source, on_rows), rows, on_rows)
 
 
-def _duckdb(source: Source) -> DuckDBSource:
+def _reader(source: Source, on_rows: Callable[[int], None]) -> Reader:
     if source.kind == "spark":
         raise ParameterError("DuckDB does not read tables of Spark", remedy="leave the query out")
+    if source.kind == "parquet" and not source.query:
+        return ParquetReader(Path(source.location))
+    if source.kind == "postgres":
+        asked = PostgresSource(location=source.location, query=source.query)
+        return PostgresReader(asked, lambda: on_rows(0))
     query = source.query or "SELECT * FROM source"
-    return DuckDBSource(kind=source.kind, location=source.location, query=query)
+    return DuckDBReader(
+        DuckDBSource(kind=source.kind, location=source.location, query=query), lambda: on_rows(0)
+    )
 
 
 def _spark_table(source: Source) -> object:

@@ -21,12 +21,12 @@ class DuckDBSource:
 
     Attributes:
         kind: CSV files are read as texts, so that a cell never depends on the other cells of its column.
-        location: path of a file, for CSV and Parquet also of a folder; for PostgreSQL a connection string.
+        location: path of a file, for CSV and Parquet also of a folder.
         query: one SELECT; the files of CSV and Parquet are the table `source`.
         memory: megabytes that DuckDB may take; beyond them it writes to temporary files.
     """
 
-    kind: Literal["csv", "parquet", "duckdb", "postgres"]
+    kind: Literal["csv", "parquet", "duckdb"]
     location: str = field(repr=False)
     query: str = "SELECT * FROM source"
     memory: int = 500
@@ -52,8 +52,8 @@ class DuckDBSource:
 
     @property
     def files(self) -> list[Path]:
-        """The files that are read; none for PostgreSQL. Raises: ReadError when there are none."""
-        return [] if self.kind == "postgres" else files_at(Path(self.location), _ENDINGS[self.kind])
+        """The files that are read. Raises: ReadError when there are none."""
+        return files_at(Path(self.location), _ENDINGS[self.kind])
 
     @property
     def table(self) -> str:
@@ -85,8 +85,7 @@ class DuckDBSource:
                 f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
             )
         else:
-            how = "TYPE postgres, READ_ONLY" if self.kind == "postgres" else "READ_ONLY"
-            connection.execute(f"ATTACH {_text(self.location)} AS attached ({how})")
+            connection.execute(f"ATTACH {_text(self.location)} AS attached (READ_ONLY)")
         connection.execute("SET TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -127,14 +126,9 @@ class DuckDBSource:
         return self._using(connection.cursor())
 
     def _using(self, connection: Any) -> Any:
-        if self.kind in ("duckdb", "postgres"):
+        if self.kind == "duckdb":
             connection.execute("USE attached")
         return connection
-
-
-def quoted(name: str) -> str:
-    """The name of a column inside a query."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _text(text: str) -> str:

@@ -22,11 +22,13 @@ from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.streamed import Recoding, Tally
-from dpcore.engines import parquet as parquet_module
+from dpcore.engines import coded as coded_module
 from dpcore.engines import streamed as streamed_module
+from dpcore.engines.base import unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.coded import Coded, NoRoomError
-from dpcore.engines.duck import DuckDBEngine, look
+from dpcore.engines.arrow import look
+from dpcore.engines.duck import DuckDBEngine, DuckDBReader
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
@@ -375,7 +377,7 @@ def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
     slow = "SELECT sum(range)::INT % 10 AS age, 'F' AS sex FROM range(1000000000000)"
     pytest.importorskip("duckdb")
     source = DuckDBSource(kind="csv", location=str(place), query=slow)
-    for ask in (lambda: DuckDBEngine(source, SCHEMA, key=KEY, on_rows=leave), lambda: look(source, 5, leave)):
+    for ask in (lambda: DuckDBEngine(source, SCHEMA, key=KEY, on_rows=leave), lambda: look(DuckDBReader(source, unheeded), 5, leave)):
         with pytest.raises(Gone):
             ask()
     assert told == [0, 0]
@@ -393,7 +395,7 @@ def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     engine = ParquetEngine(folder, SCHEMA, key=KEY)
     assert (engine.counts([("age", "sex")])[0].values == expected).all()
     monkeypatch.undo()
-    monkeypatch.setattr(parquet_module, "MOST_BYTES", 799)
+    monkeypatch.setattr(coded_module, "MOST_BYTES", 799)
     assert (ParquetEngine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values == expected).all()
 
 
