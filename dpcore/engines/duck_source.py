@@ -86,7 +86,7 @@ class DuckDBSource:
             )
         else:
             connection.execute(f"ATTACH {_text(self.location)} AS attached (READ_ONLY)")
-        connection.execute("SET TimeZone = 'UTC'")  # not that of the server
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         return self._using(connection)

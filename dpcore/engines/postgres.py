@@ -122,10 +122,13 @@ def _connection(location: str, tell: Callable[[], object]) -> Iterator[Any]:
     from adbc_driver_postgresql import dbapi
 
     connection = awaited(lambda: dbapi.connect(location, autocommit=True), tell=tell, interrupt=lambda: None)
-    with contextlib.closing(connection):
+    try:
         with connection.cursor() as cursor:
             cursor.executescript(_BEGIN)
         yield connection
+    finally:
+        with contextlib.suppress(dbapi.Error):  # it may be lost
+            connection.close()
 
 
 class PostgresEngine(ArrowEngine):
