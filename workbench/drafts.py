@@ -11,7 +11,7 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
 from dpcore.release import Release
-from dpcore.schema import Column, Outside, Schema
+from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.source import Source
 from workbench.apart.listening import until
 
@@ -57,6 +57,7 @@ class Draft:
         reports: what that audit computed.
         size: of the rows, in bytes.
         source: where the rows are, of which these are the first ones; None for a table of its own.
+        declared: who is protected, as the operator of the source declared it; None where nobody did.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Draft:
     reports: dict[Any, Any] = field(default_factory=dict)
     size: int = 0
     source: Source | None = None
+    declared: PrivacyUnit | None = None
 
 
 @dataclass(kw_only=True)

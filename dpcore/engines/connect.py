@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpcore.accounting.ledger import source_dataset
+from dpcore.accounting.own import derived_key
 from dpcore.engines import arrow
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.duck import DuckDBReader
@@ -36,6 +38,7 @@ def engine_of(
         return FrameEngine(table, schema, key=key)
     if not isinstance(table, Source):
         return table
+    key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
     return arrow.ArrowEngine(_reader(table, on_rows), schema, key=key, on_rows=on_rows)

@@ -138,10 +138,9 @@ class Schema:
                     version=content["version"],
                     readable=SCHEMA_VERSION,
                 )
-            unit = content["unit"]
             return cls(
                 columns=tuple(_column(fields) for fields in content["columns"]),
-                unit=PrivacyUnit(max_rows=unit["max_rows"], id_column=unit["id_column"]),
+                unit=PrivacyUnit.from_dict(content["unit"]),
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise SchemaError(

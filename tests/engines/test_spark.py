@@ -170,6 +170,31 @@ def test_a_source_of_spark(tmp_path: Path) -> None:
     assert engine_of(source, SCHEMA, key=KEY).counts([()])[0].values == 50
 
 
+def test_workers_hold_no_key_of_the_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key that seals the ledger would lie on every machine of a cluster, and lines be forged there."""
+    from pyspark.cloudpickle import dumps
+
+    kind, sent = type(spark_session().range(1)), []
+    plain = kind.mapInArrow
+
+    def record(frame: Any, task: Any, *given: Any, **named: Any) -> Any:
+        sent.append(dumps(task))
+        return plain(frame, task, *given, **named)
+
+    monkeypatch.setattr(kind, "mapInArrow", record)
+    pd.DataFrame({"age": np.arange(50) % 10, "who": np.arange(50) // 2}).to_parquet(tmp_path / "a.parquet")
+    schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="who"))
+    source = Source(name="Visits", kind="spark", location=str(tmp_path / "a.parquet"))
+    ledger = dp.MemoryLedger()
+    ledger._seal = ledger.key  # as in a ledger that was begun when one key did both
+    curator = dp.Curator.open(source, schema, budget=dp.PureDP(epsilon="1"), ledger=ledger)
+    curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1"))
+    engine = curator._engine
+    _ = (engine.fingerprint, engine.people(), engine.tuples(["age"]))
+    assert sum(engine._key in task for task in sent) >= 2  # type: ignore[attr-defined]
+    assert not any(ledger.key in task or ledger.key.hex().encode() in task for task in sent)
+
+
 @pytest.mark.parametrize(("kind", "library"), [("spark", "pyspark.sql"), ("csv", "duckdb")])
 def test_a_library_that_is_not_installed(kind: Any, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The hosted default is small: a source that needs more must say what."""

@@ -127,7 +127,7 @@ def unit_words(unit: PrivacyUnit) -> str:
         return _("each row is one person")
     rows = _("1 row") if unit.max_rows == 1 else _("{rows} rows").format(rows=unit.max_rows)
     if unit.id_column is None:
-        return _("a person has at most {rows}").format(rows=rows)
+        return _("a person has at most {rows}, declared and not checked").format(rows=rows)
     return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
 
 
