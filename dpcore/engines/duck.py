@@ -46,7 +46,7 @@ class DuckDBReader:
                 cursor = stack.enter_context(contextlib.closing(self._source.cursor(self._connection)))
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield QueryReading(
-                table=self._source.table,
+                table=self._source.rows,
                 ask=lambda query: cursor.sql(query).to_arrow_reader(ROWS_AT_ONCE),
                 interrupt=cursor.interrupt,
                 errors=duckdb.Error,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpcore.engines.arrow import ArrowEngine
 from dpcore.engines.base import unheeded
 from dpcore.engines.query import QueryReading, quoted
 from dpcore.engines.reader import readable
+from dpcore.engines.statement import POSTGRES, check_described, statement
 from dpcore.engines.waiting import awaited
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
 from dpcore.tables.arrow import check_types
 
 _BEGIN = (
@@ -34,32 +36,6 @@ _WRITTEN = {
 """Types whose values the driver would hand over as others, or in two forms."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PostgresSource:
-    """A data base, and one query to it.
-
-    Attributes:
-        location: a connection string, which may hold a password.
-        query: one SELECT.
-    """
-
-    location: str = field(repr=False)
-    query: str
-
-    def __post_init__(self) -> None:
-        try:
-            import adbc_driver_postgresql  # noqa: F401
-        except ImportError:
-            raise ParameterError(
-                "the driver of PostgreSQL is not installed", remedy="pip install -r requirements-postgres.txt"
-            ) from None
-        if not self.query.strip() or ";" in self.query:
-            raise ParameterError(
-                "the query of a source must be one SELECT without a semicolon",
-                remedy="write one, such as SELECT * FROM visits",
-            )
-
-
 class PostgresReader:
     """What a query gives: each state in one transaction that only reads, for an hour at most.
 
@@ -69,10 +45,15 @@ class PostgresReader:
     as_text = False
     ordered = False
 
-    def __init__(self, source: PostgresSource, tell: Callable[[], object]) -> None:
-        """Connect. Raises: ReadError for what cannot be read; SchemaError for arrays and the like."""
+    def __init__(self, source: Source, tell: Callable[[], object]) -> None:
+        """Connect. Raises: ReadError for what cannot be read; SchemaError for arrays, views and the like."""
         import pyarrow as pa
 
+        if ";" in source.query:
+            raise ParameterError(
+                "the query of a source must be one SELECT without a semicolon",
+                remedy="write one, or name a table",
+            )
         self._source = source
         self._written: dict[str, str] = {}
         self._rows: int | None = None
@@ -90,11 +71,23 @@ class PostgresReader:
     @contextlib.contextmanager
     def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
         """A transaction. Raises: ReadError where it does not see as many rows as the first one."""
-        from adbc_driver_manager import Error
+        try:
+            from adbc_driver_postgresql import dbapi
+        except ImportError:
+            raise ParameterError(
+                "the driver of PostgreSQL is not installed",
+                remedy="pip install -r requirements-postgres.txt",
+            ) from None
 
+        query, values = statement(self._source, POSTGRES) if self._source.table else (self._source.query, ())
         with contextlib.ExitStack() as stack:
-            with readable(Error):
-                connection = stack.enter_context(_connection(self._source.location, tell))
+            with readable(dbapi.Error):
+                connection = stack.enter_context(_connected(dbapi, self._source.location, tell))
+                for number, value in enumerate(values, 1):
+                    text = str(value).lower() if isinstance(value, bool) else str(value)
+                    _rows(connection, "SELECT set_config($1, $2, true)", [f"source.value_{number}", text])
+                if self._rows is None:
+                    check_described(self._source, POSTGRES, functools.partial(_rows, connection))
 
             @contextlib.contextmanager
             def ask(query: str) -> Iterator[Any]:
@@ -102,10 +95,10 @@ class PostgresReader:
                     yield cursor.execute(query).fetch_record_batch()
 
             reading = QueryReading(
-                table=f"({self._source.query}) AS asked",
+                table=f"({query}) AS asked",
                 ask=ask,
                 interrupt=connection.adbc_cancel,
-                errors=Error,
+                errors=dbapi.Error,
                 check=lambda: None,
                 written=self._written,
             )
@@ -117,10 +110,8 @@ class PostgresReader:
 
 
 @contextlib.contextmanager
-def _connection(location: str, tell: Callable[[], object]) -> Iterator[Any]:
+def _connected(dbapi: Any, location: str, tell: Callable[[], object]) -> Iterator[Any]:
     """A connection in a transaction that only reads."""
-    from adbc_driver_postgresql import dbapi
-
     connection = awaited(lambda: dbapi.connect(location, autocommit=True), tell=tell, interrupt=lambda: None)
     try:
         with connection.cursor() as cursor:
@@ -131,12 +122,19 @@ def _connection(location: str, tell: Callable[[], object]) -> Iterator[Any]:
             connection.close()
 
 
+def _rows(connection: Any, query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
+    """All rows of a query with bound texts."""
+    with connection.cursor() as cursor:
+        rows: list[tuple[object, ...]] = cursor.execute(query, list(names) or None).fetchall()
+        return rows
+
+
 class PostgresEngine(ArrowEngine):
     """What a query of PostgreSQL gives, behind a schema."""
 
     def __init__(
         self,
-        source: PostgresSource,
+        source: Source,
         schema: Schema,
         *,
         key: bytes,

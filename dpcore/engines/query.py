@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpcore.engines.reader import Piece, readable
+from dpcore.engines.reader import ROWS_AT_ONCE, Piece, readable
 from dpcore.engines.waiting import awaited
 
 Tell = Callable[[], object]
@@ -54,10 +54,12 @@ class QueryReading:
     def batches(self, piece: Piece, names: Sequence[str], tell: Tell) -> Iterator[Any]:
         """The rows, in any order."""
         with self._asked(self._list(names), "", tell) as given:
-            while (
-                batch := awaited(lambda: next(given, None), tell=tell, interrupt=self.interrupt)
-            ) is not None:
-                yield batch
+
+            def following() -> Any:
+                return awaited(lambda: next(given, None), tell=tell, interrupt=self.interrupt)
+
+            for batch in iter(following, None):
+                yield from (batch.slice(row, ROWS_AT_ONCE) for row in range(0, len(batch), ROWS_AT_ONCE))
 
     def _list(self, names: Sequence[str]) -> str:
         return ", ".join(f"{self.written.get(name, quoted(name))} AS {quoted(name)}" for name in names)

@@ -8,6 +8,7 @@ import itertools
 import os
 import shutil
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -24,9 +25,10 @@ from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
-from dpcore.engines.postgres import PostgresEngine, PostgresSource
+from dpcore.engines.postgres import PostgresEngine
 from dpcore.engines.spark import SparkEngine
 from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
 from dpcore.schema.values import READ_AS_TEXT
 
 Make = Callable[..., Engine]
@@ -78,10 +80,14 @@ def in_postgres(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
         plain = [column.cast(kinds.get(column.type, column.type)) for column in plain]
         cursor.adbc_ingest(table, pa.table(plain, rows.column_names), db_schema_name=place)
         connection.commit()
-    source = PostgresSource(
-        location=os.environ["DATABASE_URL"], query=f"SELECT * FROM {place}.{table} ORDER BY random()"
-    )
-    return PostgresEngine(source, schema, key=key)
+    query = f"SELECT * FROM {place}.{table} ORDER BY random()"
+    return PostgresEngine(postgres_source(query=query, declared_by="tests"), schema, key=key)
+
+
+def postgres_source(**fields: Any) -> Source:
+    """A source in the PostgreSQL of the tests."""
+    postgres_schema()  # or the test is skipped
+    return Source(name="people", kind="postgres", location=os.environ["DATABASE_URL"], **fields)
 
 
 def uncategorized(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -104,6 +110,7 @@ def spark_session() -> Any:
         "spark.sql.adaptive.enabled": "false",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
         "spark.driver.memory": "1g",
+        "spark.sql.warehouse.dir": os.path.join(tempfile.gettempdir(), "warehouse of tests"),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }

@@ -13,10 +13,10 @@ import pytest
 import dpcore as dp
 from dpcore.engines.connect import look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.postgres import PostgresEngine, PostgresSource
+from dpcore.engines.postgres import PostgresEngine
 from dpcore.schema.source import Source
 from dpcore.schema.values import texts
-from tests.contracts.engine_kinds import postgres_schema
+from tests.contracts.engine_kinds import postgres_schema, postgres_source
 
 pytest.importorskip("adbc_driver_postgresql", reason="its driver is not installed")
 KEY = b"k" * 32
@@ -42,8 +42,8 @@ def do(statement: str) -> None:
         connection.execute(statement)
 
 
-def source(query: str) -> PostgresSource:
-    return PostgresSource(location=os.environ["DATABASE_URL"], query=query)
+def source(query: str) -> Source:
+    return postgres_source(query=query, declared_by="tests")
 
 
 def curator_of(place: str) -> tuple[dp.Curator, PostgresEngine]:
@@ -59,13 +59,7 @@ def states(curator: dp.Curator) -> list[str]:
 
 def seen(values: str) -> pd.DataFrame:
     """What a source with these rows shows."""
-    postgres_schema()
-    named = Source(
-        name="x",
-        kind="postgres",
-        location=os.environ["DATABASE_URL"],
-        query=f"SELECT * FROM (VALUES {values}) AS rows",
-    )
+    named = source(f"SELECT * FROM (VALUES {values}) AS rows")
     return look(named, 10).frame
 
 
@@ -223,9 +217,7 @@ def test_a_query_that_takes_long_can_be_left() -> None:
     def leave(rows: int) -> None:
         raise Gone
 
-    slow = Source(
-        name="x", kind="postgres", location=os.environ["DATABASE_URL"], query="SELECT pg_sleep(600)"
-    )
+    slow = source("SELECT pg_sleep(600)")
     with pytest.raises(Gone):
         look(slow, 5, leave)
     left = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(600)%'"

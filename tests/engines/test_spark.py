@@ -25,7 +25,7 @@ from dpcore.engines.spark import SparkEngine
 from dpcore.engines.spark_tasks import Code, Mark, Task
 from dpcore.engines.words import Words
 from dpcore.engines.work import Counting
-from dpcore.schema.source import Source
+from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
 
 KEY = b"k" * 32
@@ -217,3 +217,18 @@ def test_java_that_is_not_there() -> None:
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert "see that Java is installed" in ended.stdout
+
+
+def test_a_table_of_spark_described_by_fields(tmp_path: Path) -> None:
+    """A view of the session may hold a window over all rows; a text among numbers would end the run."""
+    session = spark_session()
+    pd.DataFrame({"age": ["1", "7", "ten", "8"]}).to_parquet(tmp_path / "a.parquet")
+    where = (Condition(column="age", comparison=">=", value=7),)
+    folder = Source(name="Visits", kind="spark", location=str(tmp_path / "a.parquet"), where=where)
+    assert sorted(look(folder, 20).frame["age"]) == ["7", "8"]
+    session.range(0, 50).selectExpr("id % 10 AS age", "count(*) OVER () AS n").createOrReplaceTempView("seen")
+    view = Source(name="Visits", kind="spark", location="seen", columns=("age",))
+    with pytest.raises(dp.SchemaError, match="no base table"):
+        engine_of(view, SCHEMA, key=KEY)
+    declared = dataclasses.replace(view, declared_by="Ada")
+    assert engine_of(declared, SCHEMA, key=KEY).counts([()])[0].values == 50
