@@ -84,8 +84,8 @@ class PostgresReader:
             with readable(dbapi.Error):
                 connection = stack.enter_context(_connected(dbapi, self._source.location, tell))
                 for number, value in enumerate(values, 1):
-                    text = str(value).lower() if isinstance(value, bool) else str(value)
-                    _rows(connection, "SELECT set_config($1, $2, true)", [f"source.value_{number}", text])
+                    bound = (f"source.value_{number}", str(value))
+                    _rows(connection, "SELECT set_config($1, $2, true)", bound)
                 if self._rows is None:
                     check_described(self._source, POSTGRES, functools.partial(_rows, connection))
 
