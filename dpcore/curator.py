@@ -227,8 +227,8 @@ class Curator:
     def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
 
-        Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError for a
-            plan that needs all rows at once; ParameterError for a folder that cannot be written; ReadError.
+        Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
+            for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
         plan, guarantee = self._noted(plan)
         try:
@@ -337,7 +337,7 @@ class Curator:
         measurer: Measurer,
         answer: Callable[[], Answer],
     ) -> Answer:
-        """Hold the table, reserve, and only then answer; commit the answer, or keep the charge of what failed."""
+        """Hold the table, reserve, only then answer; commit the answer, or keep the charge of what failed."""
         dataset = self.account.dataset
         with self._engine.held():
             self._ledger.reserve(dataset, request_id, charge, asked | self._declared)

@@ -23,7 +23,7 @@ from dpcore.engines.reader import Piece, Reader, Reading, readable
 from dpcore.engines.spool import Spool
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import Tupling
-from dpcore.engines.work import Coding, Result, Work, needs_cells
+from dpcore.engines.work import Coding, Result, Work, needs_cells, taken
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
@@ -126,9 +126,6 @@ class ArrowEngine(Streamed):
         numbers = [each.name for each in self._schema.columns if isinstance(each, Integer | Real)]
         return typed(frame, numbers) if self._reader.as_text else frame
 
-    def _occurring(self) -> dict[str, int]:
-        return self._coded.sizes if self._coded is not None else {}
-
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         coded, kept = self._coded, self._kept if counted else None
         with self._reading() as reading:
@@ -150,7 +147,7 @@ class ArrowEngine(Streamed):
         def share(on_rows: Callable[[int], None]) -> list[Result]:
             """What one thread makes of the parts that it gets hold of."""
             nonlocal rows
-            total: list[Result] = []
+            total: Result | None = None
             found: Found = {}
 
             def tell() -> None:
@@ -161,12 +158,11 @@ class ArrowEngine(Streamed):
                     with lock:
                         part = next(left, None)
                     if part is None:
-                        return total
+                        return [] if total is None else [total]
                     for number, batch in read(part, found, tell):
                         if ended.is_set():
-                            return total
-                        result = work.of(batch)
-                        total = [work.add(total[0], result) if total else result]
+                            return []
+                        total = taken(work, total, batch)
                         with lock:
                             rows += number
                         on_rows(rows)
