@@ -199,7 +199,8 @@ def test_dates_in_every_form() -> None:
     column = Date("x", low="2020-01-01", high="2020-12-31", step="day", missing=True)
     stamps = pd.to_datetime(pd.Series(["2020-01-02", "2020-01-03"]))
     assert column.encode(stamps).tolist() == [1, 2]
-    assert column.encode(stamps.dt.tz_localize("Asia/Tokyo")).tolist() == [1, 2]
+    assert column.encode(stamps.dt.tz_localize("UTC")).tolist() == [1, 2]
+    assert column.encode(stamps.dt.tz_localize("Asia/Tokyo")).tolist() == [0, 1]  # 15:00 in UTC, the day before
     assert column.encode(pd.Series(["2020-01-02", "2020-01-03T23:59:59", None])).tolist() == [1, 2, 366]
     assert column.encode(pd.Series([datetime.date(2020, 1, 2), None])).tolist() == [1, 366]
     zones = pd.Series(["2020-01-02T01:00+09:00", "2020-01-03 01:00:00.5 -0500", "2020-01-04T00:00:00Z"])
