@@ -71,7 +71,7 @@ def _is_amount(values: pd.Series) -> bool:
     """Numbers that are measured, not given out: fractions, and whole numbers of few digits with wide gaps."""
     if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(values.dtype):
         return False
-    if pd.api.types.is_float_dtype(values.dtype):
+    if not pd.api.types.is_integer_dtype(values.dtype):
         return True
     low, high = int(values.min()), int(values.max())
     given_out = high - low < 2 * len(values) or len(str(low)) == len(str(high)) >= 6

@@ -15,7 +15,6 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.values import is_exact
 
-
 _DIGITS = 18
 """Digits that every whole number of int64 has room for."""
 
