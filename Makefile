@@ -14,7 +14,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app lock parts licenses backup restore accept test lint check bench messages wheel engines chromium
+.PHONY: app lock parts licenses backup restore accept rekey test lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
 	$(BIN)/streamlit run server.py
@@ -31,13 +31,17 @@ parts: $(VENV)/app
 licenses: $(VENV)/app
 	$(BIN)/python tools/parts.py --licenses
 
-# The ledger: `make backup TO=folder`, `make restore FROM=folder`, also while the server runs. A restored copy
-# that is older than what was seen stays shut until `make accept`, which forgets what was spent since.
+# The ledger: `make backup TO=folder KEY_TO=other`, `make restore FROM=folder KEY_FROM=other`, also while
+# the server runs. A restored copy that is older than what was seen stays shut until `make accept`, which forgets what was
+# spent since. `make rekey` seals all of it under a new key; the server must have been stopped.
 backup: $(VENV)/app
-	$(BIN)/python -m workbench.store backup $(TO)
+	$(BIN)/python -m workbench.store backup $(TO) $(KEY_TO)
 
 restore: $(VENV)/app
-	$(BIN)/python -m workbench.store restore $(FROM)
+	$(BIN)/python -m workbench.store restore $(FROM) $(KEY_FROM)
+
+rekey: $(VENV)/app
+	$(BIN)/python -m workbench.store rekey $(KEY_FILE)
 
 accept: $(VENV)/app
 	$(BIN)/python -m workbench.store accept

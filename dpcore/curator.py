@@ -54,6 +54,7 @@ class Curator:
         self._engine = engine
         self._ledger = ledger
         self.schema = schema
+        self._declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
         self.account = account
         self.name = name
 
@@ -91,6 +92,8 @@ class Curator:
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
+        declared_by = table.declared_by if isinstance(table, Source) else ""
+        schema = dataclasses.replace(schema, declared_by=declared_by)
         if engine.domain != schema.domain or not schema.columns:
             problem = "the table was declared with other columns than the schema, or none"
             raise SchemaError(problem, remedy="declare the same columns for both")
@@ -249,8 +252,9 @@ class Curator:
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
         about = [plan.method.name, *map(str, plan.models)]
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"anonymized": digest, "about": about})
-        return plan, Guarantee.syntactic(plan.models, counts=plan.counts)
+        noted = {"anonymized": digest, "about": about, **self._declared}
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
+        return plan, Guarantee.syntactic(plan.models, counts=plan.counts, **self._declared)
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
@@ -334,7 +338,7 @@ class Curator:
     ) -> Answer:
         """Reserve, and only then answer; commit the answer, or keep the charge of what failed."""
         dataset = self.account.dataset
-        self._ledger.reserve(dataset, request_id, charge, asked)
+        self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
         try:
             answered = answer()
             text = answered.to_json()
@@ -387,7 +391,7 @@ class Curator:
         names.update(drawn, [measurer.part[0]] if measurer.part else [])
         kept = (column for column in self.schema.columns if column.name in names)
         columns = tuple(dataclasses.replace(column, reason="") for column in kept)
-        return Schema(columns=columns, unit=self.schema.unit)
+        return dataclasses.replace(self.schema, columns=columns, excluded=())
 
 
 def _events(measurer: Measurer) -> dict[str, Any]:

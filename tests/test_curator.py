@@ -485,7 +485,9 @@ def test_a_part_is_charged_to_the_declaration_of_its_own_column() -> None:
     wider = dataclasses.replace(SEX, categories=("Female", "Male", "Other"))
     spent = []
     for columns, sex in (((AGE, SEX), "Female"), ((coarser, SEX), "Male"), ((AGE, wider), "Female")):
-        curator = opened(schema=dp.Schema(columns=columns, unit=SCHEMA.unit), ledger=ledger)
+        last = dp.Integer("floor", low=0, high=1)  # the same in all
+        schema = dp.Schema(columns=(*columns, last), unit=SCHEMA.unit)
+        curator = opened(table().assign(floor=0), schema=schema, ledger=ledger)
         curator.run(dp.Histogram("age"), ONE, part={"sex": sex})
         spent.append(curator.balance().spent // 10**12)
     assert spent == [1, 1, 2]
@@ -821,8 +823,8 @@ def test_found_categories_are_charged_in_delta() -> None:
 def test_parts_of_another_declaration_add_up() -> None:
     """Ages 0 to 49 and 25 to 74 overlap: as parts of one column, two looks at a person would cost one."""
     ledger = dp.MemoryLedger()
-    halves = dp.Schema(columns=(dp.Integer("age", low=0, high=99, bin_width=50),), unit=SCHEMA.unit)
-    middle = dp.Schema(columns=(dp.Integer("age", low=0, high=99, cuts=(25, 75)),), unit=SCHEMA.unit)
+    halves = dp.Schema(columns=(dp.Integer("age", low=0, high=99, bin_width=50), SEX), unit=SCHEMA.unit)
+    middle = dp.Schema(columns=(dp.Integer("age", low=0, high=99, cuts=(25, 75)), SEX), unit=SCHEMA.unit)
     first = opened(schema=halves, budget=ONE, ledger=ledger)
     second = opened(schema=middle, budget=ONE, ledger=ledger)
     for half in ("0 to 49", "50 to 99"):

@@ -11,26 +11,10 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
 from dpcore.release import Release
-from dpcore.schema import Column, Outside, Schema
+from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.source import Source
 from workbench.apart.listening import until
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alike:
-    """A table on file that a new one looks like.
-
-    Attributes:
-        day: when it was opened.
-        rows: about how many rows are in one of the two only; None where columns differ.
-        columns: how many columns have the same content.
-    """
-
-    dataset: str
-    name: str
-    day: str
-    rows: int | None
-    columns: int
+from workbench.store.likeness import Alike
 
 
 @dataclass(kw_only=True)
@@ -57,6 +41,7 @@ class Draft:
         reports: what that audit computed.
         size: of the rows, in bytes.
         source: where the rows are, of which these are the first ones; None for a table of its own.
+        declared: who is protected, as the operator of the source declared it; None where nobody did.
     """
 
     name: str
@@ -78,6 +63,7 @@ class Draft:
     reports: dict[Any, Any] = field(default_factory=dict)
     size: int = 0
     source: Source | None = None
+    declared: PrivacyUnit | None = None
 
 
 @dataclass(kw_only=True)

@@ -7,7 +7,7 @@ import hmac
 import itertools
 from collections.abc import Sequence
 
-from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, conflict, corrupt, open_content
+from dpcore.accounting.ledger import NOTHING, Account, Charge, Line, Standing, conflict, corrupt
 
 TAIL = 64
 
@@ -117,7 +117,7 @@ def walk(
         previous = line.digest
     if not lines or head_of(key, lines[-1]) != head:
         raise corrupt("the last line of the ledger is missing or was altered")
-    if lines[0].content != open_content(account, lines[0].content.get("by", "")):
+    if lines[0].content.get("account") != account.to_dict():
         raise corrupt("the account was altered after it was opened")
     stored = {request_id: digest_of(release) for request_id, release in releases.items()}
     if stored != {line.request_id: line.content["release"] for line in lines if line.state == "committed"}:

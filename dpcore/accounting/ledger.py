@@ -262,7 +262,10 @@ class Ledger(Protocol):
 
     @property
     def key(self) -> bytes:
-        """Secret for fingerprints and for the choice of rows that count; one per person in `own_ledger`."""
+        """Secret for fingerprints and for the choice of rows that count; one per person in `own_ledger`.
+
+        It seals nothing: engines hand it to those who read rows for them.
+        """
 
     def datasets(self) -> list[str]:
         """All data sets that have an account."""
@@ -298,9 +301,11 @@ class Ledger(Protocol):
         """Walk the chain. LedgerCorrupt when the account, a line or a release was altered or dropped."""
 
 
-def open_content(account: Account, by: str = "") -> dict[str, Any]:
-    """What the line that opens an account says, and who wrote it."""
-    return {"account": account.to_dict(), **({"by": by} if by else {})}
+def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str, Any]:
+    """What the line that opens an account says: who wrote it, and how many lines of an account of this data
+    set were there before, and were forgotten on purpose."""
+    more = {"by": by, "forgotten": forgotten}
+    return {"account": account.to_dict(), **{name: each for name, each in more.items() if each}}
 
 
 def check_same(stored: Account, asked: Account) -> Account:

@@ -35,6 +35,7 @@ class MemoryLedger:
 
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)
+        self._seal = secrets.token_bytes(32)
         self._lock = threading.Lock()
         self._standings: dict[str, Standing] = {}
         self._lines: dict[str, list[Line]] = {}
@@ -62,7 +63,7 @@ class MemoryLedger:
         with self._lock:
             standing = self._checked(dataset)
             self._check_states(dataset, request_id, [])
-            check_tail(self.key, self._lines[dataset][-TAIL:])
+            check_tail(self._seal, self._lines[dataset][-TAIL:])
             check_reserve(standing, charge)
             self._append(standing.after("reserved", charge), request_id, "reserved", charge, content)
 
@@ -103,7 +104,7 @@ class MemoryLedger:
             if standing is None:
                 raise no_account()
             check_chain(
-                self.key, standing, self._lines[dataset], self._releases[dataset], self._heads[dataset]
+                self._seal, standing, self._lines[dataset], self._releases[dataset], self._heads[dataset]
             )
 
     def _checked(self, dataset: str) -> Standing:
@@ -111,7 +112,7 @@ class MemoryLedger:
         if standing is None:
             raise no_account()
         lines = self._lines[dataset]
-        check_head(self.key, lines[-1] if lines else None, self._heads[dataset], standing)
+        check_head(self._seal, lines[-1] if lines else None, self._heads[dataset], standing)
         return standing
 
     def _check_states(self, dataset: str, request_id: str, expected: list[State]) -> None:
@@ -122,7 +123,7 @@ class MemoryLedger:
         dataset = standing.account.dataset
         self._check_states(dataset, request_id, ["reserved"])
         (reserved,) = [line for line in self._lines[dataset] if line.request_id == request_id]
-        after = standing.after(state, check_sealed(self.key, reserved).charge)
+        after = standing.after(state, check_sealed(self._seal, reserved).charge)
         self._append(after, request_id, state, NOTHING, content)
 
     def _append(
@@ -131,7 +132,7 @@ class MemoryLedger:
         dataset = standing.account.dataset
         lines = self._lines[dataset]
         line = Line.sealed(
-            self.key,
+            self._seal,
             previous=lines[-1] if lines else None,
             dataset=dataset,
             request_id=request_id,
@@ -141,5 +142,5 @@ class MemoryLedger:
             standing=standing.digest,
         )
         lines.append(line)
-        self._heads[dataset] = head_of(self.key, line)
+        self._heads[dataset] = head_of(self._seal, line)
         self._standings[dataset] = standing

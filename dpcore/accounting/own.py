@@ -1,4 +1,4 @@
-"""A ledger as one of several people sees it."""
+"""A ledger as one of several people sees it, and keys for one purpose each."""
 
 from __future__ import annotations
 
@@ -23,12 +23,17 @@ def own_ledger(ledger: Ledger, person: str) -> Ledger:
     return cast(Ledger, _Own(ledger, person))
 
 
+def derived_key(key: bytes, purpose: str) -> bytes:
+    """A key of its own for one purpose: HMAC-SHA-256, from which the first key is not found."""
+    return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
+
+
 class _Own:
     """All methods are those of the ledger; the key is the person's."""
 
     def __init__(self, ledger: Ledger, person: str) -> None:
         self._ledger = ledger
-        self.key = hmac.new(ledger.key, f"person {person}".encode(), hashlib.sha256).digest()
+        self.key = derived_key(ledger.key, f"person {person}")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, SchemaError
+
+MOST_ROWS = 2**53 - 1
+"""The largest whole number that every browser and every JSON reader keeps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,7 +17,7 @@ class PrivacyUnit:
     """One person, who holds at most `max_rows` rows. Neighbors: add or remove one person.
 
     Attributes:
-        max_rows: rows a person may have, at least 1; the L1 sensitivity of one table of counts.
+        max_rows: rows a person may have, from 1 to `MOST_ROWS`; the L1 sensitivity of one table of counts.
         id_column: the column that names the person. With it, at most `max_rows` rows of each person are
             kept, chosen by a keyed hash; without it, the bound is the declared truth about the table.
     """
@@ -21,17 +26,45 @@ class PrivacyUnit:
     id_column: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_rows, bool) or not isinstance(self.max_rows, int) or self.max_rows < 1:
+        whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
+        if not whole or not 1 <= self.max_rows <= MOST_ROWS:
             raise ParameterError(
-                "max_rows ({max_rows}) must be a whole number of at least 1",
+                "max_rows ({max_rows}) must be a whole number from 1 to {most}",
                 remedy="state how many rows one person may have",
                 max_rows=self.max_rows,
+                most=MOST_ROWS,
+            )
+        if self.id_column is not None and not (isinstance(self.id_column, str) and self.id_column):
+            raise ParameterError(
+                "id_column must be the name of a column",
+                remedy="name the column, or leave it out where no column names the person",
             )
 
     def __str__(self) -> str:
         rows = "one row" if self.max_rows == 1 else f"at most {self.max_rows} rows"
-        person = f"one person ({rows}" + (f", named by {self.id_column!r})" if self.id_column else ")")
-        return f"add or remove {person}"
+        if self.id_column:
+            return f"add or remove one person ({rows}, named by {self.id_column!r})"
+        return f"add or remove one person ({rows}{', declared and not checked' if self.max_rows > 1 else ''})"
+
+    def covers(self, declared: PrivacyUnit) -> bool:
+        """Whether this protects every person of another unit whole, also where nothing checks their rows."""
+        if declared.id_column is not None:
+            return self == declared
+        return self.id_column is None and self.max_rows >= declared.max_rows
+
+    def check_covers(self, declared: PrivacyUnit | None) -> None:
+        """Refuse what protects less than whoever runs a source declared. Raises: SchemaError."""
+        if declared is not None and not self.covers(declared):
+            raise SchemaError(
+                "whoever runs this source declared: {unit}; this would promise less",
+                remedy="protect at least that",
+                unit=declared,
+            )
 
     def to_dict(self) -> dict[str, object]:
         return {"max_rows": self.max_rows, "id_column": self.id_column, "neighbours": "add or remove"}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> PrivacyUnit:
+        """Read what `to_dict` wrote. Raises: KeyError, ParameterError."""
+        return cls(max_rows=fields["max_rows"], id_column=fields["id_column"])

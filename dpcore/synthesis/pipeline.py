@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Loss
-from dpcore.errors import ParameterError
+from dpcore.errors import DisclosureError, ParameterError
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.progress import OnProgress, silent
@@ -29,6 +29,7 @@ from dpcore.schema.values import texts
 from dpcore.synthesis.base import Expected, Recipe, columns_text
 from dpcore.synthesis.statistics import Figure, Figures
 from dpcore.tables.counts import Marginal, Values, cell_counts, check_cells, half_width
+from dpcore.tables.rows import PublicTable
 from dpcore.text import Text
 
 MAX_ATTEMPTS = 5
@@ -86,7 +87,7 @@ class Closeness(Recipe):
 
     Attributes:
         columns: whose joint cells are compared, in the order of `counts`.
-        counts: the drawn table's rows in each joint cell, flattened; scaled to the private table's size.
+        counts: the drawn table's rows in each joint cell, flattened; scaled to the release's number of rows.
         earlier: the losses of the release that the table was drawn from.
     """
 
@@ -101,11 +102,21 @@ class Closeness(Recipe):
         return self.earlier
 
     @classmethod
-    def of(cls, release: Release, sample: pd.DataFrame, columns: Sequence[str]) -> Closeness:
-        """The question about a table that was drawn from a release. Raises: LimitError for too many cells."""
+    def of(cls, release: Release, sample: PublicTable, columns: Sequence[str]) -> Closeness:
+        """The question about a table that was drawn from a release, or is public anyway.
+
+        A digest of its counts goes into the ledger and the answer, so it must hold nothing private.
+        Raises: DisclosureError for anything but a PublicTable; LimitError for too many cells.
+        """
+        if not isinstance(sample, PublicTable):
+            raise DisclosureError(
+                "a test of drawn rows takes a public table only, not {kind}",
+                remedy="draw it by `release.table`",
+                kind=type(sample).__name__,
+            )
         clique = release.schema.domain.clique(columns)
         check_cells(release.schema.domain, [clique])
-        counts = _counted(release, {name: sample[name] for name in clique}, clique)
+        counts = _counted(release, sample.frame, clique)
         return cls(columns=clique, counts=tuple(counts.tolist()), earlier=release.guarantee.losses)
 
     def check(self, domain: Domain) -> None:
@@ -195,14 +206,14 @@ class Pipeline:
         steps = list(model_steps(release))
         for attempt in range(self.attempts):
             on_progress("draw and test", 0.9)
-            sample = release.sample(rows)
-            steps += sample_steps(sample, records)
+            sample = release.table(rows)
+            steps += sample_steps(sample.frame, records)
             if steps[-1].passed and self.test_loss is not None:
                 asked = Closeness.of(release, sample, self.test_columns)
                 steps.append(closeness_step(curator, asked, self.test_loss))
             if steps[-1].passed or attempt + 1 == self.attempts:
                 break
-        return Record(steps=tuple(steps), release=release, sample=sample, passed=steps[-1].passed)
+        return Record(steps=tuple(steps), release=release, sample=sample.frame, passed=steps[-1].passed)
 
 
 def model_steps(release: Release) -> tuple[Step, Step]:
@@ -296,7 +307,7 @@ def _judged(answer: Release) -> dict[str, float | bool]:
     return {"distance": distance.value, "half width": width, "passed": distance.value > 2 * width}
 
 
-def _counted(release: Release, sample: Mapping[str, pd.Series] | pd.DataFrame, columns: Clique) -> Values:
+def _counted(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
     """Rows of a drawn table in each joint cell, flattened, scaled to the release's noisy number of rows."""
     schema = release.schema
     codes = [schema.column(name).encode(sample[name]) for name in columns]

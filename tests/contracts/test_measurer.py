@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
@@ -248,7 +249,12 @@ def name_texts(new: New, view: View, loss: Loss) -> Run:
 
 def assigned(new: New, view: View, loss: Loss) -> Run:
     measurer = new()
-    found = measurer.assigned(lambda rows: rows["b"].to_numpy() * 20, 800, ("b",), loss)
+
+    def rule(rows: pd.DataFrame) -> np.ndarray:
+        assert list(rows.columns) == ["b"]  # what is on record, and no more
+        return rows["b"].to_numpy() * 20
+
+    found = measurer.assigned(rule, 800, ("b",), loss)
     noise = found.values - np.bincount(FRAME["b"] * 20, minlength=800)
     return additive(noise.astype(np.int64), measurer.events[0], 1), measurer.events, (("b",),)
 
@@ -276,6 +282,33 @@ def test_every_verb_and_view_is_here() -> None:
             views.add(name)
     assert verbs == {name.split(",")[0] for name in VERBS}
     assert views <= {name.split(",")[0] for name in VIEWS}
+
+
+class Read(Exception):
+    """The rows were asked for something."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_paid_before_it_reads(verb: str) -> None:
+    """Rows would be read for an answer that is then refused, and the refusal be free."""
+    loss, paid = dp.PureDP(epsilon=1), []
+
+    def new() -> Measurer:
+        measurer = curator_of(1)._measurer(loss, None, DELTA)
+
+        def read(*given: object, **named: object) -> NoReturn:
+            paid.append((measurer._purse.loss, len(measurer.events)))
+            raise Read
+
+        for reader in ("_counts", "_texts", "_sums", "_assigned"):
+            setattr(measurer, reader, read)
+        return measurer
+
+    with pytest.raises(Read):
+        VERBS[verb](new, VIEWS["plain"], loss)
+    ((left, events),) = paid
+    assert left < loss.amount
+    assert events > 0
 
 
 @pytest.mark.parametrize("rows", [1, 3])

@@ -187,6 +187,11 @@ def test_a_row_is_answered_whichever_others_there_are() -> None:
         other = rng.normal(size=(rows, 40))
         assert (_answers(model, other)[rows // 2] == _answers(model, other[rows // 2 :][:1])).all()
     assert (_answers(model, features) == model.predict(features)).all()
+    for row in rng.normal(
+        size=(50, 40)
+    ):  # a product of matrices adds up in another order, and breaks the ties
+        model.intercept_ = -(row * model.coef_[0]).sum(keepdims=True)
+        assert _answers(model, row[None, :]) == model.classes_[0]
     three = logistic(features, rng.integers(0, 3, 200))
     assert (_answers(three, features) == three.predict(features)).all()
     assert (_answers(Constant(2), features) == 2).all()
@@ -255,6 +260,18 @@ def test_several_rows_of_a_person() -> None:
     assert engine.assigned(lambda rows: np.zeros(len(rows), dtype=np.int64), 1, ("age",)).values.tolist() == [
         500
     ]
+
+
+def test_a_rule_sees_the_columns_that_are_charged() -> None:
+    """The record would name two columns, and the answer follow from all."""
+    seen: list[list[str]] = []
+
+    def rule(rows: pd.DataFrame) -> np.ndarray:
+        seen.append(list(rows.columns))
+        return np.zeros(len(rows), dtype=np.int64)
+
+    FrameEngine(ORIGINAL, SCHEMA, key=b"k").assigned(rule, 1, ("married", "age"))
+    assert seen == [["married", "age"]]
 
 
 @pytest.mark.parametrize("cell", [-1, 2])

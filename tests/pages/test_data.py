@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from streamlit.delta_generator import DeltaGenerator
 
+import dpcore as dp
 from tests.pages.tab import CSV, Tab
 from workbench import reading
 from workbench.store.settings import read_settings
@@ -138,7 +139,7 @@ def test_several_rows_a_person(app):
     """People with many rows would be protected as if they had one."""
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     app.upload(f"patient_id,age\n{rows}".encode())
-    assert app.at.radio[0].value is True
+    assert app.at.radio[0].value == "named"
     app.set("number_input", "Rows of one person", 5)
     app.open_draft()
     assert app.curator.schema.unit.max_rows == 5
@@ -149,10 +150,10 @@ def test_several_rows_a_person(app):
 def test_each_table_is_asked_about_anew(app):
     """The answer "one row per person" to one table would silently hold for the next one."""
     app.upload(CSV)
-    assert app.at.radio[0].value is False
+    assert app.at.radio[0].value == "one"
     app.press("Choose another table")
     app.at.button[1].click().run()
-    assert app.at.radio[0].value is True
+    assert app.at.radio[0].value == "named"
     assert next(each.value for each in app.at.number_input if each.label.startswith("Rows of one")) == 3
 
 
@@ -174,10 +175,10 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
     app.upload(table)
     assert "was opened before, with a budget of epsilon 3" in app.text
     edit(app, 1, high="99")
-    app.set("radio", "A person has", False)
+    app.set("radio", "A person has", "one")
     app.press("Open the data set")
     assert "opened before with another privacy unit" in app.errors
-    app.set("radio", "A person has", True).press("Open the data set")
+    app.set("radio", "A person has", "named").press("Open the data set")
     assert app.errors == ""
     assert app.curator.schema.column("age").high == 99
     assert sum("declared" in line.content for line in app.curator.lines()) == 2
@@ -311,3 +312,38 @@ def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
     (tmp_path / "visits.parquet").unlink()
     app.go("upload").press("Open another table").press("Look at it")
     assert "no file at the place of the source" in app.errors
+
+
+def test_the_unit_that_an_operator_declared_reaches_the_ledger(app, tmp_path, monkeypatch):
+    """At most 3 rows of a person, named by no column, was opened and charged as one row (epsilon 1 for 3)."""
+    pd.DataFrame({"age": np.arange(300) % 90}).to_parquet(tmp_path / "visits.parquet")
+    unit = dp.PrivacyUnit(max_rows=3)
+    schema = dp.Schema(columns=(dp.Integer("age", low=0, high=99),), unit=unit)
+    (tmp_path / "visits.json").write_text(schema.to_json())
+    (tmp_path / "sources.toml").write_text(
+        f'[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "{tmp_path}/visits.parquet"\n'
+        f'schema = "{tmp_path}/visits.json"\n'
+    )
+    settings = replace(read_settings(), sources=tmp_path / "sources.toml")
+    monkeypatch.setattr(source_view, "read_settings", lambda: settings)
+    app.go("upload").press("Look at it")
+    assert "cannot be weakened" in app.text
+    weaker = dp.Schema(columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1)).to_json()
+    field = next(each for each in app.at.file_uploader if "codebook" in each.label)
+    field.upload("codebook.json", weaker.encode(), "application/json").run()
+    assert "would promise less" in app.errors
+    app.press("Open the data set")
+    assert app.curator.schema.unit == unit
+    assert app.curator.account.unit == unit.to_dict()
+
+
+def test_a_codebook_without_its_person_is_refused(app):
+    """A codebook whose column of persons is gone would be taken with another one, in silence."""
+    app.upload(CSV)
+    for unit in (dp.PrivacyUnit(max_rows=3), dp.PrivacyUnit(max_rows=2, id_column="gone")):
+        codebook = dp.Schema(columns=(dp.Integer("age", low=0, high=99),), unit=unit).to_json()
+        field = next(each for each in app.at.file_uploader if "codebook" in each.label)
+        field.upload("codebook.json", codebook.encode(), "application/json").run()
+    assert "'gone', which this table lacks" in app.errors
+    app.press("Open the data set")
+    assert app.curator.schema.unit == dp.PrivacyUnit(max_rows=3)

@@ -12,6 +12,7 @@ import pytest
 import dpcore as dp
 from dpcore.synthesis import Closeness, Figures, Pipeline, closeness_step, sample_test
 from dpcore.synthesis import pipeline as module
+from dpcore.tables.rows import Microdata, PublicTable
 
 SCHEMA = dp.Schema(
     columns=(
@@ -95,10 +96,10 @@ def test_a_loop_of_ones_own_pays_for_every_turn() -> None:
     curator = opened("1.25")
     release = curator.run(RECIPE, ONE)
     for turn in range(2):
-        curator.run(Closeness.of(release, release.sample(1_001 + turn), ("age", "sex")), TENTH)
+        curator.run(Closeness.of(release, release.table(1_001 + turn), ("age", "sex")), TENTH)
     assert spent(curator) == Fraction(12, 10)
     with pytest.raises(dp.BudgetExceeded):
-        curator.run(Closeness.of(release, release.sample(999), ("age", "sex")), TENTH)
+        curator.run(Closeness.of(release, release.table(999), ("age", "sex")), TENTH)
     public = [
         name
         for name, each in vars(module).items()
@@ -111,7 +112,7 @@ def test_a_repeated_click_is_the_same_step() -> None:
     """The same test would be charged again; or nobody could draw its answer anew on purpose."""
     curator = opened()
     release = curator.run(RECIPE, ONE)
-    asked = Closeness.of(release, release.sample(seed=1), ("age", "sex"))
+    asked = Closeness.of(release, release.table(seed=1), ("age", "sex"))
     step = closeness_step(curator, asked, TENTH, request_id="drawn")
     assert closeness_step(curator, asked, TENTH, request_id="drawn") == step
     assert spent(curator) == Fraction(11, 10)
@@ -124,7 +125,7 @@ def test_the_answer_is_noisy() -> None:
     """B4: the test's own answer is private: the same question asked anew has another answer."""
     curator = opened()
     release = curator.run(RECIPE, ONE)
-    asked = Closeness.of(release, release.sample(seed=1), ("age", "sex"))
+    asked = Closeness.of(release, release.table(seed=1), ("age", "sex"))
     answers = set()
     for turn in range(5):
         model = curator.run(asked, TENTH, request_id=f"turn{turn}").model
@@ -143,11 +144,20 @@ def test_a_planted_copy_fails_and_drawn_rows_pass() -> None:
     curator = opened("100", frame)
     release = curator.run(RECIPE, dp.PureDP(epsilon=50))
     loss = dp.PureDP(epsilon=10)
-    copy = curator.run(Closeness.of(release, frame, ("age", "sex")), loss)
+    copy = curator.run(Closeness.of(release, PublicTable(frame), ("age", "sex")), loss)
     assert not module._judged(copy)["passed"]
     other = table(5_000).sample(5_000, replace=True, random_state=1)
-    fresh = curator.run(Closeness.of(release, other, ("age", "sex")), loss)
+    fresh = curator.run(Closeness.of(release, PublicTable(other), ("age", "sex")), loss)
     assert module._judged(fresh)["passed"]
+
+
+def test_a_private_table_is_no_question() -> None:
+    """Its exact counts would be in the question, and a digest without a key of them in ledger and release."""
+    curator = opened()
+    release = curator.run(RECIPE, ONE)
+    for private in (table(50), Microdata(table(50)), release.sample()):
+        with pytest.raises(dp.DisclosureError, match="takes a public table only"):
+            Closeness.of(release, private, ("age", "sex"))  # type: ignore[arg-type]
 
 
 def test_plans_that_cannot_be() -> None:

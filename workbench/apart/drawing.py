@@ -40,7 +40,7 @@ def steps(release: Release, rows: int) -> tuple[Step, Step]:
 
 def question(release: Release, rows: int, columns: Sequence[str]) -> Closeness:
     """How far so many rows lie from the table over these columns. Raises: LimitError."""
-    return Closeness.of(release, drawn(release, rows).frame, columns)
+    return Closeness.of(release, drawn(release, rows), columns)
 
 
 def csv_file(release: Release | Pooled, rows: int) -> bytes:

@@ -63,6 +63,15 @@ _PEOPLE = Words(
     }
 )
 
+_KINDS = Words(
+    {
+        "older copy accepted": N_("an older copy of the ledger was accepted, without {number} lines"),
+        "new sealing key": N_("the ledger was sealed again under a new key"),
+        "totals sealed": N_("totals were sealed by a newer version of this program"),
+    }
+)
+"""What the ledger says of lines about itself."""
+
 
 def charges(data_set: DataSet) -> pd.DataFrame:
     """One line per charge, newest first: when, what, which columns were read, cost, state."""
@@ -89,8 +98,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
             _("read"): ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
-        if "by" in line.content:
-            record[_("who")] = line.content["by"]
+        record |= _people_of(line)
         if not data_set.rule.pure:
             record[_("rho")] = number(line.charge.units / UNIT)
         shown.append(record)
@@ -104,10 +112,10 @@ def notes(data_set: DataSet) -> pd.DataFrame:
             {
                 _("when (UTC)"): _when(line),
                 _("noted"): _outside(line.content),
-                **({_("who"): line.content["by"]} if "by" in line.content else {}),
+                **_people_of(line),
             }
             for line in reversed(data_set.lines())
-            if line.state == "outside" and not _is_silent(line)
+            if (line.state == "outside" and not _is_silent(line)) or "forgotten" in line.content
         ]
     )
 
@@ -121,6 +129,12 @@ def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
     return found
 
 
+def _people_of(line: Line) -> dict[str, str]:
+    """Who wrote a line, and on whose word a row of the source comes from one person."""
+    named = {"by": _("who"), "declared_by": _("rows of one person each, declared by")}
+    return {title: line.content[key] for key, title in named.items() if key in line.content}
+
+
 def _when(line: Line) -> str:
     return line.at[:19].replace("T", " ")
 
@@ -131,7 +145,11 @@ def _is_silent(line: Line) -> bool:
 
 
 def _outside(content: dict[str, Any]) -> str:
-    """What a line outside the total was about."""
+    """What a line outside the total was about, or one that opened an account anew."""
+    if "account" in content:
+        return _(
+            "opened again: an account of this table, with {number} lines, was deleted and forgotten"
+        ).format(number=number(content["forgotten"]))
     about = ", ".join(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table: {about}").format(about=about)
@@ -145,6 +163,8 @@ def _outside(content: dict[str, Any]) -> str:
     for key, words in _PEOPLE.items():
         if key in content:
             return words.format(person=content[key])
+    if (own := str(content.get("kind"))) in _KINDS:
+        return _KINDS[own].format(number=number(content.get("forgotten", 0)))
     kind = str(content.get("evaluation", ""))
     return EVALUATIONS[kind].format(about=about or _("all columns")) if kind in EVALUATIONS else kind
 

@@ -1,4 +1,4 @@
-"""What whoever runs the server can do: backup, restore, check, accept, adopt. See docs/hosting.md."""
+"""What whoever runs the server can do: backup, restore, check, accept, adopt, rekey. See docs/hosting.md."""
 
 from __future__ import annotations
 
@@ -16,45 +16,77 @@ import sqlalchemy as sa
 from dpcore.errors import DpcoreError, LedgerError, ParameterError
 from workbench.store.connections import make_folder
 from workbench.store.database import Store
+from workbench.store.keys import KEY
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
+from workbench.store.rekey import rekey
 from workbench.store.settings import Settings, read_settings
 
 
-def backup(settings: Settings, target: Path) -> None:
-    """Copy the database as it is, and the key, into a new folder; the server may go on."""
-    make_folder(target)
-    if any(target.iterdir()):
-        raise ParameterError("the folder of the backup is not empty", remedy="name a new one")
+def backup(settings: Settings, target: Path, key_target: Path | None = None) -> None:
+    """Copy the database as it is into a new folder, and the key into another; the server may go on.
+
+    Whoever has both can forge lines, so they are never in one place. A key in `WORKBENCH_KEY` is not copied.
+    """
+    key = settings.data_dir / KEY
+    if (settings.key is None) != (key_target is not None):
+        raise ParameterError(
+            "the database and the file of the key go to two places; a WORKBENCH_KEY is copied to none",
+            remedy="make backup TO=folder KEY_TO=another; without KEY_TO where WORKBENCH_KEY is set",
+        )
+    places = [target] if key_target is None else [target, key_target]
+    inside = key_target is not None and key_target.resolve().is_relative_to(target.resolve())
+    if inside or any(place.exists() and any(place.iterdir()) for place in places):
+        raise ParameterError(
+            "a folder of the backup is not empty, or lies in the other one", remedy="name two new ones"
+        )
+    for place in places:
+        make_folder(place)
     file = Store.open(settings).file
     if file is not None:
         _copy(file, target / "workbench.sqlite")
     else:
         _postgres(settings, "pg_dump", "--format=custom", f"--file={target / 'workbench.dump'}")
-    key = settings.data_dir / "ledger.key"
-    if key.exists():
-        shutil.copy2(key, target / key.name)
-    for copied in target.iterdir():
+    if key_target is not None:
+        shutil.copy2(key, key_target / KEY)
+    for copied in (file for place in places for file in place.iterdir()):
         copied.chmod(0o600)
 
 
-def restore(settings: Settings, source: Path) -> list[str]:
-    """Put a backup in the place of the database; the server may go on. What is older than what was seen
-    stays shut until `accept`: its data sets are returned.
+def restore(settings: Settings, source: Path, key_source: Path | None = None) -> list[str]:
+    """Put a backup in the place of the database, and its key where that is a file; the server may go on.
+
+    What is older than what was seen stays shut until `accept`: its data sets are returned.
+    Raises: LedgerError, and nothing is changed, when one of the two is not there or another key is.
     """
-    key = settings.data_dir / "ledger.key"
-    if (source / key.name).exists() and not key.exists():
-        make_folder(settings.data_dir)
-        shutil.copy2(source / key.name, key)
     url = sa.make_url(settings.database_url)
-    if url.get_backend_name() == "sqlite":
+    sqlite = url.get_backend_name() == "sqlite"
+    copied, key = source / ("workbench.sqlite" if sqlite else "workbench.dump"), settings.data_dir / KEY
+    if not copied.exists():
+        raise LedgerError("there is no database in the folder of the backup", remedy="name the right folder")
+    if settings.key is None:
+        kept = key if key_source is None else key_source / KEY
+        if not kept.exists():
+            raise LedgerError(
+                "the key of the backup is not there, and nothing opens without it",
+                remedy="make restore FROM=folder KEY_FROM=folder of the key, or set WORKBENCH_KEY",
+            )
+        if key.exists() and key.read_bytes() != kept.read_bytes():
+            raise LedgerError(
+                "ledger.key in the data directory is another key than that of the backup",
+                remedy="keep it elsewhere, and begin again",
+            )
+        if not key.exists():
+            make_folder(settings.data_dir)
+            shutil.copy2(kept, key)
+    if sqlite:
         file = Path(str(url.database))
         make_folder(file.parent)
-        _copy(source / "workbench.sqlite", file)
+        _copy(copied, file)
         file.chmod(0o600)
     else:
         clean = ("--clean", "--if-exists", "--single-transaction", "--no-owner")
-        _postgres(settings, "pg_restore", *clean, str(source / "workbench.dump"))
+        _postgres(settings, "pg_restore", *clean, str(copied))
     return check(settings)
 
 
@@ -87,8 +119,6 @@ def adopt(settings: Settings, address: str) -> int:
 
 def _copy(source: Path, target: Path) -> None:
     """SQLite's own way: whole pages, with what is still in its log, while others read and write."""
-    if not source.exists():
-        raise LedgerError("there is no database to copy", remedy="name the right folder")
     with sqlite3.connect(source) as read, sqlite3.connect(target, timeout=60) as written:
         read.backup(written)
     read.close()
@@ -112,8 +142,11 @@ def _postgres(settings: Settings, program: str, *arguments: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     """The command line; 0 when all is in order."""
     parser = argparse.ArgumentParser(prog="python -m workbench.store", description=__doc__)
-    parser.add_argument("task", choices=["backup", "restore", "check", "accept", "adopt"])
-    parser.add_argument("folder", nargs="?", help="of the backup; with adopt: the address of a steward")
+    parser.add_argument("task", choices=["backup", "restore", "check", "accept", "adopt", "rekey"])
+    parser.add_argument(
+        "folder", nargs="?", help="of the backup; adopt: the address of a steward; rekey: file of the new key"
+    )
+    parser.add_argument("key", nargs="?", type=Path, help="folder of the key, apart from that of the backup")
     given = parser.parse_args(arguments)
     if given.task in ("backup", "restore", "adopt") and given.folder is None:
         parser.error("name a folder, or the address of a steward")
@@ -121,13 +154,15 @@ def main(arguments: Sequence[str]) -> int:
     try:
         settings = read_settings()
         if given.task == "backup":
-            backup(settings, Path(given.folder))
+            backup(settings, Path(given.folder), given.key)
         elif given.task == "restore":
-            broken = restore(settings, Path(given.folder))
+            broken = restore(settings, Path(given.folder), given.key)
         elif given.task == "check":
             broken = check(settings)
         elif given.task == "adopt":
             print(f"{adopt(settings, given.folder)} data sets now belong to {given.folder}")
+        elif given.task == "rekey":
+            print(f"{rekey(settings, Path(given.folder) if given.folder else None)} accounts sealed again")
         else:
             accept(settings)
     except DpcoreError as error:

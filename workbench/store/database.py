@@ -7,11 +7,7 @@ database is not enough to forge a line or to find out which table an account bel
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import os
 import secrets
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +15,9 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from dpcore.errors import LedgerError
-from workbench.store.connections import Connections, make_folder
+from workbench.store.connections import Connections
 from workbench.store.failures import explained
+from workbench.store.keys import KEY, NEW_KEY, key_fields, new_key, read_keys, settle_key
 from workbench.store.migrations import VERSION, bring_forward
 from workbench.store.settings import Settings
 from workbench.store.tables import about, tables
@@ -30,11 +27,17 @@ _INITIALIZE_LOCK = 0x70776231  # any number that no other program on the server 
 
 
 class Store:
-    """A database with the workbench's tables, and the key that belongs to it. Make one with `Store.open`."""
+    """A database with the workbench's tables, and its keys. Make one with `Store.open`.
 
-    def __init__(self, *, connections: Connections, key: bytes, witness: Witness) -> None:
+    Attributes:
+        key: what seals the lines of the ledger; nothing outside this process gets it.
+        row_key: what digests of rows are made with.
+    """
+
+    def __init__(self, *, connections: Connections, key: bytes, row_key: bytes, witness: Witness) -> None:
         self._connections = connections
         self.key = key
+        self.row_key = row_key
         self.witness = witness
 
     @classmethod
@@ -48,9 +51,9 @@ class Store:
             connections = Connections(settings)
             witness = Witness(settings.data_dir / "seen")
             with connections.transaction(writing=True) as connection:
-                key = _initialize(connection, settings, witness)
-            _settle_key(settings.data_dir)
-            return cls(connections=connections, key=key, witness=witness)
+                key, row_key = _initialize(connection, settings, witness)
+            settle_key(settings.data_dir, key)
+            return cls(connections=connections, key=key, row_key=row_key, witness=witness)
 
     @property
     def file(self) -> Path | None:
@@ -84,78 +87,35 @@ class Store:
         self._connections.close()
 
 
-def _initialize(connection: sa.Connection, settings: Settings, witness: Witness) -> bytes:
-    """Make the tables where there are none, and return the key that they were made with."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_INITIALIZE_LOCK)))
+def _initialize(connection: sa.Connection, settings: Settings, witness: Witness) -> tuple[bytes, bytes]:
+    """Make the tables where there are none, and return the keys that they were made with."""
+    lock_start(connection)
     if not sa.inspect(connection).has_table(about.name):
-        if (settings.data_dir / _KEY).exists() or witness.datasets():
+        if (settings.data_dir / KEY).exists() or witness.datasets():
             raise LedgerError(
                 "the ledger's database is gone, but its key or its trace is there: budgets may be spent",
                 remedy="restore the database with `make restore`; or, to forget all that was spent, move "
                 "ledger.key and the folder seen out of the data directory",
             )
-        key = settings.key or _new_key(settings.data_dir)
+        key, rows = settings.key or new_key(settings.data_dir / NEW_KEY), secrets.token_bytes(32)
         tables.create_all(connection)
-        connection.execute(sa.insert(about).values(version=VERSION, key_check=_key_check(key)))
-        return key
-    row = connection.execute(sa.select(about)).one()
-    if row.version > VERSION:
+        connection.execute(sa.insert(about).values(version=VERSION, **key_fields(key, rows)))
+        return key, rows
+    version = connection.execute(sa.select(about.c.version)).scalar_one()
+    if version > VERSION:
         raise LedgerError(
             "the ledger has version {version} and this program knows up to version {readable}",
             remedy="start the newer version of the program",
-            version=row.version,
+            version=version,
             readable=VERSION,
         )
-    key = settings.key or _key_in(settings.data_dir)
-    if row.key_check != _key_check(key):
-        raise LedgerError(
-            "the key does not belong to this ledger",
-            remedy="restore ledger.key in the data directory, or WORKBENCH_KEY, with which it was made",
-        )
-    bring_forward(connection, row.version)
-    return key
+    bring_forward(connection, version)
+    return read_keys(
+        connection, settings
+    )  # a wrong key ends the transaction, and nothing was brought forward
 
 
-_KEY, _NEW_KEY = "ledger.key", "ledger.key.new"
-
-
-def _key_check(key: bytes) -> str:
-    return hmac.new(key, b"key of this ledger", hashlib.sha256).hexdigest()
-
-
-def _new_key(folder: Path) -> bytes:
-    """A key on its way: it becomes `ledger.key`, which only its owner reads, once the tables are there."""
-    key = secrets.token_bytes(32)
-    make_folder(folder)
-    draft = folder / f"{_NEW_KEY}-{uuid.uuid4().hex}"
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(key.hex())
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(folder / _NEW_KEY)
-    return key
-
-
-def _settle_key(folder: Path) -> None:
-    try:
-        (folder / _NEW_KEY).replace(folder / _KEY)
-    except FileNotFoundError:
-        return  # settled before, by this start or another one
-
-
-def _key_in(folder: Path) -> bytes:
-    """The key in `ledger.key`, or the one that a start which was broken off had on its way."""
-    for name in (_KEY, _NEW_KEY, _KEY):  # another start may settle it between two looks
-        try:
-            return bytes.fromhex((folder / name).read_text(encoding="ascii"))
-        except FileNotFoundError:
-            continue
-        except ValueError:
-            raise LedgerError(
-                "ledger.key in the data directory does not hold a key", remedy="restore it from a backup"
-            ) from None
-    raise LedgerError(
-        "the key of this ledger is missing",
-        remedy="set WORKBENCH_KEY, or restore ledger.key in the data directory",
-    )
+def lock_start(connection: sa.Connection) -> None:
+    """Let one process at a time make the tables, or change the keys (SQLite has locked the whole file)."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_INITIALIZE_LOCK)))

@@ -88,7 +88,7 @@ class DataSet:
     @property
     def unit(self) -> PrivacyUnit:
         """Who is protected."""
-        return PrivacyUnit(max_rows=self.account.unit["max_rows"], id_column=self.account.unit["id_column"])
+        return PrivacyUnit.from_dict(self.account.unit)
 
     @property
     def rule(self) -> Rule:

@@ -44,6 +44,7 @@ from workbench.store.rows import (
     all_lines,
     check_unused,
     last_line,
+    line_fields,
     numbered_line,
     release_text,
     reserved_line,
@@ -70,7 +71,7 @@ class SqlLedger:
 
     @property
     def key(self) -> bytes:
-        return self._store.key
+        return self._store.row_key
 
     def check_answers(self) -> None:
         """Ask the database for something. Raises: LedgerError."""
@@ -107,9 +108,8 @@ class SqlLedger:
             )
             row = account_row(connection, account.dataset, lock=True)
             if row is not None and not row.head:  # filed just now, and not by another tab
-                line = self._append(
-                    connection, standing, None, "", "opened", NOTHING, open_content(account, by)
-                )
+                content = open_content(account, by, self._store.witness.forgotten(account.dataset))
+                line = self._append(connection, standing, None, "", "opened", NOTHING, content)
             else:
                 line = None
         self._saw(line)
@@ -129,7 +129,7 @@ class SqlLedger:
             standing, last = self._checked(connection, dataset, self._store.witness.last(dataset), lock=True)
             check_unused(connection, dataset, request_id, [])
             since = max(0, last.number + 1 - TAIL)
-            check_tail(self.key, all_lines(connection, dataset, since=since))
+            check_tail(self._store.key, all_lines(connection, dataset, since=since))
             check_reserve(standing, charge)
             after = standing.after("reserved", charge)
             line = self._append(connection, after, last, request_id, "reserved", charge, content)
@@ -188,7 +188,7 @@ class SqlLedger:
             standing, last = self._checked(connection, dataset, seen)
             row = account_row(connection, dataset)
             stored = {release.request_id: release.text for release in connection.execute(of_dataset).all()}
-            check_chain(self.key, standing, all_lines(connection, dataset), stored, row.head)
+            check_chain(self._store.key, standing, all_lines(connection, dataset), stored, row.head)
         self._store.witness.note(dataset, last.number, last.digest)
 
     def is_kept(self, request_id: str) -> bool:
@@ -232,6 +232,7 @@ class SqlLedger:
     def accept(self, dataset: str) -> None:
         """Go on with an older copy that was put back on purpose; a line says how many were forgotten.
 
+        Where the account is gone, the line that opens it again says so.
         Raises: LedgerCorrupt when the copy is not whole in itself.
         """
         with self._reading(dataset) as (connection, seen):
@@ -282,7 +283,7 @@ class SqlLedger:
             if release is not None and release_text(connection, dataset, request_id) == release:
                 return  # the answer to the first time was lost
             check_unused(connection, dataset, request_id, ["reserved"])
-            reserved = check_sealed(self.key, reserved_line(connection, dataset, request_id))
+            reserved = check_sealed(self._store.key, reserved_line(connection, dataset, request_id))
             after = standing.after(state, reserved.charge)
             line = self._append(connection, after, last, request_id, state, NOTHING, content)
             if release is not None:
@@ -305,7 +306,7 @@ class SqlLedger:
     ) -> Line:
         dataset = standing.account.dataset
         line = Line.sealed(
-            self.key,
+            self._store.key,
             previous=last,
             dataset=dataset,
             request_id=request_id,
@@ -314,26 +315,11 @@ class SqlLedger:
             content=content,
             standing=standing.digest,
         )
-        connection.execute(
-            sa.insert(lines).values(
-                dataset=dataset,
-                number=line.number,
-                request_id=request_id,
-                state=state,
-                units=charge.units,
-                threshold_units=charge.threshold_units,
-                part=json.dumps(charge.part) if charge.part else None,
-                at=line.at,
-                previous=line.previous,
-                digest=line.digest,
-                content=json.dumps(line.content),
-                standing=line.standing,
-            )
-        )
+        connection.execute(sa.insert(lines).values(**line_fields(line)))
         connection.execute(
             sa.update(accounts)
             .where(accounts.c.dataset == dataset)
-            .values(head=head_of(self.key, line), standing=standing.to_json())
+            .values(head=head_of(self._store.key, line), standing=standing.to_json())
         )
         return line
 
@@ -365,7 +351,7 @@ class SqlLedger:
             check_never_seen(seen)
             raise no_account()
         standing, last = Standing.from_json(row.standing), last_line(connection, dataset)
-        check_head(self.key, last, row.head, standing)
+        check_head(self._store.key, last, row.head, standing)
         assert last is not None
         if account_of(row) != standing.account:
             raise corrupt("the account was altered after it was opened")
@@ -389,7 +375,9 @@ class SqlLedger:
                 )
                 stored = {each.request_id: each.text for each in connection.execute(of_dataset).all()}
                 try:
-                    now = walk(self.key, account_of(row), all_lines(connection, dataset), stored, row.head)
+                    now = walk(
+                        self._store.key, account_of(row), all_lines(connection, dataset), stored, row.head
+                    )
                 except LedgerCorrupt:
                     continue
                 content = {"kind": "totals sealed"}

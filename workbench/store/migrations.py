@@ -49,6 +49,8 @@ _STATEMENTS: dict[int, tuple[str, ...]] = {
         "opened INTEGER NOT NULL, last_opened TEXT NOT NULL)",
         "CREATE INDEX ix_shares_dataset ON shares (dataset)",
     ),
+    # The key of rows, apart from the one that seals: `read_keys` fills it in.
+    3: ("ALTER TABLE workbench ADD COLUMN row_key TEXT NOT NULL DEFAULT ''",),
 }
 VERSION = max(_STATEMENTS) + 1
 

@@ -90,6 +90,18 @@ def line_of(row: Any) -> Line:
     )
 
 
+def line_fields(line: Line) -> dict[str, Any]:
+    """A line as its row."""
+    charge = line.charge
+    return {
+        **{name: each for name, each in vars(line).items() if name not in ("charge", "content")},
+        "units": charge.units,
+        "threshold_units": charge.threshold_units,
+        "part": json.dumps(charge.part) if charge.part else None,
+        "content": json.dumps(line.content),
+    }
+
+
 def part_of(text: str | None) -> tuple[str, str] | None:
     if text is None:
         return None

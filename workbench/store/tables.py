@@ -11,6 +11,7 @@ about = sa.Table(
     tables,
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("key_check", sa.Text, nullable=False),
+    sa.Column("row_key", sa.Text, nullable=False, server_default=""),
 )
 
 accounts = sa.Table(

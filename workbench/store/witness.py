@@ -18,6 +18,7 @@ from dpcore.errors import LedgerCorrupt
 
 Seen = tuple[int, str] | None
 """Number and digest of the last line that was seen; None for a data set that was not."""
+_FORGOTTEN = -1
 _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
@@ -68,11 +69,22 @@ class Witness:
             draft.unlink(missing_ok=True)
 
     def forget(self, dataset: str) -> None:
-        """Take a data set for one that was never seen."""
-        self._path(dataset).unlink(missing_ok=True)
+        """Take a data set for one without an account; how many lines were seen is kept for its next one."""
+        seen = self.last(dataset)
+        if seen is not None:
+            self.accept(dataset, _FORGOTTEN, str(seen[0] + 1))
 
     def last(self, dataset: str) -> Seen:
         """What was seen; asked before the transaction that reads the lines it is compared with."""
+        seen = self._read(dataset)
+        return None if seen is None or seen[0] == _FORGOTTEN else seen
+
+    def forgotten(self, dataset: str) -> int:
+        """How many lines were forgotten of an account that is gone."""
+        seen = self._read(dataset)
+        return int(seen[1]) if seen is not None and seen[0] == _FORGOTTEN else 0
+
+    def _read(self, dataset: str) -> Seen:
         try:
             number, digest, *_ = self._path(dataset).read_text(encoding="utf-8").split(" ", 2)
             return int(number), digest
@@ -80,12 +92,16 @@ class Witness:
             return None
 
     def datasets(self) -> list[str]:
-        """All that were seen."""
+        """All that were seen, but for those that were forgotten."""
         if not self._folder.is_dir():
             return []
         files = [path for path in self._folder.iterdir() if _NAME.fullmatch(path.name)]
         texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
-        return sorted(text.split(" ", 2)[2] if text.count(" ") > 1 else name for name, text in texts.items())
+        return sorted(
+            text.split(" ", 2)[2] if text.count(" ") > 1 else name
+            for name, text in texts.items()
+            if not text.startswith(f"{_FORGOTTEN} ")
+        )
 
     def _path(self, dataset: str) -> Path:
         named = _NAME.fullmatch(dataset) is not None

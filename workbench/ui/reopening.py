@@ -67,7 +67,7 @@ def auditable_draft() -> Curator:
         account = ledger.account(draft.dataset)
         unit = draft.schema.unit
         if account is not None:
-            unit = PrivacyUnit(max_rows=account.unit["max_rows"], id_column=account.unit["id_column"])
+            unit = PrivacyUnit.from_dict(account.unit)
         name = next((str(each) for each in draft.frame.columns if each != unit.id_column), "")
         nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
         schema = Schema(columns=(nothing,), unit=unit)

@@ -10,52 +10,72 @@ from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.drafts import Alike, Draft
+from workbench.drafts import Draft
+from workbench.store.likeness import Alike
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
-from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, percent, plain
-from workbench.upload import column_view, likeness, opening
+from workbench.ui.language import _, said
+from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, percent, plain, unit_words
+from workbench.upload import column_view, opening
 from workbench.upload.grid import KINDS, from_grid
 
-GRID, ONE = "grid", "one"
+GRID, SINGLY = "grid", "one"
+ONE, NAMED, DECLARED = "one", "named", "declared"
 _FIRST = ["column", "kind", "known from outside"]
 
 
 def ask_unit(draft: Draft) -> PrivacyUnit:
-    """Who is protected, asked first."""
-    table = f"{draft.dataset}-{draft.schema.unit}"  # each table is asked about anew
+    """Who is protected, asked first; what the operator of a source declared can only be made stronger."""
+    before, declared = draft.schema.unit, draft.declared
+    table = f"{draft.dataset}-{before}"  # each table is asked about anew
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
-    several = st.radio(
+    if declared is not None:
+        st.info(
+            _("Declared by whoever runs this source: {unit}. This cannot be weakened here.").format(
+                unit=plain(unit_words(declared), at_most=200)
+            ),
+            icon=":material/lock:",
+        )
+        if declared.id_column is not None:
+            return declared
+        start = before.max_rows if before.covers(declared) else declared.max_rows
+        return _ask_most_rows(table, least=declared.max_rows, start=start)
+    ways = {
+        ONE: _("one row"),
+        NAMED: _("several rows, named by a column"),
+        DECLARED: _("several rows, at most a number, named by no column"),
+    }
+    way = st.radio(
         _("A person has"),
-        [False, True],
-        index=int(draft.schema.unit.id_column is not None),
-        format_func=lambda value: _("several rows, named by a column") if value else _("one row"),
-        horizontal=True,
+        list(ways),
+        index=list(ways).index(
+            NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
+        ),
+        format_func=ways.__getitem__,
         key=f"unit-several-{table}",
         persist_state="session",
     )
-    if not several:
+    if way == ONE:
         return PrivacyUnit(max_rows=1)
+    if way == DECLARED:
+        return _ask_most_rows(table, least=1, start=before.max_rows)
     names = [str(name) for name in draft.frame.columns]
-    suggested = draft.schema.unit.id_column
     left, right = st.columns(2)
     name = left.selectbox(
         _("Column that names the person"),
         names,
-        index=names.index(suggested) if suggested in names else 0,
+        index=names.index(before.id_column) if before.id_column in names else 0,
         key=f"unit-column-{table}",
         persist_state="session",
     )
     rows = right.number_input(
         _("Rows of one person that count, at most"),
         1,
-        1000,
-        draft.schema.unit.max_rows,
+        value=before.max_rows,
         key=f"unit-rows-{table}",
         persist_state="session",
     )
-    unit = PrivacyUnit(max_rows=int(rows), id_column=name)
+    unit = PrivacyUnit(max_rows=rows, id_column=name)
     people, kept = opening.shares_kept(draft, unit)
     st.caption(
         _("Internal: {people} of people have all their rows counted, and {kept} of rows count.").format(
@@ -67,6 +87,25 @@ def ask_unit(draft: Draft) -> PrivacyUnit:
     return unit
 
 
+def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
+    """A number of rows that no column lets anybody check."""
+    rows = st.number_input(
+        _("Rows of one person, at most"),
+        least,
+        value=start,
+        key=f"unit-most-{table}",
+        persist_state="session",
+    )
+    if rows > 1:
+        st.caption(
+            _(
+                "Declared, and checked by nobody: whoever has more rows than this is protected less. "
+                "A larger number protects more, and needs that much more noise."
+            )
+        )
+    return PrivacyUnit(max_rows=rows)
+
+
 def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     """What is publicly known, column by column; None while it does not hold."""
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
@@ -76,7 +115,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
             "it are not ticked as known from outside: correct or confirm them, or every guarantee says so."
         )
     )
-    ways = {GRID: _("all of them in a grid"), ONE: _("one column at a time")}
+    ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
     way = st.segmented_control(
         _("Describe the columns"),
         list(ways),
@@ -86,7 +125,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
         key="schema-way",
         persist_state="session",
     )
-    draft.edited = grid = column_view.ask(draft, unit) if way == ONE else _grid(draft)
+    draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
     schema, problems = from_grid(grid, draft.schema, unit)
     for error in problems.values():
         widgets.error_box(error)
@@ -199,7 +238,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
 
 def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like, and whether it was answered."""
-    st.warning(likeness.sentence(alike), icon=":material/content_copy:")
+    st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
     answer = st.radio(
         _("Are both tables about the same people?"),

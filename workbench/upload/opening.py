@@ -16,12 +16,13 @@ from dpcore.schema.source import Source
 from workbench import reading, session
 from workbench.apart import listening
 from workbench.drafts import Draft
+from workbench.store import likeness
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
 from workbench.ui.language import _
 from workbench.ui.wording import plain
-from workbench.upload import grid, likeness
+from workbench.upload import grid
 from workbench.web import holders
 
 ALIKE = session.Widget[str]("alike")
@@ -109,19 +110,25 @@ def take_codebook() -> None:
     held.uploads += 1
     try:
         codebook = Schema.from_json(file.getvalue().decode("utf-8-sig", errors="replace"))
+        header = [str(name) for name in draft.frame.columns]
+        if codebook.unit.id_column not in (None, *header):
+            raise SchemaError(
+                "the codebook names people by the column {column!r}, which this table lacks",
+                remedy="bring the table with this column, or another codebook",
+                column=codebook.unit.id_column,
+            )
+        check_covers(codebook.unit, draft)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
     finally:
         session.drop_uploads()
     held.notices.pop("upload", None)
-    header = [str(name) for name in draft.frame.columns]
     known = {column.name: column for column in codebook.columns if column.name in header}
     columns = {column.name: column for column in draft.schema.columns} | known
-    unit = codebook.unit if codebook.unit.id_column in (None, *header) else draft.schema.unit
     draft.schema = Schema(
         columns=tuple(columns[name] for name in header if name in columns),
-        unit=unit,
+        unit=codebook.unit,
         excluded=tuple(column for column in draft.schema.excluded if column.name not in columns),
     )
     draft.grid = draft.edited = grid.to_grid(draft.schema, header)
@@ -159,6 +166,11 @@ def stay() -> None:
     held = session.session()
     held.choosing, held.declaring = False, None
     held.notices.pop("upload", None)
+
+
+def check_covers(unit: PrivacyUnit, draft: Draft) -> None:
+    """Refuse a unit that protects less than what the operator of a source declared. Raises: SchemaError."""
+    unit.check_covers(draft.declared)
 
 
 def shares_kept(draft: Draft, unit: PrivacyUnit) -> tuple[float, float]:
@@ -214,6 +226,7 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
+        check_covers(schema.unit, draft)
         ledger = session.ledger().under(draft.opener)
         table = draft.frame if draft.source is None else draft.source
         with rows_view.being_scanned(_("Looking at every row once"), key="stop-opening"):
@@ -308,10 +321,9 @@ def _draft(
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    if account is not None:  # opened before: the unit is fixed
-        unit = PrivacyUnit(max_rows=account.unit["max_rows"], id_column=account.unit["id_column"])
-    if unit is not None:
-        schema = Schema(columns=schema.columns, unit=unit, excluded=schema.excluded)
+    on_file = PrivacyUnit.from_dict(account.unit) if account is not None else unit  # where it is fixed
+    if on_file is not None:
+        schema = Schema(columns=schema.columns, unit=on_file, excluded=schema.excluded)
     proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
     held.draft = Draft(
         name=name,
@@ -329,6 +341,7 @@ def _draft(
         sample=sample,
         size=size,
         source=source,
+        declared=unit if source is not None else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pandas as pd
 
@@ -19,8 +20,11 @@ from dpcore.evaluation import (  # noqa: F401
 )
 from dpcore.evaluation.question import Evaluation
 from dpcore.schema import Excluded
-from workbench.ledger.lines import EVALUATIONS, export
+from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
+from workbench.ledger.lines import EVALUATIONS, export, notes
+from workbench.store import __main__ as tasks
 from workbench.store import datasets
+from workbench.store.rekey import rekey
 
 
 def test_every_evaluation_has_its_words() -> None:
@@ -60,3 +64,25 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
     assert [line["state"] for line in lines] == ["opened", "outside", "outside", "reserved", "committed"]
     assert lines[1]["content"]["declared"]["name"] == "people.csv"
     assert lines[3]["content"]["recipe"] == dp.Histogram("income").to_dict()
+
+
+def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:
+    """Whoever deletes an account and accepts it would have its budget again, and nobody would see it."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        ledger = kind.open()
+        ledger.open(account())
+        ledger.note(DATASET, "more", {"kind": "people", "shown to": "ann@example.org"})
+        kind._run("DELETE FROM ledger_lines", "DELETE FROM ledger_accounts")
+        tasks.accept(kind.settings)
+        ledger.open(account())
+        rekey(kind.settings)
+        again = kind.open()
+        again._store.witness.accept(DATASET, 8, "0" * 64)
+        again.accept(DATASET)
+        found = datasets.find(DATASET, again)
+        assert found is not None
+        assert list(notes(found)["noted"]) == [
+            "an older copy of the ledger was accepted, without 7 lines",
+            "the ledger was sealed again under a new key",
+            "opened again: an account of this table, with 2 lines, was deleted and forgotten",
+        ]

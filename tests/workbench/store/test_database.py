@@ -62,14 +62,17 @@ def test_a_failed_transaction_leaves_nothing(settings: Settings) -> None:
 
 def test_key_stays_out_of_the_database_and_is_private(settings: Settings) -> None:
     """A copy of the database would be enough to forge a line or to recognize a table."""
-    key = Store.open(settings).key
+    store = Store.open(settings)
+    key = store.key
     files = {path.name: path for path in settings.data_dir.iterdir()}
     assert stat.S_IMODE(settings.data_dir.stat().st_mode) == 0o700
     assert stat.S_IMODE(files["ledger.key"].stat().st_mode) == 0o600
     for path in settings.data_dir.glob("workbench.sqlite*"):
         content = path.read_bytes()
-        assert key not in content
-        assert key.hex().encode() not in content
+        for secret in (key, store.row_key):
+            assert secret not in content
+            assert secret.hex().encode() not in content
+    assert store.row_key != key
     assert Store.open(settings).key == key
 
 
@@ -78,6 +81,15 @@ def test_another_key_is_refused(settings: Settings) -> None:
     key = Store.open(settings).key
     assert Store.open(dataclasses.replace(settings, key=key)).key == key
     _refuses(dataclasses.replace(settings, key=b"k" * 32), "key does not belong")
+    with Store.open(settings).writing() as connection:  # the key of rows of another ledger, or none
+        kept = connection.execute(sa.select(about.c.row_key)).scalar_one()
+        connection.execute(sa.update(about).values(row_key="00" * 32))
+    _refuses(settings, "key does not belong")
+    with sqlite3.connect(settings.data_dir / "workbench.sqlite") as file:
+        file.execute("UPDATE workbench SET row_key = ''")
+    _refuses(settings, "key does not belong")
+    with sqlite3.connect(settings.data_dir / "workbench.sqlite") as file:
+        file.execute("UPDATE workbench SET row_key = ?", [kept])
     path = settings.data_dir / "ledger.key"
     path.write_text("no key")
     _refuses(settings, "does not hold a key")

@@ -13,21 +13,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 
+import dpcore as dp
 from dpcore.accounting.ledger import Charge
 from dpcore.errors import DpcoreError, LedgerCorrupt, LedgerError
+from dpcore.schema.source import Source
 from tests.contracts.ledger_kinds import DATASET, SqlKind, postgres_kind, sqlite_kind
 from workbench.store import migrations
 from workbench.store.database import Store
 from workbench.store.migrations import VERSION
+from workbench.store.owners import Owners
+from workbench.store.personal import PersonalLedger
+from workbench.store.rekey import rekey
+from workbench.store.roles import Person
 from workbench.store.surveys import Surveys
 from workbench.store.tables import about
 
 VERSIONS = Path(__file__).parent / "versions"
 KEY = b"k" * 32
-OLD = ["1", "2", "2-surveys"]
+OLD = ["1", "2", "2-surveys", "3"]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
@@ -156,3 +163,33 @@ def test_the_wrong_key_brings_nothing_forward(kind: SqlKind) -> None:
     with pytest.raises(DpcoreError, match="does not belong"):
         kind.open(key=b"x" * 32)
     assert _version(kind) == 2
+
+
+def test_accounts_of_before_the_key_of_rows_are_found(kind: SqlKind, tmp_path: Path) -> None:
+    """Tables were digested under the sealing key: with another one each would have its whole budget again."""
+    table = pd.DataFrame({"person": ["a", "a", "b", "c"], "age": [10, 20, 30, 40]})
+    unit = dp.PrivacyUnit(max_rows=1, id_column="person")
+    schema = dp.Schema(columns=(dp.Integer("age", low=0, high=99, bin_width=10),), unit=unit)
+    budget, quarter = dp.PureDP(epsilon="1"), dp.PureDP(epsilon="0.25")
+    path = tmp_path / "visits.parquet"
+    table.to_parquet(path)
+    source = Source(name="Visits", kind="parquet", location=str(path))
+    _load(kind, "3")
+    for turn in range(2):
+        ledger = kind.open()
+        for address, left in (("", 75), ("ada@example.org", 75)):
+            who = Person(address=address, role="steward")
+            owners = Owners(kind._stores[-1])
+            mine = PersonalLedger(ledger, owners, person=who, still=lambda who=who: who)  # type: ignore[misc]
+            curator = dp.Curator.open(table, schema, budget=budget, ledger=mine)
+            assert curator.balance().left == left * 10**10
+            assert curator.stored(dp.Histogram("age"), quarter)
+            if not address:
+                there = dp.Curator.open(source, schema, budget=budget, ledger=mine)
+                assert there.balance().left == 5 * 10**11
+                assert there._engine._key != mine.key  # what goes to other machines
+                assert (mine.key == ledger._store.key) == (turn == 0)
+        if turn == 0:
+            new = tmp_path / "new.key"
+            rekey(kind.settings, new)
+            kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(new.read_text()))

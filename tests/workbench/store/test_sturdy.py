@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import sqlite3
@@ -11,11 +12,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 
+import dpcore as dp
 from dpcore.accounting.ledger import Charge, source_dataset
-from dpcore.errors import BudgetExceeded, DpcoreError, LedgerCorrupt, LedgerError
+from dpcore.errors import BudgetExceeded, DpcoreError, LedgerCorrupt, LedgerError, ParameterError
 from tests.contracts.ledger_kinds import (
     DATASET,
     SqlKind,
@@ -27,8 +30,10 @@ from tests.contracts.ledger_kinds import (
     sqlite_kind,
 )
 from workbench.store import __main__ as tasks
+from workbench.store import rekey as rekeying
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
+from workbench.store.rekey import rekey
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
 
@@ -192,7 +197,7 @@ def test_yesterdays_copy_stays_shut_until_it_is_accepted(kind: SqlKind, tmp_path
     """Putting back yesterday's copy would give back what was spent since; a backup would be empty."""
     ledger = _spent(kind)
     try:
-        tasks.backup(kind.settings, tmp_path / "kept")  # while the server runs
+        tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")  # while the server runs
     except LedgerError as error:
         pytest.skip(f"no client of PostgreSQL of this version: {error}")
     _spend(ledger, "after")
@@ -217,7 +222,7 @@ def test_an_older_copy_of_a_source_stays_shut_too(tmp_path: Path, name: str) -> 
         ledger, fresh = kind.open(), account(dataset=dataset)
         ledger.open(fresh)
         ledger.open(account())  # a fingerprint, whose file bears it as its name
-        tasks.backup(kind.settings, tmp_path / "kept")
+        tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")
         ledger.reserve(dataset, "spent", Charge(units=1_000_000), {})
         assert tasks.restore(kind.settings, tmp_path / "kept") == [dataset]
         for again in (ledger.open, kind.open().open):
@@ -228,7 +233,13 @@ def test_an_older_copy_of_a_source_stays_shut_too(tmp_path: Path, name: str) -> 
             ledger.account(dataset)
         assert kind.open().datasets() == [DATASET, dataset]
         tasks.accept(kind.settings)
-        assert not any((kind.settings.data_dir / "seen").iterdir())
+        assert kind.open().datasets() == []
+        for number, dataset_again in enumerate((DATASET, dataset)):
+            again = kind.open().open(account(dataset=dataset_again))
+            (opened,) = kind.open().lines(again.dataset)
+            assert opened.content["forgotten"] == 1 + number  # the lines that were seen of it
+        assert tasks.check(kind.settings) == []
+        assert kind.open().open(fresh) == fresh  # opened and not accepted again
 
 
 def test_a_chain_in_order_is_remembered(tmp_path: Path) -> None:
@@ -256,7 +267,7 @@ def test_the_newest_backup_opens_at_once(kind: SqlKind, tmp_path: Path) -> None:
     """A backup that lost nothing would need to be accepted."""
     ledger = _spent(kind)
     try:
-        tasks.backup(kind.settings, tmp_path / "kept")
+        tasks.backup(kind.settings, tmp_path / "kept", tmp_path / "key")
     except LedgerError as error:
         pytest.skip(f"no client of PostgreSQL of this version: {error}")
     assert tasks.restore(kind.settings, tmp_path / "kept") == []
@@ -379,3 +390,132 @@ def test_a_server_that_says_nothing_is_given_up(kind: SqlKind, monkeypatch: pyte
     assert time.monotonic() - started < 10
     with store.reading() as connection:
         assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
+
+
+@pytest.mark.alone
+def test_a_backup_lies_in_two_places_and_comes_back_from_both(kind: SqlKind, tmp_path: Path) -> None:
+    """Whoever finds the folder of the backups could forge lines, as the key lay in it."""
+    ledger = _spent(kind)
+    one, other, data = tmp_path / "kept", tmp_path / "key", kind.settings.data_dir
+    for places in [(one,), (one, one), (one, one / "key")]:
+        with pytest.raises(DpcoreError, match=r"two places|not empty, or lies in the other"):
+            tasks.backup(kind.settings, *places)
+    try:
+        tasks.backup(kind.settings, one, other)
+    except LedgerError as error:
+        pytest.skip(f"no client of PostgreSQL of this version: {error}")
+    key = ledger._store.key
+    for path in one.rglob("*"):
+        assert not any(each in path.read_bytes() for each in (key, key.hex().encode()))
+    assert [path.name for path in other.iterdir()] == ["ledger.key"]
+    kind.close()
+    shutil.move(data, tmp_path / "lost")  # the disk of the server; that of PostgreSQL is another
+    (tmp_path / "nothing").mkdir()
+    for places, words in [
+        ((tmp_path / "nothing", other), "no database in the folder of the backup"),
+        ((one,), "key of the backup is not there"),
+        ((one, tmp_path / "nothing"), "key of the backup is not there"),
+    ]:
+        with pytest.raises(LedgerError, match=words):
+            tasks.restore(kind.settings, *places)
+    assert not data.exists()
+    assert tasks.restore(kind.settings, one, other) == []
+    _spend(kind.open(), "more")
+    (data / "ledger.key").write_text("ab" * 32)
+    with pytest.raises(LedgerError, match="another key than that of the backup"):
+        tasks.restore(kind.settings, one, other)
+
+
+def test_the_key_of_the_environment_is_in_no_backup(tmp_path: Path) -> None:
+    """A key that is kept elsewhere would be asked for as a file, or be written into the backup."""
+    with sqlite_kind(tmp_path / "var") as kind:
+        kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)
+        _spent(kind)
+        tasks.backup(kind.settings, tmp_path / "kept")
+        assert [path.name for path in (tmp_path / "kept").iterdir()] == ["workbench.sqlite"]
+        shutil.rmtree(tmp_path / "var")
+        assert tasks.restore(kind.settings, tmp_path / "kept") == []
+
+
+TABLE = pd.DataFrame({"person": ["a", "a", "b"], "age": [10, 20, 30]})
+SCHEMA = dp.Schema(
+    columns=(dp.Integer("age", low=0, high=99, bin_width=10),),
+    unit=dp.PrivacyUnit(max_rows=1, id_column="person"),
+)
+
+
+def _curator(ledger: SqlLedger) -> dp.Curator:
+    return dp.Curator.open(TABLE, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger)
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["file", "WORKBENCH_KEY"])
+def test_a_new_key_seals_every_line_again(kind: SqlKind, tmp_path: Path, given: bool) -> None:
+    """Whoever got hold of the key could forge lines for ever, or a new key would forget what was spent."""
+    if given:
+        kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)
+    ledger = _spent(kind)
+    old, question = ledger._store.key, (dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
+    request = _curator(ledger).run(*question).request_id
+    before = {name: ledger.lines(name) for name in ledger.datasets()}
+    file = tmp_path / "elsewhere" / "new.key" if given else None
+    assert rekey(kind.settings, file) == 2
+    with pytest.raises(LedgerCorrupt):  # a server that goes on with the old key
+        _spend(ledger, "more")
+    if file is not None:
+        with pytest.raises(LedgerError, match="does not belong"):
+            kind.open()
+        kind.settings = dataclasses.replace(kind.settings, key=bytes.fromhex(file.read_text()))
+        assert not (kind.settings.data_dir / "ledger.key").exists()
+    again = kind.open()
+    assert again._store.key != old
+    for name, lines in before.items():
+        now = again.lines(name)
+        assert [(each.request_id, each.content, each.charge) for each in now[:-1]] == [
+            (each.request_id, each.content, each.charge) for each in lines
+        ]
+        assert {each.digest for each in now}.isdisjoint(each.digest for each in lines)
+        assert (now[-1].state, now[-1].content) == ("outside", {"kind": "new sealing key"})
+        again.verify(name)
+    _spend(again, "more")
+    curator = _curator(again)  # the same table, and the same question
+    assert curator.balance().spent == 250_000_000_000
+    assert curator.stored(*question) == request
+
+
+def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> None:
+    """An altered line would get a good seal, or a run that has paid would lose its release."""
+    ledger = _spent(kind)
+    kind.alter_line(1, units=1)
+    key = (kind.settings.data_dir / "ledger.key").read_text()
+    with pytest.raises(LedgerCorrupt):
+        rekey(kind.settings)
+    kind.alter_line(1, units=100_000)
+    ledger.reserve(DATASET, "runs", Charge(units=1), {})
+    with pytest.raises(LedgerError, match="paid run is in progress"):
+        rekey(kind.settings)
+    with pytest.raises(ParameterError, match="goes into a new file"):
+        rekey(kind.settings, tmp_path / "new.key")
+    assert (kind.settings.data_dir / "ledger.key").read_text() == key
+    kind.open().verify(DATASET)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_new_key_that_was_broken_off(kind: SqlKind, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """The database would be sealed under one key, and the other be on file: shut for ever."""
+    _spent(kind)
+
+    def die(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(rekeying, "key_fields" if moment == "before" else "settle_key", die)
+        with pytest.raises(KeyboardInterrupt):
+            rekey(kind.settings)
+    ledger = kind.open()
+    if moment == "after":  # sealed, and not yet witnessed
+        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+            ledger.standing(DATASET)
+        ledger.accept(DATASET)
+    assert not (kind.settings.data_dir / "ledger.key.new").exists() or moment == "before"
+    _spend(ledger, "more")
+    assert kind.open().standing(DATASET).balance.left == 600_000

@@ -1,0 +1,114 @@
+"""The Ledger page says what was spent: every figure again from the exported lines, by plain arithmetic."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import pytest
+
+from tests.truth.figures import MarkedTab, check, figures
+from workbench.ledger import lines
+
+DELTA = 1e-9
+
+
+def spent(truth: dict[str, Any], *states: str) -> float:
+    """Epsilon of all charges whose last line has one of `states`."""
+    last = {line["request_id"]: line["state"] for line in truth["lines"]}
+    charges = [line for line in truth["lines"] if line["state"] == "reserved"]
+    return sum(each["charge"]["units"] for each in charges if last[each["request_id"]] in states) / 1e12
+
+
+def left(truth: dict[str, Any]) -> float:
+    return float(truth["account"]["promise"]["epsilon"]) - spent(truth, "committed", "failed", "reserved")
+
+
+def epsilons(truth: dict[str, Any]) -> list[float]:
+    """Of every draw of noise: the discrete Laplace law on counts that one person moves by one row."""
+    events = [each for line in truth["lines"] for each in line["content"].get("events", [])]
+    assert {each["mechanism"] for each in events} == {"discrete laplace"}
+    return [1 / float.fromhex(each["noise_scale"]) for each in events]
+
+
+def as_zcdp(truth: dict[str, Any]) -> float:
+    """What pure epsilon costs in rho, and the conversion of Canonne, Kamath, Steinke (2020), minimized."""
+    rho = sum(epsilon * math.tanh(epsilon / 2) for epsilon in epsilons(truth))
+    orders = [1 + 0.001 * i for i in range(1, 60_000)]
+    return min(
+        rho * a + math.log(1 / DELTA) / (a - 1) + math.log1p(-1 / a) - math.log(a) / (a - 1) for a in orders
+    )
+
+
+def outside(truth: dict[str, Any]) -> list[dict[str, Any]]:
+    """Lines outside the total that people are shown."""
+    return [
+        each["content"]
+        for each in truth["lines"]
+        if each["state"] == "outside" and ("evaluation" in each["content"] or "declared" in each["content"])
+    ]
+
+
+FACTS = {
+    "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: spent(t, "committed", "failed"),
+    "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: spent(t, "reserved"),
+    "{unit}: spent {spent} · held {held} · left {left}|left": left,
+    "Spent > value": lambda t: f"epsilon {spent(t, 'committed', 'failed'):g}",
+    "Held > value": lambda t: f"epsilon {spent(t, 'reserved'):g}",
+    "Left > value": lambda t: f"epsilon {left(t):g}",
+    "{name} {loss}|loss": lambda t: float(t["account"]["promise"]["epsilon"]),
+    "Charges > cost": lambda t: [
+        f"epsilon {line['charge']['units'] / 1e12:g}"
+        for line in reversed(t["lines"])
+        if line["state"] == "reserved"
+    ],
+    "Work outside the total, free: {number}|number": lambda t: len(outside(t)),
+    "Charges > noted": lambda t: (
+        lambda shown: (
+            [re.findall(r"\d+", text) for text in shown]
+            == [
+                ["3"] if "declared" in each else []  # the columns of the table
+                for each in reversed(outside(t))
+            ]
+        )
+    ),
+    "Comparisons with the original and risk figures ({times} so far): they are for the owner's eyes only."
+    "|times": lambda t: sum("evaluation" in each for each in outside(t)),
+    "The same spends under other rules > epsilon": lambda t: [
+        f"{sum(epsilons(t)):.3g}",
+        f"{as_zcdp(t):.3g}",
+        f"{sum(epsilons(t)):.3g}",  # one or two draws at this delta: nothing is gained by composing them
+    ],
+    "All {lines} lines are as they were written.|lines": lambda t: len(t["lines"]),
+}
+STATIC = {
+    "Charges > when (UTC)",
+    "Charges > request",
+    "The same spends under other rules > note",
+}
+
+
+def walked(marking: Any) -> tuple[MarkedTab, dict[str, Any]]:
+    """The page after a release and an audit, and the lines as its export has them."""
+    tab = MarkedTab()
+    tab.at.run()
+    tab.open().go("synthesize").release()
+    tab.go("audit").go("ledger").press("Verify")
+    return tab, json.loads(lines.export(tab.session.data_sets[tab.session.current]))
+
+
+def test_every_figure_is_of_the_lines(marking) -> None:
+    """The page would say that less was spent, or more is left, than the lines hold."""
+    tab, truth = walked(marking)
+    assert check(figures(tab, marking), FACTS, STATIC, truth) >= {"Left > value", "Spent > value"}
+
+
+def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above would not see a balance of another unit."""
+    monkeypatch.setattr(lines, "UNIT", 2 * lines.UNIT)
+    monkeypatch.setattr("workbench.ui.wording.UNIT", 2_000_000_000_000)
+    tab, truth = walked(marking)
+    with pytest.raises(AssertionError, match="not true"):
+        check(figures(tab, marking), FACTS, STATIC, truth)

@@ -1,0 +1,136 @@
+"""Who is protected, on its way through codebook, form and source: never another unit than was declared."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest
+
+import dpcore as dp
+from dpcore.schema.unit import MOST_ROWS
+from workbench.drafts import Draft
+from workbench.upload import form, opening
+from workbench.upload.grid import from_grid, to_grid
+
+FRAME = pd.DataFrame({"who": ["a", "a", "b"], "age": [1, 2, 3], "other": ["x", "y", "z"]})
+ROWS = st.integers(1, 9) | st.integers(1, MOST_ROWS)
+UNITS = st.builds(dp.PrivacyUnit, max_rows=ROWS, id_column=st.sampled_from([None, *FRAME.columns]))
+
+
+def schema_of(unit: dp.PrivacyUnit) -> dp.Schema:
+    return dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=unit)
+
+
+def draft_of(unit: dp.PrivacyUnit, declared: dp.PrivacyUnit | None = None) -> Draft:
+    grid = to_grid(schema_of(unit), list(FRAME.columns))
+    return Draft(
+        name="t",
+        frame=FRAME,
+        schema=schema_of(unit),
+        grid=grid,
+        edited=grid,
+        notes=(),
+        dataset="d",
+        declared=declared,
+    )
+
+
+def script(draft, asked):  # runs apart from this module
+    from workbench.upload import form
+
+    asked[:] = [form.ask_unit(draft)]
+
+
+def walk(draft: Draft) -> tuple[AppTest, list[dp.PrivacyUnit]]:
+    asked: list[dp.PrivacyUnit] = []
+    at = AppTest.from_function(script, kwargs={"draft": draft, "asked": asked}).run()
+    assert not at.exception
+    return at, asked
+
+
+@pytest.fixture(autouse=True)
+def no_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run would look for components in all installed packages, a quarter of a second each time."""
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(UNITS)
+def test_a_unit_goes_through_codebook_form_and_source_unchanged(unit: dp.PrivacyUnit) -> None:
+    """At most 3 rows without a column would be charged as one row, by the page or by a codebook."""
+    read = dp.Schema.from_json(schema_of(unit).to_json())
+    assert read.unit == unit
+    for declared in (None, read.unit):
+        draft = draft_of(read.unit, declared)
+        _, asked = walk(draft)
+        assert asked == [unit]
+        if unit.id_column != "age":
+            schema, problems = from_grid(draft.edited, draft.schema, asked[0])
+            assert not problems
+            assert schema is not None
+            assert schema.unit == unit
+
+
+def test_three_ways_to_have_rows() -> None:
+    """People without an id could not be protected with more than one row."""
+    at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1)))
+    assert asked == [dp.PrivacyUnit(max_rows=1)]
+    at.radio[0].set_value(form.DECLARED).run()
+    at.number_input[0].set_value(3).run()
+    assert "checked by nobody" in at.caption[0].value
+    assert asked == [dp.PrivacyUnit(max_rows=3)]
+    at.radio[0].set_value(form.NAMED).run()
+    assert asked[0].id_column == "who"
+
+
+def test_what_an_operator_declared_is_only_made_stronger() -> None:
+    """A steward could promise one row where the operator of the source knows of three."""
+    declared = dp.PrivacyUnit(max_rows=3)
+    at, asked = walk(draft_of(declared, declared))
+    assert not at.radio
+    assert "cannot be weakened" in at.info[0].value
+    assert at.number_input[0].min == 3
+    at.number_input[0].set_value(5).run()
+    assert asked == [dp.PrivacyUnit(max_rows=5)]
+    named = dp.PrivacyUnit(max_rows=2, id_column="who")
+    at, asked = walk(draft_of(named, named))
+    assert asked == [named]
+    assert not at.number_input
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(UNITS, UNITS)
+def test_a_weaker_unit_is_refused_when_the_source_is_opened(declared: dp.PrivacyUnit, unit: dp.PrivacyUnit):
+    """What the form keeps from being chosen, a codebook or another page could still bring."""
+    draft = draft_of(declared, declared)
+    weaker = unit != declared and not (
+        unit.id_column is None and declared.id_column is None and unit.max_rows > declared.max_rows
+    )
+    if weaker:
+        with pytest.raises(dp.SchemaError, match="promise less"):
+            opening.check_covers(unit, draft)
+    else:
+        opening.check_covers(unit, draft)
+    opening.check_covers(unit, draft_of(declared))  # nobody declared it
+
+
+@pytest.mark.parametrize("fields", [{"max_rows": 2**53}, {"max_rows": 0}, {"max_rows": 1, "id_column": ""}])
+def test_a_unit_that_cannot_be_kept_is_refused(fields: dict[str, object]) -> None:
+    """A number that a browser rounds, or a column without a name, would become another unit on its way."""
+    with pytest.raises(dp.ParameterError):
+        dp.PrivacyUnit(**fields)
+    content = json.loads(schema_of(dp.PrivacyUnit(max_rows=1)).to_json())
+    content["unit"] |= fields
+    with pytest.raises(dp.ParameterError):
+        dp.Schema.from_json(json.dumps(content))
+
+
+def test_a_declared_bound_is_said_in_every_guarantee() -> None:
+    """At most 3 rows would read as if the program had seen to it."""
+    assert "declared and not checked" in str(dp.PrivacyUnit(max_rows=3))
+    assert "not checked" not in str(dp.PrivacyUnit(max_rows=3, id_column="who"))

@@ -1,0 +1,86 @@
+"""Sealing a ledger again under a new key: all accounts in one transaction, or none."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from dpcore.accounting.chain import check_chain, head_of
+from dpcore.accounting.ledger import NOTHING, Line, Standing
+from dpcore.errors import LedgerError, ParameterError
+from workbench.store.database import Store, lock_start
+from workbench.store.keys import NEW_KEY, key_fields, new_key, settle_key
+from workbench.store.ledger import SqlLedger
+from workbench.store.rows import account_row, all_lines, line_fields
+from workbench.store.settings import Settings
+from workbench.store.tables import about, accounts, lines, releases, running
+
+
+def rekey(settings: Settings, file: Path | None = None) -> int:
+    """Draw a new sealing key and seal every line of every account under it; how many accounts.
+
+    What was done is a last line in each account. Tables and plans on file are found as before: the key of
+    rows stays. Other processes must have ended: they would go on with the old key, and be refused.
+
+    Args:
+        file: where the new key goes, if the old one came from `WORKBENCH_KEY`; else it is `ledger.key`.
+    Raises: LedgerError, and nothing is changed, when an account is not in order or a run is in progress.
+    """
+    if (settings.key is None) != (file is None) or (file is not None and file.exists()):
+        raise ParameterError(
+            "a new key goes into a new file where the old one is WORKBENCH_KEY, else into ledger.key",
+            remedy="name a new file, which becomes WORKBENCH_KEY, or none",
+        )
+    store = Store.open(settings)
+    ledger = SqlLedger(store)
+    ledger.end_dead()
+    for dataset in ledger.datasets():
+        ledger.verify(dataset)  # the witness, too
+    last = []
+    with store.writing() as connection:
+        lock_start(connection)
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("LOCK TABLE ledger_accounts, ledger_lines IN EXCLUSIVE MODE")
+        if connection.execute(sa.select(running.c.dataset).limit(1)).all():
+            raise LedgerError("a paid run is in progress", remedy="stop the server first")
+        key = new_key(file or settings.data_dir / NEW_KEY)
+        for dataset in connection.execute(sa.select(accounts.c.dataset)).scalars().all():
+            last.append(_sealed_again(connection, dataset, store.key, key))
+        connection.execute(sa.update(about).values(**key_fields(key, store.row_key)))
+    settle_key(settings.data_dir, key)
+    for line in last:
+        store.witness.accept(line.dataset, line.number, line.digest)
+    return len(last)
+
+
+def _sealed_again(connection: sa.Connection, dataset: str, old: bytes, new: bytes) -> Line:
+    """Seal the lines of an account under the new key, and one more that says so, which is returned."""
+    row, chain = account_row(connection, dataset, lock=True), all_lines(connection, dataset)
+    texts = sa.select(releases.c.request_id, releases.c.text).where(releases.c.dataset == dataset)
+    stored = {release.request_id: release.text for release in connection.execute(texts).all()}
+    standing = Standing.from_json(row.standing)
+    check_chain(old, standing, chain, stored, row.head)
+    previous = None
+    for line in chain:
+        draft = dataclasses.replace(line, previous=previous.digest if previous else "", digest="")
+        previous = dataclasses.replace(draft, digest=draft.seal(new))
+        place = (lines.c.dataset == dataset) & (lines.c.number == line.number)
+        sealed = {"previous": previous.previous, "digest": previous.digest}
+        connection.execute(sa.update(lines).where(place).values(**sealed))
+    last = Line.sealed(
+        new,
+        previous=previous,
+        dataset=dataset,
+        request_id=f"new key {uuid.uuid4().hex}",
+        state="outside",
+        charge=NOTHING,
+        content={"kind": "new sealing key"},
+        standing=standing.digest,
+    )
+    connection.execute(sa.insert(lines).values(**line_fields(last)))
+    whose = accounts.c.dataset == dataset
+    connection.execute(sa.update(accounts).where(whose).values(head=head_of(new, last)))
+    return last
