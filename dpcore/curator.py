@@ -20,7 +20,7 @@ from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
-from dpcore.anonymize.apply import apply, in_order
+from dpcore.anonymize.apply import carried_out, in_order
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
@@ -217,9 +217,10 @@ class Curator:
         the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
-        plan, guarantee = self._noted(plan)
-        table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
-        return AnonymizedTable(table=table, plan=plan.to_json(), guarantee=guarantee)
+        plan = self._noted(plan)
+        frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
+        guarantee = Guarantee.syntactic(models, counts=plan.counts)
+        return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
 
     def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
@@ -228,15 +229,17 @@ class Curator:
             for a plan that needs all rows at once; ParameterError for a folder that cannot be written;
             ReadError for a source that gives other rows the second time.
         """
-        plan, guarantee = self._noted(plan)
+        plan = self._noted(plan)
         try:
-            table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
-            return write_folder([table], folder, guarantee.as_metadata())
+            frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
+            guarantee = Guarantee.syntactic(models, counts=plan.counts)
+            return write_folder([PublicTable(in_order(frame))], folder, guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
         distinct = distinct_of(self._engine.tuples, plan)
         recoding = Recoding.of(distinct, plan, on_progress)
         tally = Tally(recoding, distinct)
+        guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts)
 
         def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
             self._engine.apply(recoding, tally.before(take))
@@ -244,13 +247,13 @@ class Curator:
 
         return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
-    def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:
+    def _noted(self, plan: Plan) -> Plan:
         """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
         about = [plan.method.name, *map(str, plan.models)]
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"anonymized": digest, "about": about})
-        return plan, Guarantee.syntactic(plan.models, counts=plan.counts)
+        return plan
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""

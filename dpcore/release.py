@@ -77,9 +77,9 @@ class Guarantee:
     stands_on: tuple[Mapping[str, str], ...] = ()
 
     @classmethod
-    def syntactic(cls, models: Sequence[object], *, counts: str) -> Guarantee:
-        """What an anonymized table keeps to; `counts` says of what: rows, people, households."""
-        return cls(kind="syntactic", unit=counts, models=tuple(map(str, models)))
+    def syntactic(cls, models: tuple[str, ...], *, counts: str) -> Guarantee:
+        """What an anonymized table keeps to, in words; `counts` says of what: rows, people, households."""
+        return cls(kind="syntactic", unit=counts, models=models)
 
     def as_metadata(self) -> dict[str, str]:
         """The promise as a Parquet file carries it."""

@@ -11,12 +11,13 @@ import pandas as pd
 from dpcore.anonymize.apply import leaving, recoded
 from dpcore.anonymize.inputs import published_rows, subset_of
 from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.promise import promised
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import leaf_codes
 from dpcore.errors import InfeasibleError
 from dpcore.evaluation.audit import unique_share
 from dpcore.evaluation.question import Evaluation
-from dpcore.evaluation.trial import Side, side_of
+from dpcore.evaluation.trial import Side, side_left
 from dpcore.risk.disclosure import AttributeRisk
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, leaves_of
@@ -39,6 +40,7 @@ class OutcomeReport:
         original, left: rows of the table, and rows that leave.
         hidden: people of the suppressed rows that leave as one class; 0 without any.
         side: the figures of all rows that leave, the suppressed ones among them.
+        models: those that the table meets, in words.
         quality: what was lost.
         prosecutor, journalist: share of people at each of `LEVELS`, for an attacker who knows that a person
             is in the table, and for one who knows the population that it was taken from. They are the same
@@ -54,6 +56,7 @@ class OutcomeReport:
     left: int
     hidden: int
     side: Side
+    models: tuple[str, ...]
     quality: Quality
     prosecutor: tuple[float, ...]
     journalist: tuple[float, ...]
@@ -84,29 +87,27 @@ class Outcome(Evaluation[OutcomeReport]):
         leaves = leaving(frame, plan, suppressed)
         if not leaves.any():
             raise InfeasibleError("no row of this table leaves", remedy="lower k, or ask for less")
-        side = side_of(rows, plan, result.classes, leaves)
+        side = side_left(rows, plan, result.classes, hidden=suppressed, leaves=leaves)
         shown = rows[leaves]
         person = person_of(shown, plan.counted)
         classes = class_index([result.classes[leaves]])
         risk = 1 / people_per_class(classes, person)[classes]
         of_people = largest_each(risk, person)
         crowd = largest_each(np.minimum(risk, self._in_population(frame, plan, suppressed)[leaves]), person)
-        secrets = side.secrets
-        if plan.suppressed == "blanked" and not suppressed.all():
-            secrets = side_of(rows, plan, result.classes, ~suppressed).secrets
         return OutcomeReport(
             plan=plan,
             original=len(frame),
             left=int(leaves.sum()),
             hidden=_people_of(rows, plan, suppressed & leaves),
             side=side,
-            quality=quality(result, person_of(rows, plan.counted)),
+            models=promised(plan, rows, result.classes, hidden=suppressed, leaves=leaves),
+            quality=quality(result, person_of(rows, plan.counted), all_leave=bool(leaves.all())),
             prosecutor=_levels(of_people),
             journalist=_levels(crowd),
             highest=float(crowd.max()),
             marketer=float(crowd.mean()),
             alike=_alike(shown, plan, classes, person),
-            secrets=secrets,
+            secrets=side.secrets,
         )
 
     def _in_population(self, frame: pd.DataFrame, plan: Plan, suppressed: BoolArray) -> FloatArray:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import recoded
+from dpcore.anonymize.apply import leaving, recoded
 from dpcore.anonymize.inputs import published_rows
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
@@ -33,8 +33,8 @@ class Side:
     """One side of before and after.
 
     Attributes:
-        risk: re-identification by the quasi-identifiers as they are; suppressed rows left out. A person with
-            several rows is exposed by any of them.
+        risk: re-identification by the quasi-identifiers as they are. A person with several rows is exposed by
+            any of them.
         secrets: sensitive column -> what the groups give away.
         class_sizes: people of each group, one entry per group.
         with_others: share of people who become unique once the insensitive columns are known too.
@@ -79,7 +79,7 @@ class Trial(Evaluation[TrialReport]):
         return (self.plan.method.name, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema) -> TrialReport:
-        """Both sides; rows that are suppressed, before or after, are left out of each.
+        """Both sides: rows that were suppressed are left out of one, those that do not leave of the other.
 
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
@@ -89,19 +89,30 @@ class Trial(Evaluation[TrialReport]):
         result = recoded(frame, plan)
         seconds = time.thread_time() - start
         rows = published_rows(frame, plan)
-        kept = ~suppressed_classes(result)[result.classes]
-        if not kept.any():
+        hidden = suppressed_classes(result)[result.classes]
+        if hidden.all():
             raise InfeasibleError(
                 "these demands suppress every row", remedy="lower k, ask for less, or take another method"
             )
+        leaves = leaving(frame, plan, hidden)
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         return TrialReport(
             plan=plan,
             before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
-            after=side_of(rows, plan, result.classes, kept),
-            quality=quality(result, person_of(rows, plan.counted)),
+            after=side_left(rows, plan, result.classes, hidden=hidden, leaves=leaves),
+            quality=quality(result, person_of(rows, plan.counted), all_leave=bool(leaves.all())),
             seconds=seconds,
         )
+
+
+def side_left(
+    rows: pd.DataFrame, plan: Plan, classes: IntArray, *, hidden: BoolArray, leaves: BoolArray
+) -> Side:
+    """The figures of the table that leaves; groups give nothing away where values are blanked."""
+    side = side_of(rows, plan, classes, leaves)
+    if plan.suppressed == "blanked" and hidden.any() and not hidden.all():
+        return replace(side, secrets=side_of(rows, plan, classes, ~hidden).secrets)
+    return side
 
 
 def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
