@@ -54,6 +54,7 @@ class Curator:
         self._engine = engine
         self._ledger = ledger
         self.schema = schema
+        self._declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
         self.account = account
         self.name = name
 
@@ -91,6 +92,8 @@ class Curator:
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
+        declared_by = table.declared_by if isinstance(table, Source) else ""
+        schema = dataclasses.replace(schema, declared_by=declared_by)
         if engine.domain != schema.domain or not schema.columns:
             problem = "the table was declared with other columns than the schema, or none"
             raise SchemaError(problem, remedy="declare the same columns for both")
@@ -217,10 +220,7 @@ class Curator:
         the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
-        plan = self._noted(plan)
-        frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
-        guarantee = Guarantee.syntactic(models, counts=plan.counts)
-        return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
+        return self._made(self._noted(plan), on_progress)
 
     def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
@@ -231,15 +231,14 @@ class Curator:
         """
         plan = self._noted(plan)
         try:
-            frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
-            guarantee = Guarantee.syntactic(models, counts=plan.counts)
-            return write_folder([PublicTable(in_order(frame))], folder, guarantee.as_metadata())
+            made = self._made(plan, on_progress)
+            return write_folder([made.table], folder, made.guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
         distinct = distinct_of(self._engine.tuples, plan)
         recoding = Recoding.of(distinct, plan, on_progress)
         tally = Tally(recoding, distinct)
-        guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts)
+        guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts, **self._declared)
 
         def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
             self._engine.apply(recoding, tally.before(take))
@@ -247,12 +246,18 @@ class Curator:
 
         return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
+    def _made(self, plan: Plan, on_progress: OnProgress) -> AnonymizedTable:
+        frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
+        guarantee = Guarantee.syntactic(models, counts=plan.counts, **self._declared)
+        return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
+
     def _noted(self, plan: Plan) -> Plan:
         """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
         about = [plan.method.name, *map(str, plan.models)]
-        self._ledger.note(self.account.dataset, uuid.uuid4().hex, {"anonymized": digest, "about": about})
+        noted = {"anonymized": digest, "about": about, **self._declared}
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
@@ -337,7 +342,7 @@ class Curator:
     ) -> Answer:
         """Reserve, and only then answer; commit the answer, or keep the charge of what failed."""
         dataset = self.account.dataset
-        self._ledger.reserve(dataset, request_id, charge, asked)
+        self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
         try:
             answered = answer()
             text = answered.to_json()
@@ -390,7 +395,7 @@ class Curator:
         names.update(drawn, [measurer.part[0]] if measurer.part else [])
         kept = (column for column in self.schema.columns if column.name in names)
         columns = tuple(dataclasses.replace(column, reason="") for column in kept)
-        return Schema(columns=columns, unit=self.schema.unit)
+        return dataclasses.replace(self.schema, columns=columns, excluded=())
 
 
 def _events(measurer: Measurer) -> dict[str, Any]:

@@ -67,6 +67,7 @@ class Guarantee:
         unit: who is protected, in words, with the neighboring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
         models: the syntactic models that hold, in words.
+        declared_by: whose word it is that each row of the source comes from one person; nobody can check it.
     """
 
     kind: str
@@ -75,11 +76,12 @@ class Guarantee:
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
+    declared_by: str = ""
 
     @classmethod
-    def syntactic(cls, models: tuple[str, ...], *, counts: str) -> Guarantee:
+    def syntactic(cls, models: tuple[str, ...], *, counts: str, declared_by: str = "") -> Guarantee:
         """What an anonymized table keeps to, in words; `counts` says of what: rows, people, households."""
-        return cls(kind="syntactic", unit=counts, models=models)
+        return cls(kind="syntactic", unit=counts, models=models, declared_by=declared_by)
 
     def as_metadata(self) -> dict[str, str]:
         """The promise as a Parquet file carries it."""
@@ -101,6 +103,7 @@ class Guarantee:
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
             "models": list(self.models),
+            **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
 
     @classmethod
@@ -113,6 +116,7 @@ class Guarantee:
             unit=fields["unit"],
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
             models=tuple(fields["models"]),
+            declared_by=fields.get("declared_by", ""),
         )
 
 
@@ -131,6 +135,7 @@ def guarantee_of(
         stands_on=tuple(map(loss_fields, stands_on)),
         unit=str(schema.unit),
         from_data=schema.from_data,
+        declared_by=schema.declared_by,
     )
 
 

@@ -14,23 +14,7 @@ from dpcore.release import Release
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.source import Source
 from workbench.apart.listening import until
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alike:
-    """A table on file that a new one looks like.
-
-    Attributes:
-        day: when it was opened.
-        rows: about how many rows are in one of the two only; None where columns differ.
-        columns: how many columns have the same content.
-    """
-
-    dataset: str
-    name: str
-    day: str
-    rows: int | None
-    columns: int
+from workbench.store.likeness import Alike
 
 
 @dataclass(kw_only=True)

@@ -23,7 +23,7 @@ class Quality:
     Attributes:
         suppressed: share of rows whose labels may stand for any value in every column.
         suppressed_people: share of people who have such a row.
-        k: people of the smallest class that leaves, that of suppressed rows where they do; 0 when none does.
+        k: people of the smallest class that is not suppressed; 0 when all rows are.
         average_class: rows per class, the suppressed rows being one class.
         discernibility: sum over the rows of the rows they look like; a suppressed row looks like all.
         ncp: normalized certainty penalty, mean over columns and rows, on the values that occur. Columns cut
@@ -48,20 +48,15 @@ class Quality:
     column_change: Mapping[str, float]
 
 
-def quality(recoded: Recoded, person: IntArray | None = None, *, all_leave: bool = False) -> Quality:
-    """Measure a recoded table.
-
-    Args:
-        person: (rows,) whose row it is; None where every row is a person.
-        all_leave: whether suppressed rows leave too.
-    """
+def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
+    """Measure a recoded table; `person`, (rows,), tells whose row it is, None where every row is a person."""
     sizes = recoded.sizes
     rows = int(sizes.sum())
     hidden = suppressed_classes(recoded)
     kept = sizes[~hidden]
     suppressed = rows - int(kept.sum())
     losses = np.array([recoded.mean(column.loss[column.label]) for column in recoded.columns])
-    people = people_per_class(recoded.classes, person)[~hidden | all_leave]
+    people = people_per_class(recoded.classes, person)[~hidden]
     gone = hidden[recoded.classes]
     everybody = np.zeros(rows, dtype=np.int64)
     return Quality(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.engines.holding import Holder, Holding
-from dpcore.engines.joint import joint
+from dpcore.engines.joint import joint, passes
 from dpcore.engines.work import (
     Assigning,
     Checking,
@@ -40,8 +40,11 @@ MOST_ROWS = 2_000_000
 """Rows that are brought into memory at once, at most."""
 MOST_TUPLES = 5_000_000
 """Distinct tuples that are brought into memory at once, at most."""
-MOST_JOINT = 2**16 - 1
-"""Cells of a table that is counted for several others, at most: beyond, memory is slower."""
+MOST_JOINT = 2**14
+"""Cells of a table that is counted for several others, at most: to sum up a larger one costs more than to
+count again, with few rows and with many."""
+MOST_AT_ONCE = 2**22
+"""Cells that are counted in one pass, at most."""
 
 
 class Engine(Protocol):
@@ -136,14 +139,6 @@ class Scanner(ABC):
         return self._schema.domain
 
     @abstractmethod
-    def _rows(self) -> int:
-        """How many rows there are, about."""
-
-    def _occurring(self) -> dict[str, int]:
-        """By column: all cells that occur come before this one, where that is known."""
-        return {}
-
-    @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         """The result over the rows that are counted, or over all rows; at least one batch is worked on."""
 
@@ -159,21 +154,23 @@ class Scanner(ABC):
         Raises: LimitError for a clique with too many cells, before anything is allocated.
         """
         groups = groups or {}
-        sizes = dict(zip(self.domain.names, self.domain.sizes, strict=True))
-        domain = _merged(sizes, groups)
+        domain = _merged(self.domain, groups)
         check_cells(domain, cliques)
         self._check_part(part)
-        occurring = _merged(sizes | self._occurring(), groups)
-        blocks = joint(cliques, occurring, min(self._rows() // 4, MOST_JOINT))
-        once = list(dict.fromkeys(blocks))
-        found = self._scan(Counting(domain=occurring, cliques=once, part=part, groups=groups))
-        tables = dict(zip(once, found, strict=True))
-        return [
-            Counts(
-                clique=clique, values=_widened(project(tables[block], block, clique), domain.shape(clique))
-            )
-            for clique, block in zip(cliques, blocks, strict=True)
-        ]
+        # what is counted together, and in how many passes, follows from names and declared cells alone
+        several = [_several(clique, domain) for clique in cliques]
+        inside: dict[Clique, list[int]] = {}
+        for place, table in enumerate(joint(several, domain, MOST_JOINT)):
+            inside.setdefault(table, []).append(place)
+        found: dict[int, Counts] = {}
+        for together in passes(list(inside), domain, MOST_AT_ONCE):
+            work = Counting(domain=domain, cliques=together, part=part, groups=groups)
+            for table, flat in work.tables(self._scan(work)):
+                cells = flat.reshape(domain.shape(table))
+                for place in inside[table]:
+                    values = project(cells, table, several[place]).reshape(domain.shape(cliques[place]))
+                    found[place] = Counts(clique=cliques[place], values=values)
+        return [found[place] for place in range(len(cliques))]
 
     def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
         """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows.
@@ -182,7 +179,13 @@ class Scanner(ABC):
         """
         check_cells(self.domain, [by] * len(entries))
         self._check_part(part)
-        return self._scan(Summing(domain=self.domain, by=by, entries=entries, part=part))
+        lines = self.domain.cells(by)
+        found = np.empty((lines, len(entries)), dtype=np.int64)
+        together = max(1, MOST_AT_ONCE // lines)
+        for start in range(0, len(entries), together):
+            some = slice(start, start + together)
+            found[:, some] = self._scan(Summing(domain=self.domain, by=by, entries=entries[some], part=part))
+        return found
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
         """Exact number of rows of every text of a declared column, missing ones left out. Private."""
@@ -237,20 +240,16 @@ class Scanner(ABC):
         return Checking(reads=self._names)
 
 
-def _merged(sizes: Mapping[str, int], groups: Groups) -> Domain:
-    """The columns with so many cells, some merged."""
-    merged = {name: int(groups[name][:size].max()) + 1 for name, size in sizes.items() if name in groups}
-    sizes = {**sizes, **merged}
-    return Domain(names=tuple(sizes), sizes=tuple(sizes.values()))
+def _merged(domain: Domain, groups: Groups) -> Domain:
+    """The columns, some with merged cells."""
+    sizes = dict(zip(domain.names, domain.sizes, strict=True))
+    sizes |= {name: int(group.max()) + 1 for name, group in groups.items()}
+    return Domain(names=domain.names, sizes=tuple(sizes[name] for name in domain.names))
 
 
-def _widened(table: Integers, shape: tuple[int, ...]) -> Integers:
-    """The table with all its cells; those that are added are empty."""
-    if table.shape == shape:
-        return table
-    wide = np.zeros(shape, dtype=np.int64)
-    wide[tuple(map(slice, table.shape))] = table
-    return wide
+def _several(clique: Clique, domain: Domain) -> Clique:
+    """Its columns with more than one cell: the others are an axis of a table, and no work."""
+    return tuple(name for name in clique if domain.size(name) > 1)
 
 
 def unheeded(rows: int) -> None:

@@ -48,8 +48,6 @@ class Coded:
         self._end = 0
         self.blocks: list[tuple[int, int]] = []
         """Where each batch begins, and its rows."""
-        self.sizes = dict.fromkeys(self._kinds, 1)
-        """By column: all cells that occur come before this one."""
 
     @property
     def width(self) -> int:
@@ -59,14 +57,12 @@ class Coded:
     def take(self, batch: Batch) -> None:
         """Keep the cells of a batch. Raises: NoRoomError."""
         cells = {name: batch.cells(name) for name in self._kinds}
-        highest = {name: int(each.max(initial=0)) for name, each in cells.items()}
         rows = len(batch)
         with self._lock:
             start, self._end = self._end, self._end + rows * self.width
         self._write(cells.values(), start)
         with self._lock:
             self.blocks.append((start, rows))
-            self.sizes = {name: max(size, highest[name] + 1) for name, size in self.sizes.items()}
 
     def _write(self, columns: Iterable[Cells], start: int) -> None:
         try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,8 @@ from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark import SparkEngine
-from dpcore.errors import ParameterError, ReadError
+from dpcore.engines.statement import SPARK, check_described, statement
+from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
@@ -34,10 +36,18 @@ def engine_of(
         return FrameEngine(table, schema, key=key)
     if not isinstance(table, Source):
         return table
+    for join in table.joins:
+        if not join.public and join.on != schema.unit.id_column:
+            raise SchemaError(
+                "the table {table!r} is joined by {column!r}, which does not name the person",
+                remedy="join it by the id column, and declare that column; or declare the table public",
+                table=join.table,
+                column=join.on,
+            )
     key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    if table.kind == "parquet" and not table.query:
+    if table.kind == "parquet" and not (table.query or table.described):
         return parquet.ParquetEngine(Path(table.location), schema, key=key, on_rows=on_rows)
     return duck.DuckDBEngine(_duckdb(table), schema, key=key, on_rows=on_rows)
 
@@ -50,20 +60,20 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
-    if source.kind == "parquet" and not source.query:
+    if source.kind == "parquet" and not (source.query or source.described):
         return parquet.look(Path(source.location), rows)
     return duck.look(_duckdb(source), rows, on_rows)
 
 
 def _duckdb(source: Source) -> DuckDBSource:
-    if source.kind == "spark":
-        raise ParameterError("DuckDB does not read tables of Spark", remedy="leave the query out")
-    query = source.query or "SELECT * FROM source"
-    return DuckDBSource(kind=source.kind, location=source.location, query=query)
+    return DuckDBSource(**{each.name: getattr(source, each.name) for each in dataclasses.fields(source)})
 
 
 def _spark_table(source: Source) -> object:
-    """A DataFrame of the Spark of this process; settings come from Spark's own files and variables."""
+    """A DataFrame of the Spark of this process; settings come from Spark's own files and variables.
+
+    Raises: as `check_described`.
+    """
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -74,8 +84,20 @@ def _spark_table(source: Source) -> object:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         session = SparkSession.builder.appName("dpcore").getOrCreate()
-        is_folder = "/" in source.location
-        return session.read.parquet(source.location) if is_folder else session.table(source.location)
+
+        def ask(query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
+            if query:
+                return [tuple(row) for row in session.sql(query).collect()]
+            table = SPARK.table(".".join(names))
+            is_base = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
+            return [(name, False) for name in session.table(table).columns] if is_base else []
+
+        if not source.base and not source.described:
+            return session.read.parquet(source.location)
+        check_described(source, SPARK, ask)
+        folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
+        query, bound = statement(source, SPARK, folder)
+        return session.sql(query, args=list(bound))
     except (PySparkException, OSError) as error:
         raise ReadError(
             "Spark could not open the source ({kind})",

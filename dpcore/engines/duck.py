@@ -17,7 +17,7 @@ from dpcore.engines.duck_source import DuckDBSource, quoted
 from dpcore.engines.files import state_of
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.waiting import awaited
-from dpcore.engines.work import Result, Work
+from dpcore.engines.work import Result, Work, taken
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
@@ -61,12 +61,12 @@ class DuckDBEngine(Streamed):
         self._passing = threading.RLock()  # a pass inside a pass is refused by DuckDB, and does not wait
         with _readable():
             self._connection = source.connect()
-            kinds = self._waited(lambda: self._reader(f"SELECT * FROM {source.table} LIMIT 0").schema)
+            kinds = self._waited(lambda: self._reader(f"SELECT * FROM {source.rows} LIMIT 0").schema)
         check_types(zip(kinds.names, kinds.types, strict=True))
         self._kinds = kinds
         self._columns = list(kinds.names)
         schema.check_names(pd.DataFrame(columns=self._columns))
-        self._counted = source.table
+        self._counted = source.rows
         self._length: int | None = None
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
@@ -85,7 +85,7 @@ class DuckDBEngine(Streamed):
         of_people = "sum(n)" if person is None else "count(*)"
         query = (
             f"SELECT {groups}, sum(n)::BIGINT, {of_people}::BIGINT FROM "
-            f"(SELECT {', '.join(named)}, count(*) AS n FROM {self._source.table} GROUP BY ALL) "
+            f"(SELECT {', '.join(named)}, count(*) AS n FROM {self._source.rows} GROUP BY ALL) "
             f"GROUP BY {groups} LIMIT {MOST_TUPLES + 1}"
         )
         with self._turn(), _readable():
@@ -102,27 +102,26 @@ class DuckDBEngine(Streamed):
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that DuckDB comes by."""
-        query = f"SELECT * FROM {self._source.table} LIMIT {int(rows)}"
+        query = f"SELECT * FROM {self._source.rows} LIMIT {int(rows)}"
         with self._turn(), _readable():
             read = self._waited(lambda: self._reader(query).read_all())
         frame = self._typed(frame_of(read.combine_chunks()))
         return Microdata(frame)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        table = self._counted if counted else self._source.table
+        table = self._counted if counted else self._source.rows
         names = self._columns if work.reads is None else work.reads
         query = f"SELECT {', '.join(map(quoted, names)) or '0'} FROM {table}"
-        total: list[Result] = []
+        total: Result | None = None
         found: Found = {}
         with self._turn(), contextlib.closing(self._frames(query)) as frames:
             for frame in frames:
-                result = work.of(Batch(frame, self._schema, found=found))
-                total = [work.add(total[0], result) if total else result]
+                total = taken(work, total, Batch(frame, self._schema, found=found))
                 self._read += len(frame)
                 self._on_rows(self._read)
             if counted and self._length is not None and self._read != self._length:
                 raise source_changed()
-            return total[0] if total else work.of(Batch(self._none(names), self._schema))
+            return work.of(Batch(self._none(names), self._schema)) if total is None else total
 
     def _none(self, names: Sequence[str]) -> pd.DataFrame:
         with _readable():
@@ -155,7 +154,7 @@ class DuckDBEngine(Streamed):
         def marked() -> Iterator[Any]:
             self._read = 0
             try:
-                reader = self._source.cursor(self._connection).sql(f"SELECT * FROM {self._source.table}")
+                reader = self._source.cursor(self._connection).sql(f"SELECT * FROM {self._source.rows}")
                 for batch in reader.to_arrow_reader(_ROWS_AT_ONCE):
                     frame = frame_of(batch)
                     frame.attrs[READ_AS_TEXT] = self._source.kind == "csv"
@@ -251,7 +250,7 @@ def look(source: DuckDBSource, rows: int, on_rows: Callable[[int], None] = unhee
     with _readable():
         connection = source.connect()
         found = awaited(
-            lambda: connection.sql(f"SELECT * FROM {source.table} LIMIT {int(rows)}").to_arrow_table(),
+            lambda: connection.sql(f"SELECT * FROM {source.rows} LIMIT {int(rows)}").to_arrow_table(),
             tell=lambda: on_rows(0),
             interrupt=connection.interrupt,
         )

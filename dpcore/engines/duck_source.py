@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import tempfile
 import uuid
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dpcore.engines.files import files_at
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.engines.statement import DUCKDB, check_described, statement
+from dpcore.errors import ParameterError, ReadError, SchemaError
+from dpcore.schema.source import Source
 
+_DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_HEADER = 1_000_000
 _ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuckDBSource:
-    """A place, and one query to it.
+class DuckDBSource(Source):
+    """A source that DuckDB reads. Cells of CSV are texts, so that none depends on the others of its column.
 
     Attributes:
-        kind: CSV files are read as texts, so that a cell never depends on the other cells of its column.
-        location: path of a file, for CSV and Parquet also of a folder; for PostgreSQL a connection string.
-        query: one SELECT; the files of CSV and Parquet are the table `source`.
         memory: megabytes that DuckDB may take; beyond them it writes to temporary files.
     """
 
-    kind: Literal["csv", "parquet", "duckdb", "postgres"]
-    location: str = field(repr=False)
-    query: str = "SELECT * FROM source"
+    name: str = ""
     memory: int = 500
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             import duckdb
         except ImportError:
@@ -40,7 +42,7 @@ class DuckDBSource:
             ) from None
 
         try:
-            found = duckdb.connect().extract_statements(self.query)
+            found = duckdb.connect().extract_statements(self.query or "SELECT 1")
             fits = len(found) == 1 and found[0].type == duckdb.StatementType.SELECT and ";" not in self.query
         except duckdb.Error:
             fits = False
@@ -56,9 +58,10 @@ class DuckDBSource:
         return [] if self.kind == "postgres" else files_at(Path(self.location), _ENDINGS[self.kind])
 
     @property
-    def table(self) -> str:
+    def rows(self) -> str:
         """What is after FROM."""
-        return f"({self.query}) AS asked"
+        first = "" if self.table else "memory.main.source"
+        return f"({self.query or statement(self, DUCKDB, first)[0]}) AS asked"
 
     def connect(self) -> Any:
         """A connection that reads this alone: no other file, no writing, no other setting.
@@ -77,10 +80,9 @@ class DuckDBSource:
         )
         if self.kind in ("csv", "parquet"):
             paths = [_text(os.fspath(path)) for path in self.files]
-            how = ", all_varchar = true, header = true" if self.kind == "csv" else ""
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
-            self._check_agree(connection, paths, how)
-            self._check_kinds()
+            how = self._dialect() if self.kind == "csv" else ""
+            self._check_kinds(connection, paths)
             connection.execute(
                 f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
             )
@@ -90,29 +92,48 @@ class DuckDBSource:
         connection.execute("SET TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
+        check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
         return self._using(connection)
 
-    def _check_agree(self, connection: Any, paths: list[str], how: str) -> None:
-        """Refuse files that differ in columns or types, which DuckDB would fit to the first one."""
-        first = None
-        for path in paths if len(paths) > 1 else ():
-            found = connection.execute(f"DESCRIBE SELECT * FROM read_{self.kind}({path}{how})").fetchall()
-            columns = {name: kind for name, kind, *_ in found}
-            first = first or columns
-            for name in first.keys() | columns.keys():
-                if first.get(name) != columns.get(name):
-                    raise SchemaError(
-                        "the files of the folder disagree about the column {column!r}",
-                        remedy="write all files with the same columns and types",
-                        column=name,
-                    )
+    def _dialect(self) -> str:
+        """How the files are read: by their header and what is declared, whatever is in their rows.
 
-    def _check_kinds(self) -> None:
-        """Refuse types of Parquet that DuckDB reads as others: another number of digits, or bare numbers."""
+        Raises: SchemaError for files of other columns, which would be read by their places.
+        """
+        names: list[str] = []
+        for path in self.files:
+            with path.open(encoding="utf-8-sig", newline="", errors="replace") as file:
+                line = file.readline(_LONGEST_HEADER)
+            delimiter = self.delimiter or max(_DELIMITERS, key=line.count)
+            try:
+                found = next(csv.reader([line], delimiter=delimiter, strict=True), [])
+            except csv.Error:
+                found = []
+            found = [name or f"column{place}" for place, name in enumerate(found)]
+            names = names or found
+            if len({name.casefold() for name in found}) < max(1, len(found)):
+                raise ReadError(
+                    "the first line of a CSV file does not name its columns, each once",
+                    remedy="write the names into the first line, and the delimiter into the list of sources",
+                )
+            _check_same(*({name: place for place, name in enumerate(each)} for each in (names, found)))
+        columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+        return (
+            f", auto_detect = false, header = true, columns = {{{columns}}}, delim = {_text(delimiter)}, "
+            "quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
+        )
+
+    def _check_kinds(self, connection: Any, paths: list[str]) -> None:
+        """Refuse files of Parquet that DuckDB would fit to the first one, and types that it would change."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        for path in self.files if self.kind == "parquet" else ():
+        first: dict[str, Any] = {}
+        for path, text in zip(self.files, paths, strict=True) if self.kind == "parquet" else ():
+            found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({text})").fetchall()
+            columns = {name: kind for name, kind, *_ in found}
+            first = first or columns
+            _check_same(first, columns)
             for column in pq.read_schema(path):
                 if pa.types.is_float16(column.type) or pa.types.is_duration(column.type):
                     raise SchemaError(
@@ -129,7 +150,20 @@ class DuckDBSource:
     def _using(self, connection: Any) -> Any:
         if self.kind in ("duckdb", "postgres"):
             connection.execute("USE attached")
+        for number, each in enumerate(self.where, 1):
+            connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])
         return connection
+
+
+def _check_same(first: Mapping[str, object], columns: Mapping[str, object]) -> None:
+    """Refuse a file whose columns or types are not those of the first one."""
+    for name in first.keys() | columns.keys():
+        if (name in first, first.get(name)) != (name in columns, columns.get(name)):
+            raise SchemaError(
+                "the files of the folder disagree about the column {column!r}",
+                remedy="write all files with the same columns and types",
+                column=name,
+            )
 
 
 def quoted(name: str) -> str:

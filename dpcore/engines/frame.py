@@ -37,9 +37,6 @@ class FrameEngine(Scanner):
         }
         self._counted = Batch(self._frame, schema, kept=kept, cells=cells)
 
-    def _rows(self) -> int:
-        return len(self._frame)
-
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         return work.of(self._counted if counted else Batch(self._frame, self._schema))
 

@@ -25,20 +25,33 @@ def joint(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
         if not left[first]:
             continue
         members, cells = inside[first].copy(), domain.cells(cliques[first])
-        lacks = inside & ~members
+        lacks = inside[:, ~members].sum(axis=1)
         while (sizes <= most // cells).any():
-            gain = lacks[left & (lacks.sum(axis=1) == 1)].sum(axis=0)
-            fits = (gain > 0) & (sizes <= most // cells)
+            gain = inside[left & (lacks == 1)].sum(axis=0)
+            fits = (gain > 0) & ~members & (sizes <= most // cells)
             if not fits.any():
                 break
             best = int(np.argmax(np.where(fits, gain / np.log1p(sizes), 0)))
             members[best] = True
             cells *= int(sizes[best])
-            lacks[:, best] = False
+            lacks -= inside[:, best]
         # to sum up a table that is larger costs more than to count
-        covered = left & (~lacks.any(axis=1) if cells <= most else (inside == members).all(axis=1))
+        covered = left & (lacks == 0 if cells <= most else (inside == members).all(axis=1))
         block = tuple(name for name, member in zip(names, members, strict=True) if member)
         for place in np.flatnonzero(covered):
             found[place] = block
         left &= ~covered
+    return found
+
+
+def passes(tables: Sequence[Clique], domain: Domain, most: int) -> list[list[Clique]]:
+    """The tables in groups of at most so many cells together; one that is larger is alone."""
+    found: list[list[Clique]] = []
+    cells = 0
+    for table in tables:
+        cells += domain.cells(table)
+        if not found or cells > most:
+            found.append([])
+            cells = domain.cells(table)
+        found[-1].append(table)
     return found

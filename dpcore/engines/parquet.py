@@ -23,7 +23,7 @@ from dpcore.engines.files import files_at, state_of
 from dpcore.engines.keeper import Keeper, Keeping, places_kept
 from dpcore.engines.streamed import Streamed
 from dpcore.engines.tupling import Tupling
-from dpcore.engines.work import Coding, Result, Work, needs_cells
+from dpcore.engines.work import Coding, Result, Work, needs_cells, taken
 from dpcore.errors import ReadError, SchemaError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import check_types, frame_of, is_text, kind_of, uncoded
@@ -110,9 +110,6 @@ class ParquetEngine(Streamed):
                 return
         self._scan(self._checking())
 
-    def _occurring(self) -> dict[str, int]:
-        return self._coded.sizes if self._coded is not None else {}
-
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         self._check_same()
         coded = self._coded if counted and needs_cells(work) else None
@@ -123,14 +120,14 @@ class ParquetEngine(Streamed):
         def share(on_rows: Callable[[int], None]) -> list[Result]:
             """What one thread makes of the pieces that it gets hold of."""
             nonlocal rows
-            total: list[Result] = []
+            total: Result | None = None
             found: Found = {}
             try:
                 while True:
                     with lock:
                         piece = next(pieces, None)
                     if piece is None:
-                        return total
+                        return [] if total is None else [total]
                     batches = (
                         self._batches(piece, work.reads, found, counted=counted)
                         if coded is None
@@ -138,9 +135,8 @@ class ParquetEngine(Streamed):
                     )
                     for number, batch in batches:
                         if ended.is_set():
-                            return total
-                        result = work.of(batch)
-                        total = [work.add(total[0], result) if total else result]
+                            return []
+                        total = taken(work, total, batch)
                         with lock:
                             rows += number
                         on_rows(rows)

@@ -17,7 +17,7 @@ import weakref
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 
@@ -30,12 +30,10 @@ from dpcore.engines.words import Words
 from dpcore.engines.work import Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import check_types, frame_of, in_utc, uncoded
+from dpcore.tables.arrow import check_types, frame_of, uncoded
 from dpcore.tables.rows import DistinctRows, Microdata
 
 Waited = TypeVar("Waited")
-_TASKS = 256
-"""Partial results that the driver takes in one pass, at most."""
 
 
 class SparkEngine(Streamed):
@@ -73,7 +71,6 @@ class SparkEngine(Streamed):
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
         self._coded: Any = None
-        self._sizes: dict[str, int] = {}
         self._length: int | None = None
         if schema.unit.id_column is not None:
             self._keep(schema.unit.id_column)
@@ -147,35 +144,24 @@ class SparkEngine(Streamed):
 
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
+        words: Words | None = None
         if counted and self._coded is not None and needs_cells(work):
-            task = Task(work=work, words=None, schema=self._schema)
             chosen = self._coded.select("length", "cells")
         else:
             words = self._words(names) if names else Words(names=("none",))
-            task = Task(work=work, words=words, schema=self._schema)
             chosen = self._asked(table, words) if names else table.select(F.lit(0))
+        task = Task(work=work, words=words, schema=self._schema)
         with _readable():
-            answers = self._waited(chosen.coalesce(_TASKS).mapInArrow(task, "answer binary").collect)
-        rows = 0
-        results: list[Result] = []
-        for answer in answers:
-            part, result = pickle.loads(answer[0])
-            if isinstance(result, Refusal):
-                raise result.raised()
-            rows += part
-            results.append(result)
+            answers = chosen.mapInArrow(task, task.kinds)
+            # added up where the rows are, so that the driver takes each number of a table once
+            added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))
+            result, rows = task.whole(self._waited(added.toArrow))
         if counted and self._length is not None and rows != self._length:
             raise source_changed()
-        if not results:
+        if result is None:
             empty = [self._kinds.field(self._columns.index(name)).type for name in names]
-            return work.of(Batch(_nothing(empty, names), self._schema))
-        total = results[0]
-        for result in results[1:]:
-            total = work.add(total, result)
-        return total
-
-    def _occurring(self) -> dict[str, int]:
-        return self._sizes
+            result = work.of(Batch(_nothing(empty, names), self._schema))
+        return cast(Result, result)
 
     def _code(self) -> int:
         """Look at every row once, and have Spark keep the cells of each; how many rows there are."""
@@ -184,18 +170,15 @@ class SparkEngine(Streamed):
         words = self._words(self._names)
         chosen = self._asked(self._counted, words)
         task = Code(words=words, schema=self._schema)
-        kinds = "length long, cells binary, highest array<long>, refusal binary"
+        kinds = "length long, cells binary, refusal binary"
         with _readable():
             coded = chosen.mapInArrow(task, kinds).persist()
-            highest = [F.max(F.col("highest")[place]) for place in range(len(self._names))]
-            asked = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True), *highest)
-            (found,) = self._waited(asked.collect)
-        rows, refusal, *most = found
+            asked = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
+            ((rows, refusal),) = self._waited(asked.collect)
         if refusal is not None:
             coded.unpersist()
             raise pickle.loads(refusal).raised()
         self._coded = coded
-        self._sizes = {name: int(cell or 0) + 1 for name, cell in zip(self._names, most, strict=True)}
         _end_with(self, coded)
         return int(rows or 0)
 
@@ -277,7 +260,7 @@ def _end_with(engine: SparkEngine, kept: Any) -> None:
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
     import pyarrow as pa
 
-    return uncoded(frame_of(pa.table(list(map(in_utc, columns)), names=list(names)).combine_chunks()))
+    return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
 
 
 def _nothing(kinds: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,13 +15,14 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Found
 from dpcore.engines.coded import unpacked
 from dpcore.engines.words import Words
-from dpcore.engines.work import Making, Work
+from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import frame_of
 from dpcore.tables.digests import person_digests, row_digests
 
 _ROWS_AT_ONCE = 131_072
+_KEYS_AT_ONCE = 65_536
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,7 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What a worker does with its rows: the number of them and one partial result, as bytes.
+    """What a worker does with its rows: numbers that add up key by key, and what is not a number.
 
     Attributes:
         words: how the columns come; None where these are cells, as `Code` made them.
@@ -52,20 +54,58 @@ class Task:
     words: Words | None
     schema: Schema
 
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
+    @property
+    def kinds(self) -> str:
+        """The columns of what `__call__` gives: the rows are the number whose key is missing."""
+        return f"key {'string' if isinstance(self.work, Texts) else 'long'}, number long, other binary"
 
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         rows = 0
-        total: list[Any] = []
+        total: Any = None
         try:
             for batch in self._batches(batches):
-                result = self.work.of(batch)
-                total = [self.work.add(total[0], result) if total else result]
+                total = taken(self.work, total, batch)
                 rows += len(batch)
         except DpcoreError as error:
-            total = [Refusal.of(error)]
-        if total:
-            yield pa.record_batch({"answer": pa.array([pickle.dumps((rows, total[0]))], pa.binary())})
+            yield self._answer([None], [0], Refusal.of(error))
+            return
+        if total is None:
+            return
+        if not isinstance(self.work, Keyed):
+            yield self._answer([None], [rows], total)
+            return
+        yield self._answer([None], [rows])
+        keys, numbers = spread(total)
+        for start in range(0, len(keys), _KEYS_AT_ONCE):
+            some = slice(start, start + _KEYS_AT_ONCE)
+            yield self._answer(keys[some], numbers[some])
+
+    def _answer(self, keys: Any, numbers: Any, *other: object) -> Any:
+        import pyarrow as pa
+
+        kind = pa.string() if isinstance(self.work, Texts) else pa.int64()
+        others = [pickle.dumps(each) for each in other] if other else pa.nulls(len(keys), pa.binary())
+        columns = [pa.array(keys, kind), pa.array(numbers, pa.int64()), pa.array(others, pa.binary())]
+        return pa.RecordBatch.from_arrays(columns, names=["key", "number", "other"])
+
+    def whole(self, added: Any) -> tuple[Any, int]:
+        """The result, if there were rows, and their number, from the sums of what all workers gave.
+
+        Raises: what a worker refused.
+        """
+        keys, numbers, others = added.combine_chunks().columns
+        results = [pickle.loads(each) for several in others.to_pylist() for each in several]
+        for result in results:
+            if isinstance(result, Refusal):
+                raise result.raised()
+        rows = sum(numbers.filter(keys.is_null()).to_pylist())
+        if not isinstance(self.work, Keyed):
+            return functools.reduce(self.work.add, results) if results else None, rows
+        named = keys.is_valid()
+        keys, numbers = keys.filter(named), numbers.filter(named)
+        if isinstance(self.work, Texts):
+            return self.work.whole(keys.to_pylist(), numbers.to_pylist()), rows
+        return self.work.whole(keys.to_numpy(), numbers.to_numpy()), rows
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
         if self.words is not None:
@@ -90,18 +130,16 @@ class Code:
 
         found: Found = {}
         for frame in gathered(batches, self.words):
-            cells, highest, refusal = None, None, None
+            cells, refusal = None, None
             try:
                 batch = Batch(frame, self.schema, found=found)
                 columns = [batch.cells(name) for name in self.schema.domain.names]
                 cells = b"".join(each.data for each in columns)
-                highest = [int(each.max(initial=0)) for each in columns]
             except DpcoreError as error:
                 refusal = pickle.dumps(Refusal.of(error))
             answer = {
                 "length": pa.array([len(frame)], pa.int64()),
                 "cells": pa.array([cells], pa.binary()),
-                "highest": pa.array([highest], pa.list_(pa.int64())),
                 "refusal": pa.array([refusal], pa.binary()),
             }
             yield pa.record_batch(answer)

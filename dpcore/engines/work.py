@@ -7,9 +7,9 @@ neither the cut into batches nor their order, nor a task that a cluster repeats,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,10 @@ Part = tuple[str, str]
 Groups = Mapping[str, npt.NDArray[np.int64]]
 Result = TypeVar("Result")
 Made = TypeVar("Made", covariant=True)
+_ROWS_AT_ONCE = 2**17
+"""Rows whose places in a table are found at once: they stay in the caches of a processor."""
+_SMALL = 2**16
+"""Cells of a table that is made anew for some rows."""
 Publish = Callable[[pd.DataFrame], pd.DataFrame]
 """What is published of some rows."""
 
@@ -52,7 +56,7 @@ class Work(Making[Result], Protocol[Result]):
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """Exact counts of each clique, int64."""
+    """Exact counts of each clique, int64: the cells of all tables in one array, one table after the other."""
 
     domain: Domain
     cliques: Sequence[Clique]
@@ -64,21 +68,37 @@ class Counting:
         names = dict.fromkeys(name for clique in self.cliques for name in clique)
         return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
 
-    def of(self, batch: Batch) -> list[Integers]:
+    def of(self, batch: Batch) -> Integers:
+        return self.into(self.whole((), ()), batch)
+
+    def into(self, total: Integers, batch: Batch) -> Integers:
+        """The total, with the rows of a batch put into it."""
         chosen = batch.part(self.part)
         rows = len(batch) if isinstance(chosen, slice) else int(chosen.sum())
         cells = {name: self._merged(name, batch.cells(name)[chosen]) for name in self.reads}
         if any(each.max(initial=0) >= self.domain.size(name) for name, each in cells.items()):
             raise source_changed()
-        return [
-            np.bincount(place(clique, self.domain, cells, rows), minlength=self.domain.cells(clique)).reshape(
-                self.domain.shape(clique)
-            )
-            for clique in self.cliques
-        ]
+        for start in range(0, rows, _ROWS_AT_ONCE):
+            some = {name: each[start : start + _ROWS_AT_ONCE] for name, each in cells.items()}
+            for clique, table in self.tables(total):
+                _put(table, place(clique, self.domain, some, min(rows - start, _ROWS_AT_ONCE)))
+        return total
 
-    def add(self, one: list[Integers], other: list[Integers]) -> list[Integers]:
-        return [np.add(a, b, out=a) for a, b in zip(one, other, strict=True)]
+    def tables(self, total: Integers) -> Iterator[tuple[Clique, Integers]]:
+        """Each clique with its cells, flat."""
+        begin = 0
+        for clique in self.cliques:
+            end = begin + self.domain.cells(clique)
+            yield clique, total[begin:end]
+            begin = end
+
+    def add(self, one: Integers, other: Integers) -> Integers:
+        one += other
+        return one
+
+    def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
+        """The result that is 0 but at some places."""
+        return _filled((sum(map(self.domain.cells, self.cliques)),), keys, numbers)
 
     def _merged(self, name: str, cells: Cells) -> Cells:
         if name not in self.groups:
@@ -114,7 +134,12 @@ class Summing:
         return sums
 
     def add(self, one: Integers, other: Integers) -> Integers:
-        return one + other
+        one += other
+        return one
+
+    def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
+        """The result that is 0 but at some places, counted through."""
+        return _filled((self.domain.cells(self.by), len(self.entries)), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +160,10 @@ class Texts:
     def add(self, one: Counter[str], other: Counter[str]) -> Counter[str]:
         one.update(other)
         return one
+
+    def whole(self, keys: Sequence[str], numbers: Sequence[int]) -> Counter[str]:
+        """The result for some texts."""
+        return Counter(dict(zip(keys, numbers, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +187,16 @@ class Assigning:
         return np.bincount(places, minlength=self.number)
 
     def add(self, one: Integers, other: Integers) -> Integers:
-        return one + other
+        one += other
+        return one
+
+    def whole(self, keys: Sequence[int], numbers: Sequence[int]) -> Integers:
+        """The result that is 0 but at some places."""
+        return _filled((self.number,), keys, numbers)
+
+
+Keyed = Counting | Summing | Texts | Assigning
+"""Work whose result is a number for each key: a place in a table, counted through, or a text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,6 +283,38 @@ def place(clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int)
         flat *= kind.type(domain.size(name))
         np.add(flat, cells[name], out=flat, casting="unsafe")
     return flat
+
+
+def _put(table: Integers, places: npt.NDArray[np.integer]) -> None:
+    """Add each row to its cell of a flat table; one that is large is not made anew for some rows."""
+    if len(table) > _SMALL:
+        np.add.at(table, places, 1)
+    else:
+        table += np.bincount(places, minlength=len(table))
+
+
+def taken(work: Work[Result], total: Result | None, batch: Batch) -> Result:
+    """The answer for the rows so far, if any, and those of a batch."""
+    if total is None:
+        return work.of(batch)
+    put: Callable[[Result, Batch], Result] | None = getattr(work, "into", None)
+    return work.add(total, work.of(batch)) if put is None else put(total, batch)
+
+
+def spread(result: Integers | Counter[str]) -> tuple[Any, Any]:
+    """What a result of keyed work is 0 but for: keys, and the number of each."""
+    if isinstance(result, Counter):
+        return list(result), list(result.values())
+    flat = result.ravel()
+    keys = np.flatnonzero(flat)
+    return keys, flat[keys]
+
+
+def _filled(shape: tuple[int, ...], places: Sequence[int], numbers: Sequence[int]) -> Integers:
+    total = np.zeros(shape, dtype=np.int64)
+    if len(places):
+        total.ravel()[places] = numbers
+    return total
 
 
 def needs_cells(work: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +14,9 @@ from dpcore.anonymize.promise import promised
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import leaf_codes
 from dpcore.errors import InfeasibleError
-from dpcore.evaluation.audit import unique_share
 from dpcore.evaluation.question import Evaluation
-from dpcore.evaluation.trial import Side, side_left
-from dpcore.risk.disclosure import AttributeRisk
+from dpcore.evaluation.trial import Side, after_of
+from dpcore.evaluation.verdict import unique_share
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
@@ -48,7 +46,6 @@ class OutcomeReport:
         highest: largest risk to the journalist. marketer: expected share of people who are found.
         alike: share of people with a row that is like nobody else's in all columns that leave, so that it
             can be linked with certainty to another copy of it, or to a release of the same people.
-        secrets: sensitive column -> what the classes give away; the rows whose values are blanked left out.
     """
 
     plan: Plan
@@ -63,7 +60,6 @@ class OutcomeReport:
     highest: float
     marketer: float
     alike: float
-    secrets: Mapping[str, AttributeRisk]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +83,7 @@ class Outcome(Evaluation[OutcomeReport]):
         leaves = leaving(frame, plan, suppressed)
         if not leaves.any():
             raise InfeasibleError("no row of this table leaves", remedy="lower k, or ask for less")
-        side = side_left(rows, plan, result.classes, hidden=suppressed, leaves=leaves)
+        side = after_of(frame, plan, result.classes, suppressed)
         shown = rows[leaves]
         person = person_of(shown, plan.counted)
         classes = class_index([result.classes[leaves]])
@@ -101,13 +97,12 @@ class Outcome(Evaluation[OutcomeReport]):
             hidden=_people_of(rows, plan, suppressed & leaves),
             side=side,
             models=promised(plan, rows, result.classes, hidden=suppressed, leaves=leaves),
-            quality=quality(result, person_of(rows, plan.counted), all_leave=bool(leaves.all())),
+            quality=quality(result, person_of(rows, plan.counted)),
             prosecutor=_levels(of_people),
             journalist=_levels(crowd),
             highest=float(crowd.max()),
             marketer=float(crowd.mean()),
             alike=_alike(shown, plan, classes, person),
-            secrets=side.secrets,
         )
 
     def _in_population(self, frame: pd.DataFrame, plan: Plan, suppressed: BoolArray) -> FloatArray:

@@ -41,11 +41,14 @@ class Schema:
         columns: the columns that may be released, with distinct names; none where only rows were counted.
         unit: who is protected.
         excluded: columns of the table that are known and never read for a release; for the owner's eyes.
+        declared_by: whose word it is that each row of a connected source comes from one person, where nobody
+            can check it; `Curator.open` takes it from the source.
     """
 
     columns: tuple[Column, ...]
     unit: PrivacyUnit
     excluded: tuple[Excluded, ...] = field(default=(), compare=False)
+    declared_by: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -120,6 +123,7 @@ class Schema:
             "version": SCHEMA_VERSION,
             "unit": self.unit.to_dict(),
             "columns": [column.to_dict() for column in self.columns],
+            **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
         return json.dumps(content, ensure_ascii=False, indent=1)
 
@@ -141,6 +145,7 @@ class Schema:
             return cls(
                 columns=tuple(_column(fields) for fields in content["columns"]),
                 unit=PrivacyUnit.from_dict(content["unit"]),
+                declared_by=content.get("declared_by", ""),
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise SchemaError(

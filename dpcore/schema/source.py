@@ -1,45 +1,152 @@
-"""Connected sources: named places of tables that do not fit."""
+"""Connected sources: tables that stay where they are, described so that a row comes from one person."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import Literal
 
 from dpcore.errors import ParameterError
 
 Kind = Literal["parquet", "csv", "duckdb", "postgres", "spark"]
 KINDS: tuple[Kind, ...] = ("parquet", "csv", "duckdb", "postgres", "spark")
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+Value = str | bool | int | float | date
+_MOST_EXACT = 2**53
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """Which rows are read: those whose value compares so. A missing value never does.
+
+    Attributes:
+        comparison: one of =, !=, <, <=, >, >=.
+        value: a text is compared with the text of the cell, in the order of its letters' codes; a number, a
+            truth value or a time with what the cell means as one, and a cell that means none is not read.
+    """
+
+    column: str
+    comparison: str
+    value: Value
+
+    def __post_init__(self) -> None:
+        value = self.value
+        is_exact = not isinstance(value, int | float) or (math.isfinite(value) and abs(value) <= _MOST_EXACT)
+        is_zoned = isinstance(value, datetime) and value.tzinfo is not None
+        is_known = self.comparison in COMPARISONS and isinstance(value, str | int | float | date)
+        if not (self.column and is_known and is_exact) or is_zoned:
+            raise ParameterError(
+                "a condition of a source must name a column, one of {comparisons}, and a value",
+                remedy="write a long number as a text, and a time without a zone",
+                comparisons=" ".join(COMPARISONS),
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Join:
+    """Columns of another table: each row gets those of the one row there whose key has the same text, if any.
+
+    Attributes:
+        table: the other table.
+        columns: names in the other table.
+        on: the column of the first table that is compared.
+        key: the column of the other table, without two rows of one text; empty where it has the name of `on`.
+        public: whether the other table is about nobody. One that is not is joined on the id column alone.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    on: str
+    key: str = ""
+    public: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", self.key or self.on)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """A table that stays where it is.
 
+    One row of it gives at most one row, from values of the same person alone; `docs/guarantees.md` proves it.
+
     Attributes:
         name: its identity, one for all its days: what was spent on it is filed under it.
         kind: where it is.
         location: a file or folder; for PostgreSQL a connection string, which may hold a password; for Spark
             the name of a table, or a folder of Parquet.
-        query: one SELECT for DuckDB, to join or choose; files are the table `source` in it. Empty for a
-            whole file.
+        table: a base table of a data base, with its schema and a dot before it where it is not the usual one.
+        columns: what is read; empty for all columns.
+        where: conditions that a row must meet, all of them.
+        joins: other tables of a data base.
+        delimiter: between the cells of CSV; empty for what the header shows.
+        query: one SELECT of any kind in place of table, columns, where and joins; files are `source` in it.
+        declared_by: who declared that each row comes from one person, where a query or a view is read and
+            nobody can check it. Every guarantee repeats the name.
     """
 
     name: str
     kind: Kind
     location: str = field(repr=False)
+    table: str = ""
+    columns: tuple[str, ...] = ()
+    where: tuple[Condition, ...] = ()
+    joins: tuple[Join, ...] = ()
+    delimiter: str = ""
     query: str = ""
+    declared_by: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ParameterError(
-                "the kind of source {name!r} must be one of {kinds}",
-                remedy="correct it in the list of sources",
-                name=self.name,
-                kinds=", ".join(KINDS),
-            )
-        if self.kind in ("duckdb", "postgres") and not self.query:
-            raise ParameterError(
-                "source {name!r} needs a query",
-                remedy="write one SELECT, such as SELECT * FROM visits",
-                name=self.name,
-            )
+            raise self._wrong("its kind must be one of " + ", ".join(KINDS))
+        is_base = self.kind in ("duckdb", "postgres")
+        if is_base and not (self.table or self.query):
+            raise self._wrong("it needs a table")
+        if self.table and not is_base:
+            raise self._wrong("it has one table, which its location names")
+        if self.query and (self.table or self.described):
+            raise self._wrong("a query takes the place of table, columns, conditions and joins")
+        if self.query and not self.declared_by:
+            raise self._wrong("who wrote its query must declare that each row comes from one person")
+        if self.query and self.kind == "spark":
+            raise self._wrong("a query of Spark is read as a view")
+        if self.joins and (self.kind in ("csv", "parquet") or not self.columns):
+            raise self._wrong("joins need a data base and a list of columns")
+        if not all((*self.output, *(name for join in self.joins for name in (join.table, join.on)))):
+            raise self._wrong("a name is empty")
+        if len({name.casefold() for name in self.output}) < len(self.output):
+            raise self._wrong("it reads two columns of one name")
+        if self.delimiter and (self.kind != "csv" or len(self.delimiter) > 1 or self.delimiter in '"\r\n'):
+            raise self._wrong("the delimiter of CSV is one character, and no quote")
+
+    @property
+    def described(self) -> bool:
+        """Whether a part of the table is read, or more than one table."""
+        return bool(self.columns or self.where or self.joins)
+
+    @property
+    def output(self) -> tuple[str, ...]:
+        """Names of the columns that are listed, those of joins last."""
+        return (*self.columns, *(name for join in self.joins for name in join.columns))
+
+    @property
+    def base(self) -> str:
+        """The first table of a data base; empty for files and queries."""
+        return self.location if self.kind == "spark" and "/" not in self.location else self.table
+
+    @property
+    def used(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Each table with the columns of it that the description names."""
+        joined = {name for join in self.joins for name in join.columns}
+        wanted = [each.column for each in self.where if each.column not in joined]
+        first = (*self.columns, *wanted, *(join.on for join in self.joins))
+        return ((self.base, first), *((join.table, (join.key, *join.columns)) for join in self.joins))
+
+    def _wrong(self, problem: str) -> ParameterError:
+        return ParameterError(
+            "source {name!r} is not understood: {problem}",
+            remedy="correct it in the list of sources",
+            name=self.name,
+            problem=problem,
+        )

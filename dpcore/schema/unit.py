@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.errors import ParameterError
+from dpcore.errors import ParameterError, SchemaError
 
 MOST_ROWS = 2**53 - 1
 """The largest whole number that every browser and every JSON reader keeps."""
@@ -51,6 +51,15 @@ class PrivacyUnit:
         if declared.id_column is not None:
             return self == declared
         return self.id_column is None and self.max_rows >= declared.max_rows
+
+    def check_covers(self, declared: PrivacyUnit | None) -> None:
+        """Refuse what protects less than whoever runs a source declared. Raises: SchemaError."""
+        if declared is not None and not self.covers(declared):
+            raise SchemaError(
+                "whoever runs this source declared: {unit}; this would promise less",
+                remedy="protect at least that",
+                unit=declared,
+            )
 
     def to_dict(self) -> dict[str, object]:
         return {"max_rows": self.max_rows, "id_column": self.id_column, "neighbours": "add or remove"}

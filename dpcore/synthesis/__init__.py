@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dpcore.release import FILE_READERS, Model
 from dpcore.synthesis.adaptive import Adaptive
+from dpcore.synthesis.answer import Answer
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.categories import Categories, FoundCategories
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.conditional import Conditioned
-from dpcore.synthesis.counting import RowCount, askable, count_rows
+from dpcore.synthesis.counting import RowCount, answer, askable, count_rows
 from dpcore.synthesis.cuts import quantile_cuts
 from dpcore.synthesis.gaussian import Gaussian
 from dpcore.synthesis.gaussian_model import GaussianModel
@@ -35,6 +36,7 @@ FILE_READERS.append(read_release)
 
 __all__ = [
     "Adaptive",
+    "Answer",
     "Categories",
     "ChainModel",
     "Closeness",
@@ -60,6 +62,7 @@ __all__ = [
     "Step",
     "SyntheticModel",
     "Tree",
+    "answer",
     "askable",
     "closeness_step",
     "count_rows",

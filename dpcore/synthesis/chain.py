@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.errors import InfeasibleError, LimitError
+from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.answer import Answer
 from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
@@ -57,6 +58,34 @@ class ChainModel:
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
         """The model of those rows that have these cells."""
         return Conditioned.of(self, cells)
+
+    def marginal(self, clique: Clique) -> Values:
+        """Expected rows in each cell of the table over any columns, axes in the order given.
+
+        Where the cliques are joined too closely for that, of the most precise table that holds these columns.
+        """
+        if self.total <= 0 or not clique:
+            return np.full(self.domain.shape(clique), max(0.0, self.total) if not clique else 0.0)
+        try:
+            return self._graph.marginal(clique)
+        except LimitError:
+            held = most_precise(self.marginals, clique)
+            if held is None:
+                raise
+            return project(nearest_distribution(held.values, self.total), held.clique, clique)
+
+    def answer(self, clique: Clique, level: float = 0.95) -> Answer:
+        """The marginal over a clique of a measured table, with intervals from the most precise one.
+
+        Raises: ParameterError where no table holds the clique.
+        """
+        held = most_precise(self.marginals, clique)
+        if held is None:
+            raise ParameterError(
+                "no noisy table of this release holds all of these columns",
+                remedy="ask about fewer columns",
+            )
+        return Answer.of(self.marginal(clique), held.project(clique), level)
 
     def count(self, cells: Mapping[str, Sequence[int]]) -> float:
         """Expected number of rows with these cells: column -> cell numbers of which a row has one.
@@ -125,3 +154,9 @@ class ChainModel:
                 steps.append((given, new, ordered.reshape(self.domain.cells(given), -1)))
                 known.extend(new)
         return steps
+
+
+def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
+    """The table that tells the counts of a clique best; None where none holds its columns."""
+    held = [table for table in tables if set(clique) <= set(table.clique)]
+    return min(held, key=lambda table: table.project(clique).variance, default=None)

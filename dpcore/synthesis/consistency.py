@@ -14,15 +14,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.tables.counts import Marginal, Values, aligned, project
+from dpcore.tables.counts import Marginal, Noise, Values, aligned, project
 
 MAX_SHARED = 5_000
 
@@ -60,11 +61,10 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
     Returns: in the same order, with the variance that remains.
     """
     cliques = [marginal.clique for marginal in marginals]
-    own = [marginal.own if isinstance(marginal, Contrast) else marginal.variance for marginal in marginals]
-    signed = [marginal.signed if isinstance(marginal, Contrast) else () for marginal in marginals]
+    own, signed = map(list, zip(*map(_own, marginals), strict=True))
     values = [marginal.values.copy() for marginal in marginals]
     for shared, holders in _shared(cliques).items():
-        weights = np.array([_weight(domain, cliques[i], own[i], shared, signed[i]) for i in holders])
+        weights = np.array([_weight(domain, cliques[i], own[i], signed[i], shared) for i in holders])
         if not weights.any():
             continue
         weights /= weights.sum()
@@ -86,6 +86,100 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """What all independent noisy tables together say of the marginal over some columns.
+
+    The marginal is the sum of one residual for each subset of its columns. Every measurement that holds a
+    subset tells its residual; their inverse-variance mean is the best linear unbiased estimate. Residuals
+    of different subsets have uncorrelated noise, so that the variance of any sum of cells is exact.
+
+    Attributes:
+        clique: the columns, one an axis.
+        shape: cells of each.
+        residuals: subset -> centered table, and variance of one cell of the marginal over the subset if it
+            were measured as well, in rows squared.
+        noise: the law of the noise, the widest where there are several.
+        pooled: whether several draws are averaged.
+    """
+
+    clique: Clique
+    shape: tuple[int, ...]
+    residuals: Mapping[Clique, tuple[Values, float]]
+    noise: Noise
+    pooled: bool
+
+    def table(self) -> Marginal:
+        """The estimate of every cell, with the variance that is left of its noise."""
+        values, variance = np.zeros(self.shape), 0.0
+        size = dict(zip(self.clique, self.shape, strict=True))
+        for part, (table, drawn) in self.residuals.items():
+            rest = values.size // math.prod(size[name] for name in part)
+            values += aligned(table, part, self.clique) / rest
+            variance += drawn * math.prod(1 - 1 / size[name] for name in part) / rest**2
+        return Marginal(
+            clique=self.clique, values=values, variance=variance, noise=self.noise, pooled=self.pooled
+        )
+
+    def sum(self, masks: Mapping[str, npt.NDArray[np.bool_]]) -> Marginal:
+        """The number of rows whose cell in each column is in its mask: a table without columns.
+
+        Args:
+            masks: column -> (cells,) which of its cells are added; all of a column that is not named.
+        """
+        value = variance = 0.0
+        every = {
+            name: masks.get(name, np.ones(size, dtype=np.bool_))
+            for name, size in zip(self.clique, self.shape, strict=True)
+        }
+        for part, (table, drawn) in self.residuals.items():
+            share = math.prod(float(every[name].mean()) for name in self.clique if name not in part)
+            value += share * float(table[np.ix_(*(every[name] for name in part))].sum())
+            inside = math.prod(every[name].sum() * (1 - every[name].mean()) for name in part)
+            variance += share**2 * drawn * float(inside)
+        return Marginal(
+            clique=(), values=np.array(value), variance=variance, noise=self.noise, pooled=self.pooled
+        )
+
+
+def evidence(domain: Domain, measured: Sequence[Marginal], clique: Clique) -> Evidence | None:
+    """The best linear unbiased estimate of a marginal; None where no measurement tells all of it.
+
+    Args:
+        measured: noisy, each with the same variance in all its cells, independent of each other.
+    Raises: LimitError for a clique of so many columns that their subsets are too many.
+    """
+    if 2 ** len(clique) > MAX_SHARED:
+        raise LimitError(
+            "{count} columns are too many to ask about at once",
+            remedy="ask about fewer columns",
+            count=len(clique),
+        )
+    residuals: dict[Clique, tuple[Values, float]] = {}
+    used: dict[int, Marginal] = {}
+    for size in range(len(clique) + 1):
+        for part in itertools.combinations(clique, size):
+            holders = [each for each in measured if set(part) <= set(each.clique)]
+            weights = [_weight(domain, each.clique, *_own(each), part) for each in holders]
+            total = sum(weights)
+            if not total:
+                return None
+            mean = np.zeros(domain.shape(part))
+            for each, weight in zip(holders, weights, strict=True):
+                if weight:
+                    used[id(each)] = each
+                    mean += weight / total * _residual(each.values, each.clique, part)
+            residuals[part] = (mean, 1 / total)
+    laws = {each.noise for each in used.values()}
+    return Evidence(
+        clique=clique,
+        shape=domain.shape(clique),
+        residuals=residuals,
+        noise=laws.pop() if len(laws) == 1 else "max norm",
+        pooled=len(used) > 1 or any(each.pooled for each in used.values()),
+    )
+
+
 def consistent_variances(
     domain: Domain, cliques: Sequence[Clique], variances: Sequence[float], signed: Sequence[Clique] = ()
 ) -> tuple[float, ...]:
@@ -102,7 +196,7 @@ def consistent_variances(
     ]
     for shared, holders in _shared(cliques).items():
         share = math.prod(1 - 1 / size for size in domain.shape(shared))
-        known = sum(_weight(domain, cliques[i], variances[i], shared, signed[i]) for i in holders)
+        known = sum(_weight(domain, cliques[i], variances[i], signed[i], shared) for i in holders)
         for i in holders if known else ():
             rest = domain.cells(cliques[i]) // domain.cells(shared)
             drawn = variances[i] if set(signed[i]) <= set(shared) else 0.0
@@ -110,7 +204,12 @@ def consistent_variances(
     return tuple(max(0.0, variance) for variance in remaining)
 
 
-def _weight(domain: Domain, clique: Clique, variance: float, shared: Clique, signed: Clique) -> float:
+def _own(marginal: Marginal) -> tuple[float, Clique]:
+    """Variance of one cell as measured, and the columns of which differences alone were measured."""
+    return (marginal.own, marginal.signed) if isinstance(marginal, Contrast) else (marginal.variance, ())
+
+
+def _weight(domain: Domain, clique: Clique, variance: float, signed: Clique, shared: Clique) -> float:
     """Inverse variance of the clique's noisy marginal over `shared`; 0 where a contrast tells nothing."""
     if not set(signed) <= set(shared):
         return 0.0

@@ -10,9 +10,8 @@ model, whatever is asked.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +19,14 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema.column import Column
+from dpcore.schema.domain import Clique
 from dpcore.schema.interval import IntervalColumn
-from dpcore.synthesis.chain import ChainModel
-from dpcore.synthesis.consistency import Contrast
+from dpcore.synthesis.answer import Answer
+from dpcore.synthesis.chain import ChainModel, most_precise
 from dpcore.synthesis.constraints import Determines
-from dpcore.synthesis.sampling import Integers
 from dpcore.synthesis.synthetic import SyntheticModel
-from dpcore.tables.counts import Marginal
+from dpcore.tables.counts import MAX_CELLS, Marginal
+from dpcore.tables.nearest import nearest_distribution
 
 Asked = tuple[float | str, float | str] | Sequence[str] | str
 Mask = npt.NDArray[np.bool_]
@@ -52,34 +52,42 @@ class RowCount:
 
 @dataclass(frozen=True, kw_only=True)
 class _Piece:
-    """What one noisy table says about those conditions that it knows of: rows, and cells added up."""
+    """What is known of those conditions that some columns are in.
+
+    Attributes:
+        full: rows of the cells that surely fit, noisy, a table without columns.
+        touched: those of the cells that may fit.
+    """
 
     columns: frozenset[str]
-    table: Marginal
-    full: tuple[float, int]
-    touched: tuple[float, int]
+    full: Marginal
+    touched: Marginal
 
     def bounds(self, level: float) -> tuple[float, float]:
-        low, high = (
-            self._half(cells, level) * sign + rows
-            for (rows, cells), sign in ((self.full, -1), (self.touched, 1))
-        )
+        low = float(self.full.values) - self.full.half_width(level)
+        high = float(self.touched.values) + self.touched.half_width(level)
         return max(0.0, low), max(0.0, high)
 
-    def _half(self, cells: int, level: float) -> float:
-        table = Marginal(
-            clique=(),
-            values=np.zeros(()),
-            variance=self.table.variance * cells,
-            noise=self.table.noise,
-            pooled=self.table.pooled,
-        )
-        return table.half_width(level)
+
+def answer(release: Release, clique: Clique, *, level: float = 0.95) -> Answer:
+    """The counts of a clique as the release's model draws them, with intervals. Free post-processing.
+
+    Args:
+        clique: columns of one of the release's tables, axes in this order; empty for the number of rows.
+    Raises: ParameterError for columns that no table of the release holds together.
+    """
+    if isinstance(release.model, SyntheticModel | ChainModel):
+        return release.model.answer(clique, level)
+    held = most_precise(release.marginals.values(), clique)
+    if held is None:
+        raise _not_together()
+    table = held.project(clique)
+    return Answer.of(nearest_distribution(table.values, table.total), table, level)
 
 
 def askable(release: Release) -> tuple[str, ...]:
     """Columns that `count_rows` takes conditions on; none where a release holds no noisy table."""
-    held = {name for table, _ in _tables(release) for name in table.clique}
+    held = {name for clique in _cliques(release) for name in clique}
     held |= {f.target for f in _determined(release).values() if f.column in held}
     return tuple(name for name in release.schema.domain.names if name in held)
 
@@ -100,7 +108,7 @@ def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0
             limit=MAX_CONDITIONS,
         )
     known = askable(release)
-    if not _tables(release):
+    if not _cliques(release):
         raise ParameterError(
             "the release holds no counts that can be asked about",
             remedy="look at the figures that it publishes",
@@ -115,16 +123,15 @@ def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0
             )
     cells = {name: cells_of(release.schema.column(name), asked) for name, asked in where.items()}
     pieces = _cover(release, cells)
-    whole = min((_piece(*each, {}) for each in _tables(release)), key=_variance)
     single = len(pieces) == 1
     each = 1 - (1 - level) / (1 if single else len(pieces) + 1)
     bounds = [piece.bounds(each) for piece in pieces]
     low, high = max(low for low, _ in bounds), min(high for _, high in bounds)
-    if not single:
+    if not single and (whole := _piece(release, (), {})) is not None:
         rows = whole.bounds(each)[1]
         low = max(0.0, sum(low for low, _ in bounds) - (len(pieces) - 1) * rows)
-    value = _estimate(release, cells, pieces)
-    return RowCount(value=min(max(value, low), high), low=low, high=high, measured=single)
+    value = _estimate(release, cells)
+    return RowCount(value=value, low=min(low, value), high=max(high, value), measured=single)
 
 
 def cells_of(column: Column, asked: Asked) -> list[int]:
@@ -161,16 +168,12 @@ def cells_of(column: Column, asked: Asked) -> list[int]:
     return list(range(first, last))
 
 
-def _tables(release: Release) -> list[tuple[Marginal, Mapping[str, Integers] | None]]:
-    """The noisy tables, each with the group of every cell where it counts groups of cells."""
-    model, domain = release.model, release.schema.domain
-    if not isinstance(model, SyntheticModel):
-        return [(table, None) for table in release.marginals.values()]
-    groups = model.grouping.groups
-    return [
-        (table, None if table.values.shape == domain.shape(table.clique) else groups)
-        for table in model.tables
-    ]
+def _cliques(release: Release) -> list[Clique]:
+    """The columns of every noisy table that a model of all rows rests on."""
+    model = release.model
+    if isinstance(model, SyntheticModel):
+        return [each.clique for each in model.measurements]
+    return list(release.marginals)
 
 
 def _determined(release: Release) -> dict[str, Determines]:
@@ -188,56 +191,58 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
         if (function := determined.get(name)) is not None:  # asked of the column that decides it
             name, mask = function.column, mask[np.array(function.cells)]
         masks[name] = masks[name] & mask if name in masks else mask
-    candidates = [_piece(table, groups, masks) for table, groups in _tables(release)]
+    asked = {tuple(name for name in masks if name in clique) for clique in _cliques(release)}
+    candidates = [piece for each in sorted(asked) if (piece := _piece(release, each, masks)) is not None]
     pieces: list[_Piece] = []
     left = set(masks)
     while left or not pieces:
-        best = min(candidates, key=lambda piece: (-len(piece.columns & left), _variance(piece)))
+        best = min(candidates, key=lambda piece: (-len(piece.columns & left), piece.touched.variance))
         pieces.append(best)
         left -= best.columns
     return pieces
 
 
-def _piece(table: Marginal, groups: Mapping[str, Integers] | None, masks: Mapping[str, Mask]) -> _Piece:
-    """The table's sums over cells that surely fit, and over those that may."""
-    asked = tuple(name for name in table.clique if name in masks)
-    full = touched = table.project(asked).values
-    cells = [1, 1]
-    signed = table.signed if isinstance(table, Contrast) else ()  # their two cells err together
-    for name in asked:
-        some = every = masks[name]
-        if groups is not None:
-            members = np.bincount(groups[name])
-            inside = np.bincount(groups[name], weights=masks[name])
-            some, every = inside > 0, inside == members
-        full, touched = full[every].sum(axis=0), touched[some].sum(axis=0)
-        times = 2 if name in signed else 1
-        cells = [cells[0] * int(every.sum()) ** times, cells[1] * int(some.sum()) ** times]
-    summed = table.values.size // max(1, math.prod(table.project(asked).values.shape))
-    summed *= math.prod(2 for name in signed if name not in masks)
-    return _Piece(
-        columns=frozenset(asked),
-        table=table,
-        full=(float(full), cells[0] * summed),
-        touched=(float(touched), cells[1] * summed),
-    )
-
-
-def _variance(piece: _Piece) -> float:
-    return piece.table.variance * piece.touched[1]
-
-
-def _estimate(release: Release, cells: Mapping[str, Sequence[int]], pieces: Sequence[_Piece]) -> float:
+def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Piece | None:
+    """Add up the cells of these columns that surely fit, and those that may; None without evidence."""
     model = release.model
+    if isinstance(model, SyntheticModel):
+        told = model.evidence(columns)
+        if told is None:
+            return None
+        some: dict[str, Mask] = {}
+        every: dict[str, Mask] = {}
+        for name, size in zip(told.clique, told.shape, strict=True):
+            some[name] = every[name] = masks[name]
+            if size != len(masks[name]):
+                groups = model.grouping.groups[name]
+                held = np.bincount(groups, weights=masks[name])
+                some[name], every[name] = held > 0, held == np.bincount(groups)
+        return _Piece(columns=frozenset(columns), full=told.sum(every), touched=told.sum(some))
+    table = most_precise(release.marginals.values(), columns)
+    if table is None:
+        return None
+    part = table.project(columns)
+    inside = part.values[np.ix_(*(masks[name] for name in columns))]
+    rows = replace(part, clique=(), values=np.array(inside.sum()), variance=part.variance * inside.size)
+    return _Piece(columns=frozenset(columns), full=rows, touched=rows)
+
+
+def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
+    """The rows that the model draws with these cells, as `answer` adds them up."""
+    model, columns = release.model, tuple(cells)
+    if isinstance(model, SyntheticModel) and release.schema.domain.cells(columns) <= MAX_CELLS:
+        return float(model.marginal(columns)[np.ix_(*cells.values())].sum())
     if isinstance(model, SyntheticModel):
         try:
             return model.given({name: list(each) for name, each in cells.items()}).total
         except InfeasibleError:
             return 0.0
-    if len(pieces) == 1:
-        return pieces[0].touched[0]
-    if isinstance(model, ChainModel):
+    if isinstance(model, ChainModel) and most_precise(model.marginals, columns) is None:
         return model.count(cells)
-    raise ParameterError(
+    return float(answer(release, columns).values[np.ix_(*cells.values())].sum())
+
+
+def _not_together() -> ParameterError:
+    return ParameterError(
         "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
     )

@@ -67,8 +67,9 @@ def _check_whole(fields: dict[str, Any]) -> None:
 def _check_words(release: Release) -> None:
     """Refuse texts that are none, and a promise without its numbers: pages put them into sentences."""
     guarantee = release.guarantee
-    texts = (release.request_id, release.created, guarantee.kind, guarantee.unit, *(release.part or ("", "")))
-    if len(texts) != 6 or not all(isinstance(each, str) for each in texts):
+    promise = (guarantee.kind, guarantee.unit, guarantee.declared_by)
+    texts = (release.request_id, release.created, *promise, *(release.part or ("", "")))
+    if len(texts) != 7 or not all(isinstance(each, str) for each in texts):
         raise _not_one()
     for loss in (guarantee.loss, *guarantee.stands_on):
         if not loss.keys() & {"epsilon", "rho"} or any(

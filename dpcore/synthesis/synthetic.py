@@ -15,42 +15,16 @@ import numpy.typing as npt
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.answer import Answer
 from dpcore.synthesis.beyond import Beyond
-from dpcore.synthesis.consistency import Contrast, stored_marginal
+from dpcore.synthesis.consistency import Evidence, evidence, stored_marginal
 from dpcore.synthesis.constraints import Constraints
-from dpcore.synthesis.contrasts import tables_of
+from dpcore.synthesis.contrasts import over_groups, pooled, tables_of
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.grouping import Grouping
 from dpcore.synthesis.sampling import Integers
 from dpcore.synthesis.swaps import closer, passes_for
 from dpcore.tables.counts import Marginal, Values
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Answer:
-    """What a model says about one clique.
-
-    Attributes:
-        values: expected rows per cell, at least 0.
-        low, high: of an interval that holds the true count of each cell, and its value, in rows.
-        alone: which cells were counted by themselves; of the others a measurement tells the rows of a
-            merged group only, so that their interval is a bound, from 0 on, and holds more often.
-        measured: whether one measurement held the whole clique. Where none did, the model's answer rests
-            on conditional independence, or on coarser cells of a pair outside the tree, and the interval,
-            which does not, is that of the counts which the columns alone allow: from 0 to the smallest.
-    """
-
-    clique: Clique
-    values: Values
-    low: Values
-    high: Values
-    alone: npt.NDArray[np.bool_]
-    measured: bool
-
-    @property
-    def reach(self) -> float:
-        """How far the widest interval reaches from its value, in rows."""
-        return float(np.maximum(self.values - self.low, self.high - self.values).max(initial=0.0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,36 +121,50 @@ class SyntheticModel:
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
         """The marginal over a clique with an interval, each cell's with chance `level`, without records.
 
-        The interval is that of the best measurement, by the law of its noise alone: the fit moves values,
-        mostly towards the truth, but no law says how far, so it moves no interval; where it leaves one, the
-        interval reaches as far as the value. A count is at least 0. Inside a merged group the measurement
-        tells the group's rows only, so that a cell may hold none or all of them. A model of chosen rows has
-        no measurements of its own: its intervals have no end.
+        The interval is that of all measurements together, see `Evidence`. Inside a merged group they tell the
+        group's rows only, so that a cell may hold none or all of them. A model of chosen rows has no
+        measurements of its own: its intervals have no end.
         """
         clique = self.domain.clique(clique)
         values = self.marginal(clique)
-        best = self._best(clique)
-        alone = np.zeros(values.shape, dtype=bool)
-        if best is not None:
-            alone = self._alone(best, clique)
-            low, high = self._interval(best, clique, level)
-            low = np.where(alone, low, 0.0)
-        else:
-            low, high = np.zeros(values.shape), np.full(values.shape, np.inf)
-            for axis, name in enumerate(clique):
-                single = self._best((name,))
-                if single is not None:
-                    most = np.maximum(self.marginal((name,)), self._interval(single, (name,), level)[1])
-                    shape = [-1 if i == axis else 1 for i in range(len(clique))]
-                    high = np.minimum(high, most.reshape(shape))
+        told = self.evidence(clique)
+        if told is not None:
+            answer = Answer.of(values, self._over_cells(told.table()), level)
+            if told.shape == self.domain.shape(clique):
+                return answer
+            alone = self._alone(clique)
+            return replace(answer, low=np.where(alone, answer.low, 0.0), alone=alone)
+        high = np.full(values.shape, np.inf)
+        for axis, name in enumerate(clique):
+            if self.evidence((name,)) is not None:
+                shape = [-1 if i == axis else 1 for i in range(len(clique))]
+                high = np.minimum(high, self.answer((name,), level).high.reshape(shape))
         return Answer(
             clique=clique,
             values=values,
-            low=np.minimum(low, values),
+            low=np.zeros(values.shape),
             high=np.maximum(high, values),
-            alone=alone,
-            measured=best is not None,
+            alone=np.zeros(values.shape, dtype=np.bool_),
         )
+
+    def evidence(self, clique: Clique) -> Evidence | None:
+        """What all measurements say of a clique: over its declared cells if they do, else over groups.
+
+        Returns: None where no measurement holds the clique.
+        """
+        if set(clique) - set(self.grouping.domain.names):
+            return None
+        domain, coarse = self.grouping.domain, self.grouping.coarse
+        if domain.shape(clique) != coarse.shape(clique):
+            declared = [m for m in self.measurements if m.values.shape == domain.shape(m.clique)]
+            told = evidence(domain, declared, clique)
+            if told is not None:
+                return told
+        return evidence(coarse, self._over_groups, clique)
+
+    @cached_property
+    def _over_groups(self) -> tuple[Marginal, ...]:
+        return tuple(pooled(over_groups(self.grouping, self.measurements)))
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
         """The model of those rows that have these cells: `given({"sex": 1})`. Free post-processing.
@@ -243,39 +231,20 @@ class SyntheticModel:
         )
 
     def variance_of(self, clique: Clique) -> float | None:
-        """Of one cell of the clique, from the best measurement that contains it; None without one."""
-        best = self._best(clique)
-        return None if best is None else best.variance * self._summed(best, clique)
+        """Of one group of cells of the clique, by all measurements; None where none holds the clique."""
+        told = evidence(self.grouping.coarse, self._over_groups, clique)
+        return None if told is None else told.table().variance
 
-    def _best(self, clique: Clique) -> Marginal | None:
-        """The table that tells most; cells of a contrast err together, so its sums are not taken."""
-        holding = [
-            table
-            for table in self.tables
-            if set(clique) <= set(table.clique)
-            and (len(clique) == len(table.clique) or not isinstance(table, Contrast))
-        ]
-        return min(
-            holding, key=lambda marginal: marginal.variance * self._summed(marginal, clique), default=None
-        )
+    def _over_cells(self, table: Marginal) -> Marginal:
+        """A table over groups with the rows of its group in each declared cell."""
+        if table.values.shape == self.domain.shape(table.clique):
+            return table
+        index = np.ix_(*(self.grouping.groups[name] for name in table.clique))
+        return replace(table, values=table.values[index])
 
-    def _summed(self, marginal: Marginal, clique: Clique) -> int:
-        """How many cells of the measurement add up to one of the clique."""
-        return self.graph.domain.cells(marginal.clique) // self.graph.domain.cells(clique)
-
-    def _interval(self, marginal: Marginal, clique: Clique, level: float) -> tuple[Values, Values]:
-        """Bounds of the rows of each cell of the clique, or of those of its group."""
-        low, high = (np.maximum(0.0, side) for side in marginal.project(clique).interval(level))
-        if low.shape == self.domain.shape(clique):
-            return low, high
-        index = np.ix_(*(self.grouping.groups[name] for name in clique))
-        return low[index], high[index]
-
-    def _alone(self, best: Marginal, clique: Clique) -> npt.NDArray[np.bool_]:
-        """Which cells of the clique a measurement holds by themselves."""
+    def _alone(self, clique: Clique) -> npt.NDArray[np.bool_]:
+        """Which cells of the clique are a group by themselves."""
         alone = np.ones(self.domain.shape(clique), dtype=bool)
-        if best.project(clique).values.shape == alone.shape:
-            return alone
         for axis, name in enumerate(clique):
             groups = self.grouping.groups[name]
             shape = [-1 if i == axis else 1 for i in range(len(clique))]

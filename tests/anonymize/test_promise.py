@@ -243,7 +243,7 @@ def test_all_that_leaves_says_the_same(suppressed: str, tmp_path: Path) -> None:
     assert len(told) >= 4
     assert {tuple(models) for models in told} == {SAID[suppressed]}
     smallest = 2 if suppressed in ("kept", "blanked") else 98
-    assert outcome.quality.k == trial.quality.k == trial.after.risk.k == smallest
+    assert outcome.side.risk.k == trial.after.risk.k == smallest
     html = of_table.file(made.table, made.guarantee, ()).decode()
     assert (GROUP[2:] in html) == (smallest == 2)
     assert done(outcome)[1] == "Demands that hold: " + "; ".join(SAID[suppressed]) + "."

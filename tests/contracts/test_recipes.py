@@ -26,6 +26,7 @@ from dpcore.synthesis import Categories, Tree, describe, load_model, load_recipe
 from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.constraints import Constraints, Determines
 from dpcore.synthesis.gaussian import Gaussian
+from dpcore.synthesis.listing import listed
 from dpcore.synthesis.pipeline import Closeness
 from dpcore.synthesis.statistics import Statistics
 from dpcore.text import Text
@@ -119,6 +120,39 @@ def test_every_recipe_is_here() -> None:
                 assert Recipe in member.__mro__, name
                 found.add(name)
     assert found == set(RECIPES) == {type(recipe).__name__ for recipe in RECIPES.values()}
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("name", RECIPES)
+def test_one_release_has_one_number(name: str, loss: AnyLoss) -> None:
+    """Pictures, files, questions and drawn rows of one release would tell different numbers of rows."""
+    recipe = RECIPES[name]
+    if isinstance(recipe, Categories | Closeness | Statistics):
+        return  # figures and names, no tables
+    release = opened().run(recipe, loss)
+    total = max(0.0, release.model.total)
+    for clique in [(), *release.marginals, *((name,) for each in release.marginals for name in each)]:
+        told = dpcore.synthesis.answer(release, clique)
+        assert told.measured
+        assert (told.values >= 0).all()
+        assert (told.low >= 0).all()
+        assert (told.low <= told.values).all()
+        assert (told.values <= told.high).all()
+        assert float(told.values.sum()) == pytest.approx(total if len(release.marginals) else 0.0, rel=1e-6)
+        if clique in release.marginals:
+            listed_rows = listed(release, clique).frame
+            assert listed_rows["rows"].tolist() == told.values.ravel().tolist()
+        for column in clique[:1]:
+            first = told.values[0].sum()
+            cell = release.schema.column(column)
+            bounds = getattr(cell, "bounds", None)
+            asked = (bounds[0], bounds[1]) if bounds else cell.labels[0]
+            found = dp.count_rows(release, {column: asked})
+            assert found.value == pytest.approx(float(first), rel=1e-6, abs=1e-6)
+            assert found.low <= found.value <= found.high
+    assert dp.count_rows(release, {}).value == pytest.approx(total, rel=1e-6)
+    if release.model_columns:
+        assert len(release.sample()) == round(total)
 
 
 @pytest.mark.parametrize("name", RECIPES)

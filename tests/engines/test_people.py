@@ -18,12 +18,12 @@ from dpcore.evaluation import FrontierOf
 from dpcore.schema.source import Source
 
 
-@pytest.mark.parametrize("query", ["", "SELECT * FROM source"], ids=["parquet", "duckdb"])
+@pytest.mark.parametrize("columns", [(), ("age", "sex", "id")], ids=["parquet", "duckdb"])
 def test_a_plan_that_counts_people_where_rows_do_not_fit(
-    tmp_path: Path, query: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, columns: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Groups of k rows of one person would be written as k-anonymous; such plans were refused before."""
-    if query:
+    if columns:
         pytest.importorskip("duckdb")
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
@@ -36,7 +36,7 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
         columns=(dp.Integer("age", low=0, high=9), dp.Categorical("sex", categories=("F", "M"))),
         unit=dp.PrivacyUnit(max_rows=2, id_column="id"),
     )
-    source = Source(name="visits", kind="parquet", location=str(tmp_path / "table"), query=query)
+    source = Source(name="visits", kind="parquet", location=str(tmp_path / "table"), columns=columns)
     plan = Plan(
         roles={"age": "quasi-identifier", "sex": "insensitive", "id": "identifier"},
         hierarchies=suggest_together(frame, ["age"]),

@@ -25,7 +25,7 @@ from dpcore.engines.spark import SparkEngine
 from dpcore.engines.spark_tasks import Code, Mark, Task
 from dpcore.engines.words import Words
 from dpcore.engines.work import Counting
-from dpcore.schema.source import Source
+from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
 
 KEY = b"k" * 32
@@ -61,16 +61,22 @@ def test_what_workers_do_without_spark() -> None:
     kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
     work = Counting(domain=schema.domain, cliques=[("age",), ()])
     task = pickle.loads(pickle.dumps(Task(work=work, words=Words(names=("age",)), schema=schema)))
-    (answer,) = task(kept.to_batches(max_chunksize=50))
-    number, counts = pickle.loads(answer.column(0)[0].as_py())
+    counts, number = task.whole(added(task, kept.to_batches(max_chunksize=50)))
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
-    assert number == reference[1].values == counts[1]
-    assert counts[0].tolist() == reference[0].values.tolist()
+    assert counts.tolist() == [*reference[0].values.tolist(), number]
+    assert number == reference[1].values
     kept_cells = list(Code(words=Words(names=("age",)), schema=schema)(kept.to_batches(max_chunksize=50)))
-    (answer,) = dataclasses.replace(task, words=None)(kept_cells)
-    again, cells = pickle.loads(answer.column(0)[0].as_py())
+    cells, again = task.whole(added(dataclasses.replace(task, words=None), kept_cells))
     assert again == number
-    assert cells[0].tolist() == counts[0].tolist()
+    assert cells.tolist() == counts.tolist()
+
+
+def added(task: Task, batches: list[pa.RecordBatch]) -> pa.Table:
+    """What Spark makes of the answers of two workers: the sums of each key."""
+    half = len(batches) // 2
+    answers = pa.Table.from_batches([*task(batches[:half]), *task(batches[half:])])
+    sums = answers.group_by("key").aggregate([("number", "sum")])
+    return sums.append_column("other", pa.array([[]] * len(sums), pa.list_(pa.binary())))
 
 
 def test_small_columns_come_back_from_their_words(tmp_path: Path) -> None:
@@ -217,3 +223,18 @@ def test_java_that_is_not_there() -> None:
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert "see that Java is installed" in ended.stdout
+
+
+def test_a_table_of_spark_described_by_fields(tmp_path: Path) -> None:
+    """A view of the session may hold a window over all rows; a text among numbers would end the run."""
+    session = spark_session()
+    pd.DataFrame({"age": ["1", "7", "ten", "8"]}).to_parquet(tmp_path / "a.parquet")
+    where = (Condition(column="age", comparison=">=", value=7),)
+    folder = Source(name="Visits", kind="spark", location=str(tmp_path / "a.parquet"), where=where)
+    assert sorted(look(folder, 20).frame["age"]) == ["7", "8"]
+    session.range(0, 50).selectExpr("id % 10 AS age", "count(*) OVER () AS n").createOrReplaceTempView("seen")
+    view = Source(name="Visits", kind="spark", location="seen", columns=("age",))
+    with pytest.raises(dp.SchemaError, match="no base table"):
+        engine_of(view, SCHEMA, key=KEY)
+    declared = dataclasses.replace(view, declared_by="Ada")
+    assert engine_of(declared, SCHEMA, key=KEY).counts([()])[0].values == 50

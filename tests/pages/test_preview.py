@@ -46,7 +46,7 @@ def test_d9_a_script_makes_the_same_release(app, tmp_path):
     app.open(WIDE, "wide.csv").go("synthesize").release()
     data_set = app.session.data_set
     release = data_set.release(app.session.shown)
-    assert b"noisy rows,low,high" in script.counts_file(release)
+    assert b"rows,low,high,as measured" in script.counts_file(release)
     (tmp_path / "wide.csv").write_bytes(WIDE)
     text = script.script(data_set, release) + "\nprint(release.guarantee.loss, release.recipe)\n"
     run = subprocess.run(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Clique, Domain
-from dpcore.synthesis.consistency import Contrast, consistent, consistent_variances
+from dpcore.synthesis.consistency import Contrast, consistent, consistent_variances, evidence
 from dpcore.tables.counts import Marginal
 from tests.statistical import laws
 
@@ -72,6 +72,38 @@ def test_agrees_with_dense_least_squares(problem: tuple[Domain, list[Marginal]])
         np.testing.assert_allclose(ours.values, table, atol=1e-9, rtol=1e-9)
         np.testing.assert_allclose(np.full(table.shape, ours.variance), variance, atol=1e-9, rtol=1e-9)
         assert ours.variance <= asked.variance * (1 + 1e-9)
+
+
+@settings(max_examples=150)
+@given(problems(), st.data())
+def test_sums_of_cells_agree_with_dense_least_squares(
+    problem: tuple[Domain, list[Marginal]], data: st.DataObject
+) -> None:
+    """The interval of a question must be that of the least-squares sum, whatever cells it adds."""
+    domain, marginals = problem
+    whole = data.draw(st.sampled_from(marginals)).clique
+    clique = tuple(data.draw(st.lists(st.sampled_from(whole), unique=True))) if whole else ()
+    masks = {
+        name: np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
+        for name, size in zip(clique, domain.shape(clique), strict=True)
+    }
+    matrices = [summing(domain, marginal.clique) for marginal in marginals]
+    weights = np.concatenate([np.full(m.values.size, 1 / m.variance) for m in marginals])
+    stacked = np.vstack(matrices)
+    seen = np.concatenate([marginal.values.ravel() for marginal in marginals])
+    inverse = np.linalg.pinv(stacked.T @ (stacked * weights[:, None]), rcond=1e-12)
+    table = inverse @ stacked.T @ (weights * seen)
+    asked = np.ones(domain.shape(clique), dtype=bool)
+    for axis, name in enumerate(clique):
+        asked &= masks[name].reshape([-1 if at == axis else 1 for at in range(len(clique))])
+    added = summing(domain, clique).T @ asked.ravel()
+    told = evidence(domain, marginals, clique)
+    assert told is not None
+    found = told.sum(masks)
+    assert float(found.values) == pytest.approx(float(added @ table), abs=1e-7)
+    assert found.variance == pytest.approx(float(added @ inverse @ added), abs=1e-7)
+    cells = told.table()
+    np.testing.assert_allclose(cells.values.ravel(), summing(domain, clique) @ table, atol=1e-7)
 
 
 @settings(max_examples=100)

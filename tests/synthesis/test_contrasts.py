@@ -15,7 +15,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.schema import Domain
 from dpcore.synthesis import learner
-from dpcore.synthesis.consistency import Contrast, stored_marginal
+from dpcore.synthesis.consistency import Contrast, evidence, stored_marginal
 from dpcore.synthesis.contrasts import (
     completed,
     difference_off,
@@ -24,7 +24,6 @@ from dpcore.synthesis.contrasts import (
     pooled,
     signed_columns,
 )
-from dpcore.synthesis.counting import _piece, _variance
 from dpcore.synthesis.learner import _triangles
 from dpcore.tables import counts
 from dpcore.tables.counts import Marginal
@@ -176,8 +175,10 @@ def test_a_column_is_told_no_better_by_its_pairs() -> None:
     )
     domain = Domain(names=("c0", "c1"), sizes=(2, 2))
     (_, column, _, table) = completed(domain, [*measured, pair])
-    asked = {"c0": np.array([True, False])}
-    told = _variance(_piece(table, None, asked))
-    assert told >= column.variance > 2 * table.variance  # the twin: as if its cells erred apart
-    asked["c1"] = np.array([True, True])
-    assert _variance(_piece(table, None, asked)) == told
+    told = evidence(domain, [*measured, pair], ("c0", "c1"))
+    alone = evidence(domain, [*measured, pair], ("c0",))
+    assert told is not None
+    assert alone is not None
+    first = told.sum({"c0": np.array([True, False])})
+    assert first.variance == pytest.approx(alone.table().variance)
+    assert first.variance >= column.variance > 2 * table.variance  # the twin: as if its cells erred apart

@@ -98,8 +98,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
             _("read"): ", ".join(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
-        if "by" in line.content:
-            record[_("who")] = line.content["by"]
+        record |= _people_of(line)
         if not data_set.rule.pure:
             record[_("rho")] = number(line.charge.units / UNIT)
         shown.append(record)
@@ -113,7 +112,7 @@ def notes(data_set: DataSet) -> pd.DataFrame:
             {
                 _("when (UTC)"): _when(line),
                 _("noted"): _outside(line.content),
-                **({_("who"): line.content["by"]} if "by" in line.content else {}),
+                **_people_of(line),
             }
             for line in reversed(data_set.lines())
             if (line.state == "outside" and not _is_silent(line)) or "forgotten" in line.content
@@ -128,6 +127,12 @@ def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
         texts = found.astype(str).agg(" ".join, axis="columns").str.lower()
         found = found[texts.str.contains(word, regex=False)]
     return found
+
+
+def _people_of(line: Line) -> dict[str, str]:
+    """Who wrote a line, and on whose word a row of the source comes from one person."""
+    named = {"by": _("who"), "declared_by": _("rows of one person each, declared by")}
+    return {title: line.content[key] for key, title in named.items() if key in line.content}
 
 
 def _when(line: Line) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Collection
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
+from dpcore.synthesis.listing import listed
 from dpcore.tables.rows import PublicTable
 from workbench.report.document import LABELS, Download
-from workbench.ui.language import N_, Words, _
+from workbench.ui.language import N_, Words
+from workbench.ui.wording import counted_words
 
 COUNTS, ROWS, MODEL, QUESTIONS = "counts", "rows", "model", "questions"
 CONTENTS = Words(
@@ -67,21 +67,10 @@ def content(release: Release, name: str) -> bytes:
 
 
 def counts(release: Release) -> pd.DataFrame:
-    """All noisy tables in one: a line per cell, its labels under its columns, and its interval."""
+    """All noisy tables in one: a line per cell, its labels under its columns, its count and its interval."""
     names = [name for name in release.schema.domain.names if any(name in each for each in release.marginals)]
-    frames = []
-    for clique, marginal in release.marginals.items():
-        low, high = marginal.interval()
-        places = np.indices(marginal.values.shape).reshape(len(clique), marginal.values.size)
-        frame: dict[str, Any] = {
-            name: np.array(release.schema.column(name).labels, dtype=object)[at]
-            for name, at in zip(clique, places, strict=True)
-        }
-        for heading, numbers in ((_("rows"), marginal.values), (_("low"), low), (_("high"), high)):
-            frame[_unused(heading, names)] = numbers.ravel()
-        frames.append(pd.DataFrame(frame))
-    headings = [name for name in frames[0].columns if name not in names]
-    return pd.concat(frames, ignore_index=True)[[*names, *headings]]
+    whole = pd.concat([listed(release, clique).frame for clique in release.marginals], ignore_index=True)
+    return whole[[*names, *(heading for heading in whole.columns if heading not in names)]]
 
 
 def embedded(release: Release) -> tuple[Download, ...]:
@@ -96,17 +85,12 @@ def embedded(release: Release) -> tuple[Download, ...]:
     return tuple(found)
 
 
-def _unused(heading: str, names: Collection[str]) -> str:
-    while heading in names:
-        heading += "_"
-    return heading
-
-
 def guarantee_json(release: Release) -> str:
     """The guarantee that goes beside every download."""
     return json.dumps(
         {
             "guarantee": release.guarantee.to_dict(),
+            "counted": counted_words(release.schema.unit),
             "recipe": release.recipe,
             "created": release.created,
             "marginals": [

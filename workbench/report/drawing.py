@@ -59,7 +59,7 @@ class Drawing:
 def bars(
     labels: Sequence[str],
     values: Sequence[float],
-    half: float | None,
+    ends: Sequence[tuple[float, float]],
     *,
     upright: bool,
     unit: str,
@@ -68,16 +68,21 @@ def bars(
     """One bar for each count, with its error bar.
 
     Args:
-        half: half-width of the interval of every count; None for none.
+        ends: of the interval of every count; empty for none.
         unit: what is counted, in a word.
         upright: bars beside each other, for cells in an order; else one under the other, with whole labels.
     """
-    most = max([1e-9, *(value + (half or 0.0) for value in values)])
-    return (_upright if upright else _lying)(labels, values, half, most, unit, title)
+    most = max([1e-9, *values, *(high for _low, high in ends)])
+    return (_upright if upright else _lying)(labels, values, ends, most, unit, title)
 
 
 def _lying(
-    labels: Sequence[str], values: Sequence[float], half: float | None, most: float, unit: str, title: str
+    labels: Sequence[str],
+    values: Sequence[float],
+    ends: Sequence[tuple[float, float]],
+    most: float,
+    unit: str,
+    title: str,
 ) -> Drawing:
     room, rects, lines = WIDTH - 64, [], []
     texts = [Text(WIDTH, 12, unit, "end")]
@@ -87,8 +92,8 @@ def _lying(
         texts.append(Text(0, top + 12, printable(label, at_most=_LABEL)))
         texts.append(Text(WIDTH, top + 26, number(value), "end"))
         rects.append(Rect(0, top + 17, end, _BAR, "value"))
-        if half:
-            low, high = (room * max(0.0, value + side) / most for side in (-half, half))
+        if ends:
+            low, high = (room * end / most for end in ends[i])
             middle = top + 17 + _BAR / 2
             lines.append(Line(low, middle, high, middle, "error"))
             lines += [Line(at, middle - 4, at, middle + 4, "error") for at in (low, high)]
@@ -96,7 +101,12 @@ def _lying(
 
 
 def _upright(
-    labels: Sequence[str], values: Sequence[float], half: float | None, most: float, unit: str, title: str
+    labels: Sequence[str],
+    values: Sequence[float],
+    ends: Sequence[tuple[float, float]],
+    most: float,
+    unit: str,
+    title: str,
 ) -> Drawing:
     step = (WIDTH - _LEFT - 4) / len(labels)
 
@@ -110,9 +120,9 @@ def _upright(
     for i, value in enumerate(values):
         x = _LEFT + i * step
         rects.append(Rect(x + step * 0.08, at(value), step * 0.84, at(0) - at(value), "value"))
-        if half:
+        if ends:
             middle = x + step / 2
-            lines.append(Line(middle, at(value - half), middle, at(value + half), "error"))
+            lines.append(Line(middle, at(ends[i][0]), middle, at(ends[i][1]), "error"))
     shown = min(len(labels), 4)
     for place in range(shown):
         i = round(place * (len(labels) - 1) / max(1, shown - 1))

@@ -12,16 +12,16 @@ import numpy as np
 
 from dpcore.accounting.loss import epsilon_of
 from dpcore.release import Release
-from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, askable, describe
-from dpcore.tables.counts import Marginal, Values
+from dpcore.schema import Clique, IntervalColumn
+from dpcore.synthesis import Answer, Figures, FoundCategories, SyntheticModel, answer, askable, describe
 from workbench.report import downloads
 from workbench.report.document import Document, Picture, Table, linked, page
 from workbench.report.drawing import bars, grid
-from workbench.ui.charts import fold
+from workbench.ui.charts import folded
 from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import (
     USUAL_DELTA,
+    counted_words,
     epsilon_words,
     figure_words,
     guarantee_words,
@@ -78,6 +78,8 @@ def _about(release: Release) -> tuple[str, ...]:
             unit=shown(release.guarantee.unit, at_most=200)
         ),
     ]
+    if counted := counted_words(release.schema.unit):
+        sentences.append(counted)
     if release.part is not None:
         column, category = map(shown, release.part)
         sentences.append(
@@ -92,86 +94,83 @@ def _pictures(release: Release) -> list[Picture]:
         return [_figures(model)]
     if isinstance(model, FoundCategories):
         return [_found(model)]
-    tables = release.marginals.values()
+    tables = list(release.marginals)
     pictures = []
-    whole = [table for table in tables if not table.clique]
-    if whole:
+    if tables:
+        whole = answer(release, ())
         pictures.append(
             Picture(
                 title=_("{rows} rows in all, give or take {half}").format(
-                    rows=number(max(0.0, float(whole[0].values))), half=number(whole[0].half_width())
+                    rows=number(float(whole.values)), half=number(whole.reach)
                 )
             )
         )
-    held = [name for name in release.schema.domain.names if any(name in table.clique for table in tables)]
-    for name in held[:MAX_COLUMNS]:
-        views = [table.project((name,)) for table in tables if name in table.clique]
-        pictures.append(_one_way(release, min(views, key=lambda view: view.variance)))
-    pairs = [table for table in tables if len(table.clique) == 2]
-    pictures += [_two_way(release, table) for table in pairs[:MAX_PAIRS]]
+    held = [name for name in release.schema.domain.names if any(name in clique for clique in tables)]
+    pictures += [_one_way(release, name) for name in held[:MAX_COLUMNS]]
+    pairs = [clique for clique in tables if len(clique) == 2]
+    pictures += [_two_way(release, pair) for pair in pairs[:MAX_PAIRS]]
     return pictures
 
 
-def _one_way(release: Release, table: Marginal) -> Picture:
-    (name,) = table.clique
+def _one_way(release: Release, name: str) -> Picture:
     column = release.schema.column(name)
-    labels, values, variance = fold(column.labels, table.values, table.variance, most=MAX_BARS)
-    half = Marginal(
-        clique=(name,), values=values, variance=variance, noise=table.noise, pooled=table.pooled
-    ).half_width()
+    labels, told = folded(column.labels, answer(release, (name,)), most=MAX_BARS)
     ordered = isinstance(column, IntervalColumn) or len(labels) > LYING_BARS
     heading = shown(name, at_most=60)
+    values = told.values.tolist()
     return Picture(
         title=_("{column}: each count is within {half} rows of the truth in 95 of 100 cases").format(
-            column=heading, half=number(half)
+            column=heading, half=number(told.reach)
         ),
-        drawing=bars(
-            labels, [float(each) for each in values], half, upright=ordered, unit=_("rows"), title=name
-        ),
+        drawing=bars(labels, values, _ends(told), upright=ordered, unit=_("rows"), title=name),
         alt=_("Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.").format(
             cells=len(labels),
             column=heading,
             top=shown(labels[int(np.argmax(values))]),
-            rows=number(float(np.max(values))),
+            rows=number(max(values)),
         ),
-        table=_table((heading,), [(label,) for label in labels], values, half),
+        table=_table((heading,), [(label,) for label in labels], values, _ends(told)),
     )
 
 
-def _two_way(release: Release, table: Marginal) -> Picture:
-    names = tuple(shown(name, at_most=40) for name in table.clique)
-    labels = [release.schema.column(name).labels for name in table.clique]
+def _two_way(release: Release, pair: Clique) -> Picture:
+    names = tuple(shown(name, at_most=40) for name in pair)
+    labels = [release.schema.column(name).labels for name in pair]
+    told = answer(release, pair)
     starts = [np.arange(0, len(each), -(-len(each) // MAX_SIDE)) for each in labels]
-    folded = np.add.reduceat(np.add.reduceat(table.values, starts[0], axis=0), starts[1], axis=1)
+    sums = np.add.reduceat(np.add.reduceat(told.values, starts[0], axis=0), starts[1], axis=1)
     sides = [
         [f"{each[i]} …" if len(at) < len(each) else each[i] for i in at.tolist()]
         for each, at in zip(labels, starts, strict=True)
     ]
-    half = table.half_width()
     cells = list(itertools.islice(itertools.product(*labels), MAX_LINES))
     return Picture(
         title=_(
             "{a} and {b} together: each count is within {half} rows of the truth in 95 of 100 cases"
-        ).format(a=names[0], b=names[1], half=number(half)),
-        drawing=grid(folded.tolist(), sides[0], sides[1]),
+        ).format(a=names[0], b=names[1], half=number(told.reach)),
+        drawing=grid(sums.tolist(), sides[0], sides[1]),
         alt=_("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1]),
-        table=_table(names, cells, table.values.ravel(), half),
+        table=_table(names, cells, told.values.ravel().tolist(), _ends(told)),
     )
 
 
+def _ends(told: Answer) -> list[tuple[float, float]]:
+    return list(zip(told.low.ravel().tolist(), told.high.ravel().tolist(), strict=True))
+
+
 def _table(
-    names: tuple[str, ...], cells: Sequence[tuple[str, ...]], values: Values, half: float | None
+    names: tuple[str, ...],
+    cells: Sequence[tuple[str, ...]],
+    values: Sequence[float],
+    ends: Sequence[tuple[float, float]],
 ) -> Table:
     left_out = len(values) - min(len(cells), MAX_LINES)
-    ends = () if half is None else (_("low"), _("high"))
+    figures = [(value, *sides) for value, sides in itertools.zip_longest(values, ends, fillvalue=())]
     return Table(
-        headings=(*names, _("rows"), *ends),
+        headings=(*names, _("rows"), *((_("low"), _("high")) if ends else ())),
         lines=tuple(
-            (
-                *map(shown, cell),
-                *map(_rows, (value,) if half is None else (value, value - half, value + half)),
-            )
-            for cell, value in zip(cells[:MAX_LINES], values[:MAX_LINES].tolist(), strict=False)
+            (*map(shown, cell), *map(_rows, line))
+            for cell, line in zip(cells[:MAX_LINES], figures, strict=False)
         ),
         note=_("{count} more lines are in the file of counts.").format(count=f"{left_out:,}")
         if left_out
@@ -210,11 +209,11 @@ def _found(model: FoundCategories) -> Picture:
     heading = shown(model.column, at_most=60)
     return Picture(
         title=_("{column}: the categories that enough people share").format(column=heading),
-        drawing=bars(labels[:MAX_BARS], values[:MAX_BARS], None, upright=False, unit=_("rows"))
+        drawing=bars(labels[:MAX_BARS], values[:MAX_BARS], (), upright=False, unit=_("rows"))
         if labels
         else None,
         alt=_("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading),
-        table=_table((heading,), [(label,) for label in labels], np.array(values), None),
+        table=_table((heading,), [(label,) for label in labels], values, ()),
     )
 
 
@@ -246,10 +245,7 @@ def _reading(release: Release) -> list[str]:
             "Every count has noise. The thin line across a bar, and low and high in the table, are where the "
             "true count lies in 95 of 100 cases."
         ),
-        _(
-            "Small counts are mostly noise, and may even be negative. Trust differences that are larger than "
-            "the lines."
-        ),
+        _("Small counts are mostly noise. Trust differences that are larger than the lines."),
     ]
     if isinstance(release.model, Figures | FoundCategories):
         sentences = [_("Every number has noise.")]

@@ -12,7 +12,7 @@ from dpcore.tables.rows import PublicTable
 from workbench.report.document import Document, Picture, Table, linked, page
 from workbench.report.downloads import ROWS
 from workbench.ui.language import _
-from workbench.ui.wording import COUNTED_WORDS, printable, unmarked
+from workbench.ui.wording import COUNTED_WORDS, declared_words, printable, unmarked
 
 SHOWN_ROWS = 100
 
@@ -41,6 +41,7 @@ def document(
             _("Protected: {unit}. There is no epsilon: this promise is about the shape of the table.").format(
                 unit=COUNTED_WORDS[guarantee.unit]
             ),
+            *declared_words(guarantee, shown=printable),
         ),
         boxes=((_("What this does not promise"), tuple(map(unmarked, not_promised))),),
         pictures=(

@@ -2,12 +2,27 @@
 
 [[source]]
 name = "Visits"                       # its identity: one account for all its days
-kind = "parquet"                      # or csv, duckdb, postgres, spark
-location = "/data/visits"             # for PostgreSQL "host=db dbname=clinic user=reader"
-query = "SELECT ..."                  # for DuckDB; may be left out for files
+kind = "postgres"                     # or parquet, csv, duckdb, spark
+location = "host=db dbname=clinic user=reader"   # for files a path; for Spark a table, or a folder
 password = "CLINIC_PASSWORD"          # the name of an environment variable, for PostgreSQL
+table = "visits"                      # of PostgreSQL and DuckDB: a base table, no view
+columns = ["person", "age", "zip"]    # all of them where this is left out
+where = [["year", ">=", 2020]]        # = != < <= > >= and a text, number, truth value or day
+joins = [                             # each row gets what the row of the same key says there, if there is one
+  {table = "people", on = "person", columns = ["sex"]},    # by the id column: what is said of the same person
+  {table = "zips", on = "zip", key = "code", columns = ["region"], public = true},   # a table about nobody
+]
+delimiter = ";"                       # of CSV, where the header does not show it
 schema = "/data/visits-schema.json"   # what is publicly known, as the Data page saves it
 people = ["ada@example.org"]          # who may open it, as in [roles]; everybody where it is left out
+
+So each row that is counted comes from the rows of one person. A view, or `query = "SELECT ..."` in place of
+table, columns, where and joins (files are `source` in it), may look at rows of others, and nobody can tell.
+It is read only with
+
+rows = "one person each, declared by Ada Lovelace"
+
+and every guarantee, ledger line and shared page of the source repeats whose word that is.
 """
 
 from __future__ import annotations
@@ -21,10 +36,12 @@ from typing import Any
 from dpcore.accounting.ledger import source_dataset
 from dpcore.errors import ParameterError
 from dpcore.schema.schema import Schema
-from dpcore.schema.source import Source
+from dpcore.schema.source import Condition, Join, Source, Value
 from workbench.store.roles import Person, is_listed
 
-_KNOWN = {"name", "kind", "location", "query", "password", "schema", "people"}
+_TEXTS = ("kind", "location", "table", "delimiter", "query", "rows", "password", "schema")
+_KNOWN = {"name", *_TEXTS, "columns", "where", "joins", "people"}
+_DECLARED = "one person each, declared by "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,17 +107,45 @@ def _listed(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
     for field in entry:
         if field not in _KNOWN:
             raise _wrong(name, "it has a field that is not known")
-    texts = {field: entry.get(field, "") for field in ("kind", "location", "query", "password", "schema")}
-    people = entry.get("people", [])
-    if not all(isinstance(text, str) for text in (*texts.values(), *people)) or not texts["location"]:
+    texts = {field: entry.get(field, "") for field in _TEXTS}
+    lists = {field: entry.get(field, []) for field in ("columns", "where", "joins", "people")}
+    if not all(isinstance(each, list) for each in lists.values()):
+        raise _wrong(name, "a field that holds several is no list")
+    named = (*texts.values(), *lists["columns"], *lists["people"])
+    if not all(isinstance(text, str) for text in named) or not texts["location"]:
         raise _wrong(name, "a field is missing or no text")
+    declared_by = texts["rows"].removeprefix(_DECLARED).strip()
+    if texts["rows"] and (declared_by == texts["rows"] or not declared_by.isprintable()):
+        raise _wrong(name, f'"rows" does not say "{_DECLARED}" and a name')
     location = texts["location"]
     if texts["kind"] == "postgres":
         location = _with_password(name, location, texts["password"], environment)
-    source = Source(name=name, kind=texts["kind"], location=location, query=texts["query"])
-    return Listed(
-        source=source, schema=Path(texts["schema"]) if texts["schema"] else None, people=tuple(people)
+    try:
+        conditions = tuple(_condition(*each) for each in lists["where"])
+        joins = tuple(Join(**{**each, "columns": tuple(each.get("columns", ()))}) for each in lists["joins"])
+    except (TypeError, AttributeError):
+        raise _wrong(name, "a condition or a join") from None
+    source = Source(
+        name=name,
+        kind=texts["kind"],
+        location=location,
+        table=texts["table"],
+        columns=tuple(lists["columns"]),
+        where=conditions,
+        joins=joins,
+        delimiter=texts["delimiter"],
+        query=texts["query"],
+        declared_by=declared_by,
     )
+    return Listed(
+        source=source,
+        schema=Path(texts["schema"]) if texts["schema"] else None,
+        people=tuple(lists["people"]),
+    )
+
+
+def _condition(column: str, comparison: str, value: Value) -> Condition:
+    return Condition(column=column, comparison=comparison, value=value)
 
 
 def _with_password(name: str, location: str, variable: str, environment: Mapping[str, str]) -> str:

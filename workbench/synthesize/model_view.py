@@ -6,11 +6,12 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
+from workbench.synthesize import tables_view
 from workbench.synthesize.charts import graph
-from workbench.ui import charts, widgets
+from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.widgets import show_noise
-from workbench.ui.wording import number, plain
+from workbench.ui.wording import plain
 
 
 def show(release: Release, model: SyntheticModel) -> None:
@@ -24,11 +25,19 @@ def show(release: Release, model: SyntheticModel) -> None:
 
 def _graph(release: Release, model: SyntheticModel) -> None:
     links = sorted({(a, b) for clique in model.cliques for i, b in enumerate(clique) for a in clique[:i]})
-    st.markdown(
-        _("**{links} relations between columns were measured; the others follow from them.**").format(
-            links=len(links)
+    if links:
+        st.markdown(
+            _("**{links} relations between columns were measured; the others follow from them.**").format(
+                links=len(links)
+            )
         )
-    )
+    else:
+        st.warning(
+            _(
+                "No relation between columns was measured: rows are drawn as if they were independent. "
+                "Use this for single columns only, or release fewer columns with a larger epsilon."
+            )
+        )
     names = list(model.columns)
     if len(names) > widgets.READABLE:  # all at once would be a tangle
         links_of = {name: [link for link in links if name in link] for name in names}
@@ -43,36 +52,13 @@ def _answers(release: Release, model: SyntheticModel) -> None:
     columns = st.multiselect(
         _("How many rows by"),
         list(model.columns),
-        list(model.columns[:2]),
+        list(next(iter(model.cliques), model.columns[:1])[:2]),
         max_selections=2,
         key="answer-columns",
     )
     if not columns:
         return
-    answer = model.answer(tuple(columns))
-    if answer.measured:
-        st.markdown(
-            _(
-                "**Each count has an interval that holds the truth in 95 of 100 cases, and reaches "
-                "{half} rows from it at most.**"
-            ).format(half=number(answer.reach))
-        )
-    else:
-        st.warning(
-            _(
-                "This relation was not measured cell by cell: the answer rests on coarser cells, and on the "
-                "relations that were. "
-                "Its interval does not: it is what the counts of single columns allow."
-            )
-        )
-    labels = [release.schema.column(name).labels for name in columns]
-    if len(columns) == 1:
-        sides = [charts.fold(labels[0], each, 0.0) for each in (answer.values, answer.low, answer.high)]
-        chart = charts.counts(sides[0][0], *(values for _shown, values, _v in sides), column=columns[0])
-    else:
-        names, ends = (columns[0], columns[1]), (answer.low, answer.high)
-        chart = charts.two_way(answer.values, labels[0], labels[1], names, ends=ends)
-    widgets.show_chart(chart, key="answer")
+    tables_view.show_answer(release, model.answer(tuple(columns)), key="answer")
 
 
 def _noise(release: Release, model: SyntheticModel) -> None:

@@ -71,9 +71,8 @@ def rows_of(curator: Curator) -> float:
     made = releases.earlier(curator)
     if made:
         release = curator.release(made[0]["request_id"])
-        totals = [marginal.total for marginal in release.marginals.values() if release.part is None]
-        if totals and totals[0] > 0:
-            return totals[0]
+        if release.part is None and release.model.total > 0:
+            return release.model.total
     return session.session().about_rows.get(curator.account.dataset, 0)
 
 

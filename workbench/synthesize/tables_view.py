@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pandas as pd
 import streamlit as st
 
 from dpcore.release import Release
-from dpcore.synthesis import FoundCategories
-from dpcore.tables.counts import Marginal
+from dpcore.synthesis import Answer, FoundCategories, answer
 from workbench.ui import charts, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import number
@@ -32,44 +29,41 @@ def show(release: Release) -> None:
             format_func=lambda clique: " × ".join(clique) or _("number of rows"),
             key="shown-clique",
         )
-    _marginal(release, release.marginals[chosen])
-
-
-def _marginal(release: Release, marginal: Marginal) -> None:
-    clique = marginal.clique
-    half = marginal.half_width()
-    if not clique:
-        st.metric(_("Number of rows"), f"{number(float(marginal.values))} ± {number(half)}")
-        return
-    if len(clique) == 1:
-        column = release.schema.column(clique[0])
-        labels, values, variance = charts.fold(column.labels, marginal.values, marginal.variance)
-        shown = dataclasses.replace(marginal, values=values, variance=variance)
-        st.markdown(
-            _("**Each count is within {half} rows of the truth in 95 of 100 cases.**").format(
-                half=number(shown.half_width())
-            )
-        )
-        widgets.show_chart(charts.counts(labels, values, *shown.interval(), column=clique[0]), key="marginal")
-        return
-    st.markdown(
-        _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
-            cells=marginal.values.size, half=number(half)
-        )
-    )
-    if len(clique) > 2:
+    if len(chosen) > 2:
         pair = st.multiselect(
-            _("Show two of its columns"), list(clique), list(clique[:2]), max_selections=2, key="shown-pair"
+            _("Show two of its columns"), list(chosen), list(chosen[:2]), max_selections=2, key="shown-pair"
         )
         if len(pair) != 2:
             return
-        marginal = marginal.project(tuple(pair))
-    a, b = marginal.clique
-    chart = charts.two_way(
-        marginal.values,
-        release.schema.column(a).labels,
-        release.schema.column(b).labels,
-        (a, b),
-        ends=marginal.interval(),
-    )
-    widgets.show_chart(chart, key="marginal")
+        chosen = tuple(pair)
+    show_answer(release, answer(release, chosen), key="marginal")
+
+
+def show_answer(release: Release, told: Answer, *, key: str) -> None:
+    """Draw the counts of one or two columns, or the number of rows, with what they may be off by."""
+    if not told.clique:
+        st.metric(_("Number of rows"), f"{number(float(told.values))} ± {number(told.reach)}")
+        return
+    labels = [release.schema.column(name).labels for name in told.clique]
+    if len(told.clique) == 1:
+        cells, told = charts.folded(labels[0], told)
+    if told.measured:
+        st.markdown(
+            _("**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**").format(
+                cells=told.values.size, half=number(told.reach)
+            )
+        )
+    else:
+        st.warning(
+            _(
+                "These columns were not measured together: the counts follow from the model. If the columns "
+                "hang together otherwise, they are wrong, and no interval says by how much."
+            )
+        )
+    ends = (told.low, told.high) if told.measured else None
+    if len(told.clique) == 1:
+        chart = charts.counts(cells, told.values, told.low, told.high, column=told.clique[0])
+    else:
+        names = (told.clique[0], told.clique[1])
+        chart = charts.two_way(told.values, labels[0], labels[1], names, ends=ends)
+    widgets.show_chart(chart, key=key)

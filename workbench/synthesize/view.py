@@ -30,7 +30,7 @@ from workbench.synthesize.script import can_be_written, counts_file, notebook, s
 from workbench.ui import asking_view, folder_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
-from workbench.ui.wording import amount, guarantee_words, percent, plain
+from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -83,8 +83,9 @@ def follow_run() -> None:
     running = session.session().running
     if running is None:
         return
-    running.done.wait(1.0)  # most runs are done by then
     if not running.done.is_set():
+        if running.done.wait(1.0):  # most runs are done by then
+            st.rerun()  # with the budget of now above it
         _progress()
         return
     if running.release is not None or recipes.is_stored(running):
@@ -153,6 +154,8 @@ def show(data_set: DataSet, request_id: str) -> None:
                 column=plain(release.part[0]), category=plain(release.part[1])
             )
         )
+    if counted := counted_words(release.schema.unit):
+        st.caption(counted)
     with st.container(horizontal=True):
         st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
         mine = session.ledger().is_mine(data_set.id)

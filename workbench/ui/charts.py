@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import DisclosureError
+from dpcore.synthesis import Answer
 from workbench.ui.language import N_, PERCENT, Words, _
 
 MAX_MARKS = 2_000
@@ -166,17 +167,24 @@ def fold(
     return [f"{labels[i]} …" for i in starts.tolist()], sums, variance * width
 
 
+def folded(labels: Sequence[str], answer: Answer, *, most: int = 200) -> tuple[list[str], Answer]:
+    """Neighboring cells of one column added up until at most `most` are left."""
+    width = -(-len(labels) // most)
+    if width == 1:
+        return list(labels), answer
+    return [f"{label} …" for label in labels[::width]], answer.folded(width)
+
+
 def counts(
     labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str, color: str = PRIVATE
 ) -> Chart:
     """Bars of noisy counts with the interval of each, from `low` to `high`."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values, "low": low, "high": high})
-    frame["rows shown"] = frame["rows"].clip(lower=0)
     altair, chart = drawing(frame)
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
     bars = chart.mark_bar(color=color, opacity=0.75).encode(
         x=x,
-        y=altair.Y("rows shown:Q", title=_("rows (noisy)")),
+        y=altair.Y("rows:Q", title=_("rows (noisy)")),
         tooltip=tips("cell", rows=",.1f", low=",.1f", high=",.1f"),
     )
     reach = float(np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max())
@@ -186,9 +194,7 @@ def counts(
     alt = _(
         "Bar chart of {cells} noisy counts of {column}, each within {half:,.0f} rows in 95 of 100 cases."
     ).format(cells=len(frame), column=column, half=reach)
-    return Chart(
-        spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame.drop(columns="rows shown"))
-    )
+    return Chart(spec=altair.layer(bars, rules, height=320), alt=alt, table=headed(frame))
 
 
 def heatmap(names: Sequence[str], matrix: Any, *, title: str, end: float | None = None) -> Chart:
@@ -318,12 +324,12 @@ def lines(
 def bars(
     labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str, color: str = WARNING
 ) -> Chart:
-    """Shares as horizontal bars, the largest first as given."""
+    """Shares as horizontal bars from 0 to 100 %, the largest first as given."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
     altair, chart = drawing(frame)
     spec = chart.mark_bar(color=color, opacity=0.85).encode(
         y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
-        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
+        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1])),
         tooltip=tips("of", share=".2%"),
     )
     words = chart.mark_text(align="left", dx=4).encode(
@@ -339,7 +345,7 @@ def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: s
     clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
     lines_of = (
         chart.mark_bar(opacity=0)
-        .encode(y=altair.Y("of:N", sort=None), x=altair.XDatum(max(shares)), tooltip=tips("of"))
+        .encode(y=altair.Y("of:N", sort=None), x=altair.XDatum(1), tooltip=tips("of"))
         .add_params(clicked)
     )
     return dataclasses.replace(drawn, spec=drawn.spec + lines_of)

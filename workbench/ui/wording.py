@@ -131,6 +131,17 @@ def unit_words(unit: PrivacyUnit) -> str:
     return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
 
 
+def counted_words(unit: PrivacyUnit) -> str:
+    """What is left out where rows of a person beyond the largest number are not counted; else empty."""
+    if unit.id_column is None:
+        return ""
+    if unit.max_rows == 1:
+        return _("Of each person at most 1 row was counted: these are people, not visits.")
+    return _(
+        "Of each person at most {rows} rows were counted: further rows of people who have more are left out."
+    ).format(rows=unit.max_rows)
+
+
 def budget_words(account: Account) -> str:
     """The whole promise of an account."""
     return loss_words(account.promise)
@@ -178,19 +189,20 @@ def answer_words(epsilon: float) -> str:
 
 def answer_to(found: RowCount) -> list[str]:
     """An answer as sentences, the number first."""
-    low, high = (f"{max(0, round(end)):,}" for end in (found.low, found.high))
-    sentences = [
-        _("About {rows} rows.").format(rows=f"{max(0, round(found.value)):,}"),
+    rows = _("About {rows} rows.").format(rows=f"{round(found.value):,}")
+    if not found.measured:
+        return [
+            rows,
+            _(
+                "This follows from the model: these columns were not measured together. If they hang "
+                "together otherwise, it is wrong, and no interval says by how much."
+            ),
+        ]
+    low, high = (f"{round(end):,}" for end in (found.low, found.high))
+    return [
+        rows,
         _("The true number lies between {low} and {high} in 95 of 100 cases.").format(low=low, high=high),
     ]
-    if not found.measured:
-        sentences.append(
-            _(
-                "These columns were not counted together cell by cell: the number rests on how each goes "
-                "with others, and only the wide interval is sure."
-            )
-        )
-    return sentences
 
 
 def epsilon_verdict(epsilon: float) -> str:
@@ -238,8 +250,21 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
                 columns=columns
             )
         )
+    sentences += declared_words(guarantee, shown=shown)
     sentences.append(_("Anything computed from this release alone is as safe as the release."))
     return sentences
+
+
+def declared_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) -> list[str]:
+    """The sentence about a source whose rows nobody can check; none for any other table."""
+    if not guarantee.declared_by:
+        return []
+    return [
+        _(
+            "Not checked by anybody: that each row of the source comes from one person. {name} declared it; "
+            "where it is not so, nothing of this promise holds."
+        ).format(name=shown(guarantee.declared_by, at_most=80))
+    ]
 
 
 def error_words(error: DpcoreError) -> tuple[str, str]:

@@ -10,12 +10,13 @@ from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.drafts import Alike, Draft
+from workbench.drafts import Draft
+from workbench.store.likeness import Alike
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
-from workbench.ui.language import _
+from workbench.ui.language import _, said
 from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, percent, plain, unit_words
-from workbench.upload import column_view, likeness, opening
+from workbench.upload import column_view, opening
 from workbench.upload.grid import KINDS, from_grid
 
 GRID, SINGLY = "grid", "one"
@@ -237,7 +238,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
 
 def _ask_alike(alike: Alike) -> bool:
     """Say which table it looks like, and whether it was answered."""
-    st.warning(likeness.sentence(alike), icon=":material/content_copy:")
+    st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
     answer = st.radio(
         _("Are both tables about the same people?"),

@@ -16,12 +16,13 @@ from dpcore.schema.source import Source
 from workbench import reading, session
 from workbench.apart import listening
 from workbench.drafts import Draft
+from workbench.store import likeness
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
 from workbench.ui.language import _
 from workbench.ui.wording import plain
-from workbench.upload import grid, likeness
+from workbench.upload import grid
 from workbench.web import holders
 
 ALIKE = session.Widget[str]("alike")
@@ -169,12 +170,7 @@ def stay() -> None:
 
 def check_covers(unit: PrivacyUnit, draft: Draft) -> None:
     """Refuse a unit that protects less than what the operator of a source declared. Raises: SchemaError."""
-    if draft.declared is not None and not unit.covers(draft.declared):
-        raise SchemaError(
-            "whoever runs this source declared: {unit}; this would promise less",
-            remedy="protect at least that",
-            unit=str(draft.declared),
-        )
+    unit.check_covers(draft.declared)
 
 
 def shares_kept(draft: Draft, unit: PrivacyUnit) -> tuple[float, float]:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.schema.source import Source
 from workbench import person, session
 from workbench.apart import listening
 from workbench.drafts import Draft
@@ -44,11 +45,20 @@ def show_cards() -> None:
         with st.container(border=True):
             st.markdown(f"**{plain(each.source.name)}**")
             st.caption(
-                _("{kind}. It stays where it is; all that is ever spent on it is one account.").format(
-                    kind=_(KINDS[each.source.kind])
+                _("{kind}. It stays where it is; all that is ever spent on it is one account. {rows}").format(
+                    kind=_(KINDS[each.source.kind]), rows=rows_words(each.source)
                 )
             )
             st.button(_("Look at it"), key=f"source-{each.source.name}", on_click=take_source, args=(each,))
+
+
+def rows_words(source: Source) -> str:
+    """Why a row is one person's."""
+    if not source.declared_by:
+        return _("Each row comes from the rows of one person, whatever is in the others.")
+    return _("That each row comes from one person is the word of {name}, and checked by nobody.").format(
+        name=plain(source.declared_by, at_most=80)
+    )
 
 
 def take_source(listed: Listed) -> None:

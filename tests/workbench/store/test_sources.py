@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from dpcore.errors import ParameterError
+from dpcore.schema.source import Condition, Join
 from workbench.store.roles import ALONE, Person
 from workbench.store.sources import sources_in, sources_of
 
@@ -15,7 +17,10 @@ POSTGRES = """
 name = "Clinic"
 kind = "postgres"
 location = "host=db dbname=clinic user=reader"
-query = "SELECT * FROM visits"
+table = "visits"
+columns = ["person", "age"]
+where = [["year", ">=", 2020], ["day", "<", 2024-05-01], ["kind", "=", "in"]]
+joins = [{table = "zips", on = "zip", key = "code", columns = ["region"], public = true}]
 password = "CLINIC_PASSWORD"
 people = ["ada@example.org", "*@office.example"]
 """
@@ -31,9 +36,27 @@ def test_a_list_is_read(tmp_path: Path) -> None:
     """Nobody could connect anything; and without a list there is nothing to connect."""
     clinic, visits = listed(tmp_path, POSTGRES + FILES, CLINIC_PASSWORD="it's")
     assert clinic.source.location == "host=db dbname=clinic user=reader password='it\\'s'"
-    assert "it" not in repr(clinic).replace("visits", "")
+    assert "it's" not in repr(clinic).replace("\\", "")
+    assert "host=db" not in repr(clinic)
+    assert clinic.source.table == "visits"
+    assert clinic.source.columns == ("person", "age")
+    assert clinic.source.where == (
+        Condition(column="year", comparison=">=", value=2020),
+        Condition(column="day", comparison="<", value=date(2024, 5, 1)),
+        Condition(column="kind", comparison="=", value="in"),
+    )
+    assert clinic.source.joins == (
+        Join(table="zips", on="zip", key="code", columns=("region",), public=True),
+    )
     assert (visits.source.name, visits.source.kind, visits.known()) == ("Visits", "parquet", None)
     assert sources_in(None, {}) == ()
+
+
+def test_somebodys_word_for_a_query(tmp_path: Path) -> None:
+    """Free SQL would be read on nobody's word, or the name would not reach the guarantees."""
+    text = 'query = "SELECT * FROM source"\nrows = "one person each, declared by Ada Lovelace"\n'
+    (visits,) = listed(tmp_path, FILES + text)
+    assert visits.source.declared_by == "Ada Lovelace"
 
 
 def test_who_may_open_a_source(tmp_path: Path) -> None:
@@ -63,7 +86,16 @@ def test_who_may_open_a_source(tmp_path: Path) -> None:
         POSTGRES,
         POSTGRES.replace("user=reader", "user=reader password=hunter2"),
         POSTGRES.replace("host=db dbname=clinic user=reader", "postgresql://reader:hunter2@db/clinic"),
-        POSTGRES.replace('query = "SELECT * FROM visits"\n', ""),
+        POSTGRES.replace('table = "visits"\n', ""),
+        FILES + 'query = "SELECT * FROM source"\n',
+        FILES + 'query = "SELECT * FROM source"\nrows = "one person each"\n',
+        FILES + 'query = "SELECT * FROM source"\nrows = "one person each, declared by "\n',
+        FILES + 'columns = "age"\n',
+        FILES + 'where = [["age", ">="]]\n',
+        FILES + 'where = ["age >= 7"]\n',
+        FILES + 'where = [["age", ">= 7 OR", 7]]\n',
+        FILES + 'joins = [{table = "zips"}]\n',
+        FILES + "joins = [7]\n",
     ],
 )
 def test_a_wrong_list_is_refused(tmp_path: Path, text: str) -> None:

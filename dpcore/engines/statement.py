@@ -1,0 +1,163 @@
+"""The SQL of a source that is described by fields: one row gives at most one row, and no row fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from dpcore.errors import SchemaError
+from dpcore.schema.source import Source, Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How one kind of data base writes it.
+
+    Attributes:
+        quote: the character around names.
+        within: what a table without a schema is in.
+        value: a bound value, by its number from 1.
+        text: the exact text of a column, whatever its collation.
+        compared: comparisons of a column with a value by its kind; none fails on a row.
+        stored: a query for the columns of a base table, by the names that lead to it, and whether each is
+            computed.
+    """
+
+    quote: str
+    within: tuple[str, ...]
+    value: str
+    text: str
+    compared: Mapping[str, str]
+    stored: str
+
+    def name(self, name: str) -> str:
+        """A name in quotes."""
+        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
+
+    def place(self, table: str) -> tuple[str, ...]:
+        """The names that lead to a table, its own last."""
+        parts = table.split(".")
+        return (*self.within[: max(0, len(self.within) + 1 - len(parts))], *parts)
+
+    def table(self, table: str) -> str:
+        """A table, with what it is in."""
+        return ".".join(map(self.name, self.place(table)))
+
+
+_TEXT = "{text} {comparison} {value}"
+DUCKDB = Dialect(
+    quote='"',
+    within=("attached", "main"),
+    value="getvariable('value_{number}')",  # set on the connection: a view takes no parameters
+    text="CAST({column} AS VARCHAR) COLLATE C",
+    compared={
+        "text": _TEXT,
+        "truth": "TRY_CAST({column} AS BOOLEAN) {comparison} {value}",
+        "number": "TRY_CAST({column} AS DOUBLE) {comparison} {value}",
+        "time": "TRY_CAST({column} AS TIMESTAMP) {comparison} {value}",
+    },
+    stored="SELECT column_name, is_generated FROM duckdb_columns() JOIN duckdb_tables() "
+    "USING (database_name, schema_name, table_name) "
+    "WHERE database_name = $1 AND schema_name = $2 AND table_name = $3",
+)
+POSTGRES = Dialect(
+    quote='"',
+    within=("public",),
+    value="${number}",
+    text='CAST({column} AS text) COLLATE "C"',
+    compared={
+        "text": _TEXT,
+        "truth": "{column} {comparison} CAST({value} AS boolean)",
+        "number": "{column} {comparison} CAST({value} AS numeric)",
+        "time": "{column} {comparison} CAST({value} AS timestamp)",
+    },
+    stored="SELECT attname::text, attgenerated = 'v' FROM pg_attribute "
+    "JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace "
+    "WHERE nspname = $1 AND relname = $2 AND relkind IN ('r', 'p') AND NOT relrowsecurity "
+    "AND attnum > 0 AND NOT attisdropped",
+)
+SPARK = Dialect(
+    quote="`",
+    within=(),
+    value="?",
+    text="CAST({column} AS STRING)",
+    compared={
+        "text": _TEXT,
+        "truth": "try_cast({column} AS BOOLEAN) {comparison} {value}",
+        "number": "try_cast({column} AS DOUBLE) {comparison} {value}",
+        "time": "try_cast({column} AS TIMESTAMP) {comparison} {value}",
+    },
+    stored="",
+)
+
+
+def statement(source: Source, dialect: Dialect, first: str = "") -> tuple[str, tuple[Value, ...]]:
+    """The query of a description, and the values that are bound to it in their order.
+
+    Args: first: what the first table is, where it is a file.
+    """
+    columns = {column: f"t0.{dialect.name(column)}" for column in source.columns}
+    joined = ""
+    for place, join in enumerate(source.joins, 1):
+        columns |= {column: f"t{place}.{dialect.name(column)}" for column in join.columns}
+        pair = (f"t0.{dialect.name(join.on)}", f"t{place}.{dialect.name(join.key)}")
+        one, other = (dialect.text.format(column=column) for column in pair)
+        joined += f" LEFT JOIN {dialect.table(join.table)} AS t{place} ON {one} = {other}"
+    conditions = []
+    for number, each in enumerate(source.where, 1):
+        column = columns.get(each.column, f"t0.{dialect.name(each.column)}")
+        conditions.append(
+            dialect.compared[_kind(each.value)].format(
+                column=column,
+                text=dialect.text.format(column=column),
+                comparison=each.comparison,
+                value=dialect.value.format(number=number),
+            )
+        )
+    query = f"SELECT {', '.join(columns.values()) or 't0.*'} FROM {first or dialect.table(source.base)} AS t0"
+    query += joined + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
+    return query, tuple(each.value for each in source.where)
+
+
+def check_described(
+    source: Source,
+    dialect: Dialect,
+    ask: Callable[[str, Sequence[str]], Sequence[tuple[object, ...]]],
+) -> None:
+    """Refuse what may look at other rows, unless somebody declared that it does not.
+
+    Args: ask: gives the rows of a query with the names that are bound to it.
+    Raises: SchemaError for a view, a column that is computed or no column, and a key that is there twice.
+    """
+    for table, wanted in source.used if source.base and not source.declared_by else ():
+        columns = ask(dialect.stored, dialect.place(table))
+        stored = {column for column, is_computed in columns if not is_computed}
+        if not stored or len(stored) < len(columns) or not {*wanted} <= stored:
+            raise SchemaError(
+                "source {name!r}: {table!r} is no base table with these columns, or some are computed",
+                remedy="name a table and columns that it stores; for a view, say whose word it is that each "
+                "of its rows comes from one person",
+                name=source.name,
+                table=table,
+            )
+    for join in source.joins:
+        key = dialect.name(join.key)
+        text = dialect.text.format(column=key)
+        twice = f"WHERE {key} IS NOT NULL GROUP BY {text} HAVING count(*) > 1 LIMIT 1"
+        if ask(f"SELECT 1 FROM {dialect.table(join.table)} {twice}", ()):
+            raise SchemaError(
+                "source {name!r}: the key {column!r} of the table {table!r} is there twice",
+                remedy="join a table that has one row for each key",
+                name=source.name,
+                column=join.key,
+                table=join.table,
+            )
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool):
+        return "truth"
+    return "time" if isinstance(value, date) else "number"

@@ -1,0 +1,72 @@
+"""What a release says of one table of counts: its model's values, and intervals from what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.schema.domain import Clique
+from dpcore.tables.counts import Marginal, Values
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answer:
+    """What a model says about one clique.
+
+    Attributes:
+        values: expected rows of each cell, at least 0: those that rows are drawn by, so that all answers of
+            one release add up to the same total.
+        low, high: of an interval that holds the true count of each cell, and its value, in rows.
+        alone: which cells were counted by themselves; of the others a measurement tells the rows of a
+            merged group only, so that their interval is a bound, from 0 on, and holds more often.
+        table: what all measurements together say of the clique, unbiased, with its noise; None where no
+            measurement held the whole clique. There the values follow from the model alone, and the ends are
+            what the counts of single columns allow, which is no interval.
+    """
+
+    clique: Clique
+    values: Values
+    low: Values
+    high: Values
+    alone: npt.NDArray[np.bool_]
+    table: Marginal | None = None
+
+    @classmethod
+    def of(cls, values: Values, measured: Marginal, level: float = 0.95) -> Answer:
+        """The values with intervals from a table of the same cells, by the law of its noise alone.
+
+        The fit moves values, mostly towards the truth, but no law says how far, so it moves no interval;
+        where a value leaves its interval, that reaches as far as the value. A count is at least 0.
+        """
+        low, high = (np.maximum(0.0, side) for side in measured.interval(level))
+        return cls(
+            clique=measured.clique,
+            values=values,
+            low=np.minimum(low, values),
+            high=np.maximum(high, values),
+            alone=np.ones(values.shape, dtype=np.bool_),
+            table=measured,
+        )
+
+    @property
+    def measured(self) -> bool:
+        """Whether one measurement held the whole clique."""
+        return self.table is not None
+
+    def folded(self, width: int) -> Answer:
+        """The counts of one column with every `width` neighboring cells added up."""
+        starts = np.arange(0, self.values.size, width)
+        values, low, high = (np.add.reduceat(each, starts) for each in (self.values, self.low, self.high))
+        if self.table is None or not self.alone.all():
+            return replace(
+                self, values=values, low=low, high=high, alone=np.zeros(values.shape, dtype=np.bool_)
+            )
+        sums = np.add.reduceat(self.table.values, starts)
+        return Answer.of(values, replace(self.table, values=sums, variance=self.table.variance * width))
+
+    @property
+    def reach(self) -> float:
+        """How far the widest interval reaches from its value, in rows."""
+        return float(np.maximum(self.values - self.low, self.high - self.values).max(initial=0.0))
