@@ -226,8 +226,7 @@ class Curator:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
 
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
-            for a plan that needs all rows at once; ParameterError for a folder that cannot be written;
-            ReadError for a source that gives other rows the second time.
+            for a plan that needs them all at once, ParameterError for the folder, ReadError for another source.
         """
         plan = self._noted(plan)
         try:
@@ -255,8 +254,7 @@ class Curator:
         """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
-        about = [plan.method.name, *map(str, plan.models)]
-        noted = {"anonymized": digest, "about": about, **self._declared}
+        noted = {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)], **self._declared}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
