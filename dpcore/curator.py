@@ -226,7 +226,7 @@ class Curator:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
 
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
-            for a plan that needs them all at once, ParameterError for the folder, ReadError for another source.
+            for a plan that needs them all at once, ParameterError for the folder, ReadError for other rows.
         """
         plan = self._noted(plan)
         try:

@@ -56,7 +56,7 @@ def promised(
     number = int(suppressed.sum() if weights is None else weights[suppressed].sum())
     texts = []
     for model in plan.models:
-        text, judged = str(model), leaves
+        text, judged = f"{model}", leaves
         if isinstance(model, SensitiveModel) and blanked:
             text += f"{EXCEPT} {number} suppressed rows that leave without its values"
             judged = leaves & ~hidden
