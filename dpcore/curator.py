@@ -176,7 +176,7 @@ class Curator:
         recipe.check(self.schema.domain)
         spend = self.rule.spends(loss)
         plan = self._plan(recipe, spend, cell)
-        if stored := self._answered(request_id, plan):
+        if stored := answered(self.lines(), request_id, plan):
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
@@ -207,7 +207,7 @@ class Curator:
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return self._answered(None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
+        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -226,7 +226,7 @@ class Curator:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
 
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
-            for a plan that needs them all at once, ParameterError for the folder, ReadError for other rows.
+            for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
         plan = self._noted(plan)
         try:
@@ -234,16 +234,17 @@ class Curator:
             return write_folder([made.table], folder, made.guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
-        distinct = distinct_of(self._engine.tuples, plan)
-        recoding = Recoding.of(distinct, plan, on_progress)
-        tally = Tally(recoding, distinct)
-        guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts, **self._declared)
+        with self._engine.held():
+            distinct = distinct_of(self._engine.tuples, plan)
+            recoding = Recoding.of(distinct, plan, on_progress)
+            tally = Tally(recoding, distinct)
 
-        def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
-            self._engine.apply(recoding, tally.before(take))
-            tally.check_complete()
+            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
+                self._engine.apply(recoding, tally.before(take))
+                tally.check_complete()
 
-        return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
+            guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts, **self._declared)
+            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
     def _made(self, plan: Plan, on_progress: OnProgress) -> AnonymizedTable:
         frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
@@ -262,7 +263,8 @@ class Curator:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
-        content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
+        with self._engine.held():
+            content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(
@@ -278,7 +280,7 @@ class Curator:
         evaluation.check(self.schema)
         spend = self.rule.spends(loss)
         plan = self._plan(evaluation, spend, None)
-        if stored := self._answered(request_id, plan):
+        if stored := answered(self.lines(), request_id, plan):
             return self.report(stored)
         request_id = request_id or uuid.uuid4().hex
         evaluation.measure(self._rehearsal(spend), self.schema)
@@ -338,15 +340,16 @@ class Curator:
         measurer: Measurer,
         answer: Callable[[], Answer],
     ) -> Answer:
-        """Reserve, and only then answer; commit the answer, or keep the charge of what failed."""
+        """Hold the table, reserve, only then answer; commit the answer, or keep the charge of what failed."""
         dataset = self.account.dataset
-        self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
-        try:
-            answered = answer()
-            text = answered.to_json()
-        except BaseException as error:
-            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
-            raise
+        with self._engine.held():
+            self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
+            try:
+                answered = answer()
+                text = answered.to_json()
+            except BaseException as error:
+                self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
+                raise
         self._ledger.commit(dataset, request_id, _events(measurer), text)
         return answered
 
@@ -371,9 +374,6 @@ class Curator:
         """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
-
-    def _answered(self, request_id: str | None, plan: tuple[str, str]) -> str | None:
-        return answered(self.lines(), request_id, plan)
 
     def _charged(self, part: Part | None) -> Part | None:
         """The part as the ledger keeps it: with a digest of the column's cells.
