@@ -3,7 +3,7 @@
     python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 --budget 2 > job.json
     python -m workbench release job.json --to release.json
     python -m workbench sample release.json --rows 10000000 --to folder
-    python -m workbench audit TABLE --schema schema.json --known age sex zip
+    python -m workbench audit TABLE --schema schema.json
     python -m workbench anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder
     python -m workbench ledger TABLE
 
@@ -29,7 +29,7 @@ from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
-from dpcore.evaluation import Audit
+from dpcore.evaluation import Audit, RolesOf
 from dpcore.io import read_table
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release
@@ -42,6 +42,7 @@ from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.sources import sources_in, sources_of
+from workbench.ui.verdict import verdict, ways_out
 
 
 def person_as(address: str | None) -> Person:
@@ -154,8 +155,17 @@ def sample(asked: argparse.Namespace) -> str:
 def audit(asked: argparse.Namespace) -> str:
     """How re-identifiable a table is, for its owner's eyes; a line of the ledger, and no charge."""
     curator = _opened(asked)
-    report = curator.evaluate(Audit(quasi_identifiers=tuple(asked.known))).content
-    return json.dumps({"people": report.people, **dataclasses.asdict(report.risk)}, indent=1, default=float)
+    roles = curator.evaluate(RolesOf()).content
+    wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
+    report = curator.evaluate(wanted).content
+    answer = {
+        "answer": report.verdict.answer,
+        "verdict": verdict(report, [*wanted.quasi_identifiers]),
+        "changes": ways_out(report),
+        "people": report.people,
+        **dataclasses.asdict(report.risk),
+    }
+    return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
 
 
 def anonymize(asked: argparse.Namespace) -> str:
@@ -219,7 +229,8 @@ def main(words: Sequence[str] | None = None) -> int:
             each.add_argument("release", type=Path)
             each.add_argument("--rows", type=int, required=True)
         if command is audit:
-            each.add_argument("--known", nargs="+", required=True, help="columns that others may know")
+            each.add_argument("--known", nargs="+", help="columns that others may know; else as proposed")
+            each.add_argument("--secret", nargs="*", help="what should stay unknown; else as proposed")
         if command is anonymize:
             each.add_argument("--plan", type=Path, required=True)
         if command in (release, sample, anonymize):

@@ -133,7 +133,7 @@ class Column(ABC):
             return missing
         tokens = texts_of(self.missing_tokens)
         numbers = [number for number in map(number_in, tokens) if number is not None]
-        if pd.api.types.is_numeric_dtype(values.dtype) and all(abs(number) < 2**53 for number in numbers):
+        if values.dtype.kind in "iuf" and all(abs(number) < 2**53 for number in numbers):
             found = values.isin(numbers)
         else:
             found = as_text(values).isin(tokens)

@@ -101,7 +101,7 @@ class Date(IntervalColumn):
 
 
 def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
-    """The day of each value as it is written, whatever its time zone; NaT for what is none."""
+    """The day of each value: of a text as it is written, of an instant in UTC; NaT for what is none."""
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         stamps = values
     else:
@@ -110,7 +110,7 @@ def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
         local = local.where(local.str.fullmatch(_WRITTEN).fillna(False).astype(bool))
         stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
     if getattr(stamps.dt, "tz", None) is not None:
-        stamps = stamps.dt.tz_localize(None)
+        stamps = stamps.dt.tz_convert(None)
     return stamps.to_numpy(dtype="datetime64[D]")
 
 
