@@ -122,8 +122,9 @@ IMPOSTORS = (
 def clinic() -> Iterator[tuple[str, Any]]:
     """Schema and connection of the same tables in PostgreSQL, and of what looks like one and is none."""
     pytest.importorskip("adbc_driver_postgresql", reason="its driver is not installed")
-    name = postgres_schema()
+    name = f"{postgres_schema()}_clinic"
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
         connection.execute(f"SET search_path = {name}")
         fold = "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
         connection.execute(f"CREATE COLLATION nocase {fold}")
@@ -134,6 +135,7 @@ def clinic() -> Iterator[tuple[str, Any]]:
         for each in IMPOSTORS:
             connection.execute(each)
         yield name, connection
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
 
 
 def rows_in_postgres(source: Source, clinic: tuple[str, Any], data: Any) -> Counter[tuple[Any, ...]]:
