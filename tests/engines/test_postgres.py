@@ -223,7 +223,7 @@ def test_a_query_that_takes_long_can_be_left() -> None:
     def leave(rows: int) -> None:
         raise Gone
 
-    slow = source("SELECT pg_sleep(600)")
+    slow = source("SELECT 1 AS age FROM pg_sleep(600)")
     with pytest.raises(Gone):
         look(slow, 5, leave)
     left = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(600)%'"
