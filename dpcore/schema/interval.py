@@ -27,7 +27,22 @@ class IntervalColumn(Column):
 
     Cells follow each other in the order of `edges`: cell i begins at `edges[i]`. It ends where the next one
     begins, or at a bound of the column, if special values lie beyond that bound.
+
+    Attributes:
+        unreadable_is_missing: whether a value that is no number, or no day, counts as missing; it is refused
+            otherwise.
     """
+
+    unreadable_is_missing: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unreadable_is_missing and not self.missing:
+            raise ParameterError(
+                "what cannot be read of column {name!r} would count as missing, which has no cell",
+                remedy="declare a cell for missing values",
+                name=self.name,
+            )
 
     @property
     @abstractmethod
@@ -80,6 +95,8 @@ class IntervalColumn(Column):
     ) -> tuple[Codes, Outside]:
         """Cell numbers of numeric values; NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
+        if self.unreadable_is_missing:
+            missing, unreadable = missing | unreadable, np.zeros_like(missing)
         readable = np.where(np.isnan(numbers), self.edges[0], numbers)
         bounded = np.clip(readable, self._low, self._high)
         placed = np.where(np.isin(readable, self.edges[:-1][self.single]), readable, bounded)
