@@ -68,6 +68,7 @@ NASTY = {
     "numeric": ("12.10::numeric", "12.1"),
     "numeric(20,0)": ("12345678901234567001::numeric(20,0)", "12345678901234567001"),
     "numeric(8,2)": ("19.99::numeric(8,2)", "19.99"),
+    "many digits": (f"{'7' * 60}.5::numeric", f"{'7' * 60}.5"),
     "whole": ("7.00::numeric", "7"),
     "uuid": (
         "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'::uuid",
@@ -90,6 +91,21 @@ def test_a_value_has_one_text(name: str) -> None:
     """19.99 would be another price, one of two digits of an id be lost, or a year of 5874897 be counted."""
     written, text = NASTY[name]
     assert texts(seen(f"({written})")["column1"]) == [text]
+
+
+def test_the_cell_of_a_number_is_exact() -> None:
+    """0.1 of 19 digits fell below a cut at 0.1, and 19.99 was no declared category."""
+    schema = dp.Schema(
+        columns=(
+            dp.Real("x", low=0.0, high=1.0, cuts=(0.1,)),
+            dp.Categorical("price", categories=("19.99",), other=True),
+            dp.Integer("id", low=0, high=9),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    query = "SELECT 0.1::numeric(20, 19) AS x, 19.990::numeric AS price, 7::numeric(20, 0) AS id"
+    counts = PostgresEngine(source(query), schema, key=KEY).counts([("x",), ("price",), ("id",)])
+    assert [int(each.values.argmax()) for each in counts] == [1, 0, 7]
 
 
 def test_times_with_a_zone_are_instants() -> None:
