@@ -37,6 +37,7 @@ from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
     budget_line,
+    declared_words,
     loss_words,
     plain,
     rho_words,
@@ -272,6 +273,8 @@ def private_badge(release: Release | PrivateReport) -> None:
         icon=":material/verified_user:",
         help=GLOSSARY["privacy unit"],
     )
+    for sentence in declared_words(release.guarantee):
+        st.caption(sentence)
 
 
 def internal_badge() -> None:
