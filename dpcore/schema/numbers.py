@@ -109,7 +109,7 @@ def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tupl
             ),
         )
     start = _multiple(math.floor(low / width), width)
-    stop = _multiple(math.floor(high / width) + 1, width)
+    stop = _multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)  # the last is closed
     return Real(
         **base,
         low=start if start <= low else start - width,
