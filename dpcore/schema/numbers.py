@@ -64,11 +64,17 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, beside: tuple[fl
 
 
 def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str) -> Categorical:
-    """The numbers as classes, in rising order."""
+    """The numbers as classes, in rising order; what is no number is another one."""
     rising = np.sort(numbers.unique())
     categories = rising.astype(np.int64).tolist() if whole else as_text(pd.Series(rising)).tolist()
-    facts = ("categories", "other")
-    return Categorical(**base, categories=tuple(categories), from_data=facts, reason=reason)
+    known = {name: fact for name, fact in base.items() if name != "unreadable_is_missing"}
+    return Categorical(
+        **known,
+        categories=tuple(categories),
+        other="unreadable_is_missing" in base,
+        from_data=("categories", "other"),
+        reason=reason,
+    )
 
 
 def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tuple[float, ...] = ()) -> Column:
