@@ -27,6 +27,9 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
 
+_STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
+"""How Spark keeps the rows of a table itself; a table of another data base may be a query there."""
+
 
 def engine_of(
     table: pd.DataFrame | Engine | Source,
@@ -51,7 +54,7 @@ def engine_of(
     key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    return arrow.ArrowEngine(_reader(table, on_rows), schema, key=key, on_rows=on_rows)
+    return arrow.ArrowEngine(_reader(table), schema, key=key, on_rows=on_rows)
 
 
 def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
@@ -62,16 +65,16 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
-    return arrow.look(_reader(source, on_rows), rows, on_rows)
+    return arrow.look(_reader(source), rows, on_rows)
 
 
-def _reader(source: Source, on_rows: Callable[[int], None]) -> Reader:
+def _reader(source: Source) -> Reader:
     if source.kind == "parquet" and not (source.query or source.described):
         return ParquetReader(Path(source.location))
     if source.kind == "postgres":
-        return PostgresReader(source, lambda: on_rows(0))
+        return PostgresReader(source)
     fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
-    return DuckDBReader(DuckDBSource(**fields), lambda: on_rows(0))
+    return DuckDBReader(DuckDBSource(**fields))
 
 
 def _spark_table(source: Source) -> object:
@@ -94,7 +97,8 @@ def _spark_table(source: Source) -> object:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
-            is_base = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
+            about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()}
+            is_base = about.get("Type") in ("MANAGED", "EXTERNAL") and about.get("Provider") in _STORED
             return [(name, False) for name in session.table(table).columns] if is_base else []
 
         if not source.base and not source.described:
