@@ -20,7 +20,7 @@ import dpcore as dp
 from dpcore.engines import base, work
 from dpcore.engines.base import Scanner
 from dpcore.engines.joint import joint, passes
-from dpcore.engines.work import Counting, Summing
+from dpcore.engines.work import Counting
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Domain
 from dpcore.tables.counts import check_cells
@@ -48,9 +48,7 @@ def wide(columns: int, rows: int) -> tuple[pd.DataFrame, dp.Schema]:
     return pd.DataFrame(values), dp.Schema(columns=tuple(declared), unit=dp.PrivacyUnit(max_rows=1))
 
 
-@pytest.mark.parametrize(
-    ("kind", "columns"), [*((kind, 200) for kind in ENGINES), ("frame", 1000), ("parquet", 1000)]
-)
+@pytest.mark.parametrize(("kind", "columns"), [*((kind, 200) for kind in ENGINES), ("frame", 1000)])
 def test_hundreds_of_columns_end_in_a_release(kind: str, columns: int, tmp_path: Path) -> None:
     """Columns of one cell once made tables with more axes than there may be: paid, and no release."""
     frame, schema = wide(columns, 39)
@@ -63,3 +61,102 @@ def test_hundreds_of_columns_end_in_a_release(kind: str, columns: int, tmp_path:
     for name in ("code", "c0", "c1", "c2"):
         (counts,) = engine.counts([(name,)])
         assert (counts.values == np.bincount(schema.encode(frame)[name], minlength=counts.values.size)).all()
+
+
+def neighbours() -> tuple[pd.DataFrame, pd.DataFrame, dp.Schema]:
+    """39 people who are all in the first cells, and one more who is in the last cell of every column."""
+    sizes = [1] * 3 + [2] * 9 + [10] * 3 + [300, 2000]
+    columns = tuple(dp.Integer(f"c{place}", low=0, high=size - 1) for place, size in enumerate(sizes))
+    schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
+    without = pd.DataFrame(np.zeros((39, len(sizes)), dtype=np.int64), columns=list(schema.domain.names))
+    she = pd.DataFrame([np.array(sizes) - 1], columns=list(schema.domain.names))
+    return without, pd.concat([without, she]), schema
+
+
+def passes_of(make: Callable[..., Any], frame: pd.DataFrame, schema: dp.Schema) -> list[Any]:
+    """What is done to count tables and sums of every kind: each pass, and the tables that it fills."""
+    engine = make(frame.reset_index(drop=True), schema, key=KEY)
+    assert isinstance(engine, Scanner)
+    scan, seen = engine._scan, []
+
+    def watched(asked: Any, **options: Any) -> Any:
+        what = [asked.domain, asked.part, [*map(tuple, asked.cliques)]] if isinstance(asked, Counting) else []
+        seen.append((type(asked).__name__, what))
+        result = scan(asked, **options)
+        seen.append(np.shape(result))
+        return result
+
+    engine._scan = watched
+    names = schema.domain.names
+    halves = {name: np.arange(schema.domain.size(name)) // 2 for name in names[-4:]}
+    pairs = [pair for pair in itertools.combinations(names, 2) if schema.domain.cells(pair) <= 20_000]
+    engine.counts([(), *itertools.combinations(names, 1), *pairs])
+    engine.counts(pairs, part=("c3", "1"))
+    engine.counts(pairs, groups=halves)
+    entry = {names[-1]: levels(np.linspace(-1, 1, schema.domain.size(names[-1])))}
+    engine.sums(names[-1:], [entry] * 3)
+    return seen
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+def test_neighbours_take_the_same_passes(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One person would show in how often the rows are read, and in how much memory that needs."""
+    monkeypatch.setattr(base, "MOST_AT_ONCE", 100_000)  # so that there are several passes
+    without, with_her, schema = neighbours()
+    make = functools.partial(ENGINES[kind][1], tmp_path)
+    expected = passes_of(make, without, schema)
+    assert len(expected) > 2 * 5
+    assert passes_of(make, with_her, schema) == expected
+
+
+@pytest.mark.parametrize("fact", ["rows", "cells"])
+def test_passes_that_follow_exact_facts_are_seen(
+    fact: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above would hold whatever is done."""
+
+    def planted(frame: pd.DataFrame) -> Callable[..., Any]:
+        def cut(cliques: Any, domain: Domain, most: int) -> Any:
+            if fact == "rows":
+                return joint(cliques, domain, len(frame) // 4)
+            return joint(cliques, domain, 10 * (int(frame.to_numpy().max()) + 1))
+
+        monkeypatch.setattr(base, "joint", cut)
+        return functools.partial(ENGINES["frame"][1], tmp_path)
+
+    without, with_her, schema = neighbours()
+    assert passes_of(planted(without), without, schema) != passes_of(planted(with_her), with_her, schema)
+
+
+def test_a_pass_holds_few_cells() -> None:
+    """A run would need more memory than it said before it was paid."""
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        names = tuple(f"c{place}" for place in range(rng.integers(1, 9)))
+        domain = Domain(names=names, sizes=tuple(rng.integers(1, 60, len(names)).tolist()))
+        tables = list(dict.fromkeys(itertools.combinations(names, 2)))
+        groups = passes(tables, domain, 5_000)
+        assert [table for group in groups for table in group] == tables
+        assert all(sum(map(domain.cells, group)) <= 5_000 or len(group) == 1 for group in groups)
+
+
+def test_more_columns_than_a_table_has_axes() -> None:
+    """A table over 65 columns has few cells and no array: what refuses it must do so before the charge."""
+    _, schema = wide(200, 3)
+    constant = tuple(column.name for column in schema.columns if column.size == 1)
+    with pytest.raises(LimitError, match="axes"):
+        check_cells(schema.domain, [constant[:65]])
+    check_cells(schema.domain, [constant[:64]])
+
+
+def test_large_tables_are_counted_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that is filled in another way would hold other counts."""
+    _, with_her, schema = neighbours()
+    make = functools.partial(ENGINES["frame"][1], Path())
+    cliques = [("c15", "c16"), ("c16", "c15"), ("c3", "c15", "c12")]
+    found = make(with_her, schema, key=KEY).counts(cliques)
+    monkeypatch.setattr(work, "_SMALL", 10**7)
+    again = make(with_her, schema, key=KEY).counts(cliques)
+    for one, other in zip(found, again, strict=True):
+        assert (one.values == other.values).all()
+        assert one.values.ravel()[[0, -1]].tolist() == [39, 1]
