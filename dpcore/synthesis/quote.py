@@ -22,12 +22,14 @@ class Quote:
         own_charge: the same where nothing is shared with charges on other parts; never less.
         balance: before the charge.
         expected: the error to expect, one entry per marginal that is known in advance.
+        memory: bytes that counting takes at most, beyond the rows; what needs more is refused uncharged.
     """
 
     charge: int
     own_charge: int
     balance: Balance
     expected: tuple[Expected, ...]
+    memory: int
 
     @property
     def affordable(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,9 @@ from dpcore.engines.joint import joint, passes
 from dpcore.engines.work import Counting
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Domain
-from dpcore.tables.counts import check_cells
+from dpcore.tables.counts import MAX_CELLS_TOGETHER, check_cells
 from dpcore.tables.sums import levels
+from tests.contracts import random_runs
 from tests.contracts.engine_kinds import ENGINES
 
 KEY = b"k" * 32
@@ -140,6 +142,28 @@ def test_a_pass_holds_few_cells() -> None:
         assert all(sum(map(domain.cells, group)) <= 5_000 or len(group) == 1 for group in groups)
 
 
+def test_counting_keeps_to_the_memory_of_its_quote(tmp_path: Path) -> None:
+    """A charge would end without a release where memory is as large as was said."""
+    columns = tuple(dp.Integer(f"c{place}", low=0, high=1199) for place in range(5))
+    schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
+    frame = pd.DataFrame({name: np.arange(1200) for name in schema.domain.names})
+    pairs = list(itertools.combinations(schema.domain.names, 2))
+    asked = sum(map(schema.domain.cells, pairs))
+    engine = ENGINES["parquet"][1](tmp_path, frame, schema, key=KEY)
+    tracemalloc.start()
+    try:
+        found = engine.counts(pairs)
+        assert all(counts.values.sum() == 1200 for counts in found)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    few = 2**21  # for what is not cells
+    assert 8 * asked < peak < 8 * (asked + 2 * base.MOST_AT_ONCE) + few
+    budget, ledger = dp.PureDP(epsilon=1), dp.MemoryLedger()
+    quote = dp.Curator.open(frame, schema, budget=budget, ledger=ledger).quote(dp.Histogram("c0"), LOSS)
+    assert quote.memory == 8 * (MAX_CELLS_TOGETHER + 2 * base.MOST_AT_ONCE)
+
+
 def test_more_columns_than_a_table_has_axes() -> None:
     """A table over 65 columns has few cells and no array: what refuses it must do so before the charge."""
     _, schema = wide(200, 3)
@@ -160,3 +184,28 @@ def test_large_tables_are_counted_in_place(monkeypatch: pytest.MonkeyPatch) -> N
     for one, other in zip(found, again, strict=True):
         assert (one.values == other.values).all()
         assert one.values.ravel()[[0, -1]].tolist() == [39, 1]
+
+
+def test_random_runs_end_in_a_release(tmp_path: Path) -> None:
+    """An error after the charge that follows from rows would be on file for all to see.
+
+    `python -m tests.contracts.random_runs` makes ten thousand of these.
+    """
+    ends, faults = random_runs.run_many(40, 2, tmp_path)
+    assert not faults
+    assert {end.partition(":")[0] for end in ends} == {"frame", "parquet", "duckdb"}
+
+
+def test_a_run_that_fails_because_of_rows_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above would hold whatever fails."""
+    put = work._put
+
+    def planted(table: Any, places: Any) -> None:
+        if len(places) > 2:
+            raise ValueError("too many rows")
+        put(table, places)
+
+    monkeypatch.setattr(work, "_put", planted)
+    ends, faults = random_runs.run_many(12, 2, tmp_path)
+    assert any(end.endswith("failed after the charge") for end in ends)
+    assert faults
