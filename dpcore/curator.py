@@ -229,8 +229,7 @@ class Curator:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
 
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
-            for a plan that needs all rows at once; ParameterError for a folder that cannot be written;
-            ReadError for a source that gives other rows the second time.
+            for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
         plan, guarantee = self._noted(plan)
         try:
@@ -238,15 +237,16 @@ class Curator:
             return write_folder([table], folder, guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
-        distinct = distinct_of(self._engine.tuples, plan)
-        recoding = Recoding.of(distinct, plan, on_progress)
-        tally = Tally(recoding, distinct)
+        with self._engine.held():
+            distinct = distinct_of(self._engine.tuples, plan)
+            recoding = Recoding.of(distinct, plan, on_progress)
+            tally = Tally(recoding, distinct)
 
-        def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
-            self._engine.apply(recoding, tally.before(take))
-            tally.check_complete()
+            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
+                self._engine.apply(recoding, tally.before(take))
+                tally.check_complete()
 
-        return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
+            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
     def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:
         """The plan as it is carried out, once the ledger has noted it."""
@@ -261,7 +261,8 @@ class Curator:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
-        content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
+        with self._engine.held():
+            content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(
@@ -337,15 +338,16 @@ class Curator:
         measurer: Measurer,
         answer: Callable[[], Answer],
     ) -> Answer:
-        """Reserve, and only then answer; commit the answer, or keep the charge of what failed."""
+        """Hold the table, reserve, only then answer; commit the answer, or keep the charge of what failed."""
         dataset = self.account.dataset
-        self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
-        try:
-            answered = answer()
-            text = answered.to_json()
-        except BaseException as error:
-            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
-            raise
+        with self._engine.held():
+            self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
+            try:
+                answered = answer()
+                text = answered.to_json()
+            except BaseException as error:
+                self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
+                raise
         self._ledger.commit(dataset, request_id, _events(measurer), text)
         return answered
 

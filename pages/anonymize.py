@@ -65,10 +65,8 @@ if notice := held.notices.pop("anonymize", None):
 if current.made is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    warnings = outcomes.made_warnings(curator, current)
-    view.result(curator.name, current.made, warnings)
-    view.report(curator, current.made, warnings)
-    list_view.show(current.made)
+    view.made(curator, current, current.made)
+    list_view.show(curator, current.made)
 if plan is not None:
     view.write(curator, plan)
 form.roles(curator, current)

@@ -3,14 +3,13 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.audit import AuditReport
 from workbench import session
 from workbench.audit import document, findings, person_view, rows_view, view
 from workbench.ui import widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
+from workbench.ui.known_view import known_people
 from workbench.ui.language import _
-from workbench.ui.wording import percent, plain
 
 st.title(_("Is this anonymous?"))
 curator = widgets.need_rows(
@@ -48,39 +47,13 @@ def ask() -> tuple[list[str], list[str]]:
     return columns, sensitive
 
 
-def figures(found: AuditReport) -> None:
-    unique, riskiest, naming = st.columns([1, 2, 2])
-    unique.metric(_("Unique people"), percent(found.risk.uniques))
-    worst = found.sets[0]
-    riskiest.metric(
-        _("Unique by at most three columns"),
-        percent(worst.uniques),
-    )
-    riskiest.caption(plain(", ".join(worst.columns)))
-    names = [each for each in found.identifiers if roles[each.column].role == "identifier"]
-    naming.metric(_("Columns that name people"), len(names))
-    naming.caption(plain(", ".join(each.column for each in names), at_most=120))
-
-
 widgets.internal_badge()
 columns, sensitive = ask()
-naming = [each.column for each in roles.values() if each.role == "identifier"]
-if naming:
-    st.caption(
-        _("Columns that name people: {columns}.").format(columns=plain(", ".join(naming), at_most=400))
-    )
 if not columns:
     st.info(_("Choose at least one column that others may know."))
     st.stop()
 with st.expander(_("Attacker, population and threshold"), key="attacker"):
-    attacker = findings.sample_list(curator)
-    if attacker is not None:
-        if not st.toggle(_("The attacker holds the sample voter list"), value=True, key="audit-list"):
-            attacker = None
-    else:
-        attacker = widgets.table_uploader(
-            _("A list of known people that an attacker may hold (CSV)"), key="audit-upload"
-        )
+    listed, attacker = known_people(curator, key="audit-list") or ("", None)
     people = st.number_input(
         _("People in the population (0: not known)"), 0, 10**10, 0, key="audit-population"
     )
@@ -98,8 +71,7 @@ try:
 except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
-st.markdown(f"### {plain(findings.verdict(found, columns), at_most=400)}")
-figures(found)
+view.verdict(found, columns)
 with st.container(horizontal=True):
     if session.session().draft is not None:
         st.page_link("pages/upload.py", label=_("Open it, to make it safer"), icon=":material/arrow_forward:")
@@ -108,7 +80,7 @@ with st.container(horizontal=True):
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Download as one HTML file"),
-        lambda: document.to_html(curator, found, columns),
+        lambda: document.to_html(curator, found, columns, listed),
         file_name(curator.name, "audit internal", "html"),
         "text/html",
         on_click="ignore",
@@ -116,4 +88,4 @@ with st.container(horizontal=True):
     )
 person_view.one_person(curator, columns, sensitive)
 rows_view.each_row(curator, columns, [name for name in roles if name not in columns])
-view.details(found, columns)
+view.details(found, columns, listed)

@@ -46,10 +46,11 @@ def judge(candidate: Candidate) -> None:
         columns_view.counted(curator, candidate)
         view.ranges(curator, candidate)
         return
-    view.overview(curator, candidate, found)
+    judged = view.judged(curator, candidate, found)
+    view.overview(curator, candidate, found, judged)
     st.download_button(
         _("Download as one HTML file"),
-        lambda: document.html(curator, found, ours=candidate.release is not None),
+        lambda: document.html(curator, found, judged),
         _file(curator.name, candidate),
         "text/html",
         on_click="ignore",

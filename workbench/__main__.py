@@ -3,14 +3,14 @@
     python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 --budget 2 > job.json
     python -m workbench release job.json --to release.json
     python -m workbench sample release.json --rows 10000000 --to folder
-    python -m workbench audit TABLE --schema schema.json --known age sex zip
+    python -m workbench audit TABLE --schema schema.json
     python -m workbench anonymize TABLE --schema schema.json --plan plan.json --budget 2 --to folder
     python -m workbench ledger TABLE
 
 A TABLE is the name of a connected source, or the path of a file. What is charged is on the ledger's lines, as
 when a page asks; the same job a second time brings the stored release and charges nothing. Run it in the
-folder of the server, whose settings it reads. Where people sign in, say for which steward you ask, as in
---as ada@example.org.
+folder of the server, whose settings it reads. A table that looks like one on file is opened with
+--new-account alone. Where people sign in, say for which steward you ask, as in --as ada@example.org.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from dpcore.accounting.loss import AnyLoss, PureDP
 from dpcore.anonymize import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
-from dpcore.evaluation import Audit
+from dpcore.evaluation import Audit, RolesOf
 from dpcore.io import read_table
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_model, load_recipe
-from workbench.store import roles, start
+from workbench.store import likeness, roles, start
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.sources import sources_in, sources_of
+from workbench.ui.verdict import verdict, ways_out
 
 
 def person_as(address: str | None) -> Person:
@@ -73,10 +74,17 @@ def ledger_of(person: Person) -> PersonalLedger:
     return PersonalLedger(start.ledger(), start.owners(), person=person, still=lambda: person)
 
 
-def table_of(name: str, person: Person) -> pd.DataFrame | Source:
-    """A connected source of theirs by its name, or a file. Raises: ParameterError, ReadError, LimitError."""
+def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:
+    """A connected source of theirs by its name, or a file.
+
+    Args: schema: to open it under.
+    Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the source declares.
+    """
     for each in sources_of(person, sources_in(read_settings().sources, os.environ)):
         if each.source.name == name:
+            known = each.known() if schema is not None else None
+            if schema is not None and known is not None:
+                schema.unit.check_covers(known.unit)
             return each.source
     file = Path(name)
     if not file.is_file():
@@ -84,12 +92,32 @@ def table_of(name: str, person: Person) -> pd.DataFrame | Source:
     return read_table(file.read_bytes(), file.name).frame
 
 
-def opened(name: str, schema: Schema, budget: AnyLoss, address: str | None) -> Curator:
-    """The table behind the door, under its account in the ledger of the pages."""
+def opened(
+    name: str, schema: Schema, budget: AnyLoss, address: str | None, people: str | None = None
+) -> Curator:
+    """The table behind the door, under its account in the ledger of the pages.
+
+    Args: people: what is said of its people where it looks like a table on file: "same" or "different".
+    Raises: ParameterError where nothing is said of such a table.
+    """
     person = person_as(address)
-    table = table_of(name, person)
-    _, ledger = ledger_of(person).filed(table)
-    return Curator.open(table, schema, budget=budget, ledger=ledger, name=Path(name).name)
+    table = table_of(name, person, schema)
+    dataset, ledger = ledger_of(person).filed(table)
+    if isinstance(table, Source):
+        return Curator.open(table, schema, budget=budget, ledger=ledger, name=name)
+    alike = likeness.find(table, ledger) if ledger.account(dataset) is None else None
+    if alike is not None and people is None:
+        raise ParameterError(
+            "{alike} Are both about the same people?",
+            remedy="open another account by --new-account same, also if you do not know, or --new-account "
+            "different",
+            alike=alike.sentence(alike.name),
+        )
+    file = Path(name).name
+    curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
+    answer = {"alike": alike.dataset, "people": people or ""} if alike else {}
+    likeness.keep(table, dataset, file, ledger, answer)
+    return curator
 
 
 def job(asked: argparse.Namespace) -> str:
@@ -111,7 +139,7 @@ def job(asked: argparse.Namespace) -> str:
 def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
-    curator = opened(wanted.table, wanted.schema, wanted.budget, asked.address)
+    curator = opened(wanted.table, wanted.schema, wanted.budget, asked.address, asked.people)
     made = curator.run(wanted.recipe, wanted.loss, part=dict([wanted.part]) if wanted.part else None)
     asked.to.write_text(made.to_json())
     left = curator.balance().left
@@ -127,8 +155,17 @@ def sample(asked: argparse.Namespace) -> str:
 def audit(asked: argparse.Namespace) -> str:
     """How re-identifiable a table is, for its owner's eyes; a line of the ledger, and no charge."""
     curator = _opened(asked)
-    report = curator.evaluate(Audit(quasi_identifiers=tuple(asked.known))).content
-    return json.dumps({"people": report.people, **dataclasses.asdict(report.risk)}, indent=1, default=float)
+    roles = curator.evaluate(RolesOf()).content
+    wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
+    report = curator.evaluate(wanted).content
+    answer = {
+        "answer": report.verdict.answer,
+        "verdict": verdict(report, [*wanted.quasi_identifiers]),
+        "changes": ways_out(report),
+        "people": report.people,
+        **dataclasses.asdict(report.risk),
+    }
+    return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
 
 
 def anonymize(asked: argparse.Namespace) -> str:
@@ -139,7 +176,7 @@ def anonymize(asked: argparse.Namespace) -> str:
 
 def _opened(asked: argparse.Namespace) -> Curator:
     schema = Schema.from_json(asked.schema.read_text())
-    return opened(asked.table, schema, PureDP(epsilon=asked.budget), asked.address)
+    return opened(asked.table, schema, PureDP(epsilon=asked.budget), asked.address, asked.people)
 
 
 def ledger(asked: argparse.Namespace) -> str:
@@ -175,6 +212,14 @@ def main(words: Sequence[str] | None = None) -> int:
             each.add_argument(
                 "--as", dest="address", metavar="ADDRESS", help="the steward, where people sign in"
             )
+        if command in (release, audit, anonymize):
+            each.add_argument(
+                "--new-account",
+                dest="people",
+                choices=("same", "different"),
+                help="where the table looks like one that was opened before: whether it is about the same "
+                "people, also if you do not know, or about different ones",
+            )
         if command is job:
             each.add_argument("--recipe", type=Path, required=True)
             each.add_argument("--epsilon", required=True)
@@ -184,7 +229,8 @@ def main(words: Sequence[str] | None = None) -> int:
             each.add_argument("release", type=Path)
             each.add_argument("--rows", type=int, required=True)
         if command is audit:
-            each.add_argument("--known", nargs="+", required=True, help="columns that others may know")
+            each.add_argument("--known", nargs="+", help="columns that others may know; else as proposed")
+            each.add_argument("--secret", nargs="*", help="what should stay unknown; else as proposed")
         if command is anonymize:
             each.add_argument("--plan", type=Path, required=True)
         if command in (release, sample, anonymize):

@@ -275,10 +275,6 @@ def hospital(rows: int = 5_000) -> pd.DataFrame:
     return table.sort_values("admission_date", kind="stable", ignore_index=True)
 
 
-LISTED = frozenset({"zip", "birth_date", "sex"})
-"""What the voter list tells of people, beside their names."""
-
-
 def voter_list() -> pd.DataFrame:
     """Who may vote in the town, as anyone can buy it: most adults, patients or not; some have moved since."""
     town = _town(_TOWN_SIZE)

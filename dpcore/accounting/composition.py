@@ -165,17 +165,16 @@ def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:
 
     Information: it never releases budget, because later queries may not depend on earlier answers.
 
-    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3.
+    Source: Kairouz, Oh, Viswanath (2015), theorem 3.3. Its deltas are those at the corners, and in exp(e)
+    delta(e) = sum over l of C(times, l) max(0, exp((times - l) epsilon) - exp(e + l epsilon))
+               / (1 + exp(epsilon))^times is a line from corner to corner.
     """
-    best = epsilon * times
-    total = (1 + math.exp(epsilon)) ** times
-    for step in range(times // 2 + 1):
-        target = (times - 2 * step) * epsilon
-        over = sum(
-            math.comb(times, place)
-            * (math.exp((times - place) * epsilon) - math.exp((times - 2 * step + place) * epsilon))
-            for place in range(step)
-        )
-        if over / total <= delta:
-            best = min(best, target)
-    return best
+    over = under = 0.0  # of the line: delta(e) = over - under exp(e)
+    for place in range(times // 2 + 1):
+        log_chance = math.log(math.comb(times, place)) - times * math.log1p(math.exp(epsilon))
+        over += math.exp(log_chance + (times - place) * epsilon)
+        under += math.exp(log_chance + place * epsilon)
+        corner = max(0, times - 2 * (place + 1)) * epsilon
+        if over - under * math.exp(corner) >= delta:
+            return math.log((over - delta) / under)
+    return 0.0

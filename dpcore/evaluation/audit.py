@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpcore.errors import ParameterError, RowsError, SchemaError
 from dpcore.evaluation.question import Evaluation, Readable
-from dpcore.risk.column_sets import ColumnSet, column_sets
+from dpcore.evaluation.verdict import Knowledge, Verdict, verdict_of
+from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
-from dpcore.risk.identifiers import Finding, find_identifiers
+from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
 from dpcore.risk.linkage import Linkage, link
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
+from dpcore.risk.roles import SuggestedRole, suggest_roles
+from dpcore.risk.survey import individual_risk
 from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.schema.role import ROLES
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import (
     BoolArray,
     IntArray,
     check_columns,
-    class_index,
     equivalence_classes,
+    joint_classes,
     leaves_of,
 )
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
@@ -31,6 +36,27 @@ from dpcore.tables.rows import DistinctRows, Microdata
 
 LARGEST_SET = 3
 """Columns in the sets that are looked at one by one; few attackers know more than these."""
+DANKAR = 0.1
+"""Share of the population in the sample up to which Pitman's model is to be trusted, see `Estimates`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimates:
+    """What the size of the population says of a sample: estimates, no promise.
+
+    Attributes:
+        uniques: share of the ways in which the population appears that are unique; where each person has one
+            way, of its people.
+        model: whose model estimates it, "Pitman" or "Zayatz", by the rule of Dankar et al. (2012), BMC Med.
+            Inform. Decis. Mak. 12:66, without its third model.
+        journalist: highest expected 1 / people of the population who look alike.
+        marketer: expected share of the people who are found; both by `individual_risk`.
+    """
+
+    uniques: float
+    model: str
+    journalist: float
+    marketer: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,21 +64,24 @@ class AuditReport:
     """What an attacker could do with the table.
 
     Attributes:
+        verdict: whether it is anonymous, and why.
         people: persons, or rows where the schema names no person. Suppressed rows count nowhere. Shares are
             of these people: one with several rows is exposed by any of them.
         ways: in which they appear: each person counts once for each class.
         suppressed: share of rows that have `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
-        sets: every set of up to three quasi-identifiers, riskiest first.
+        sets: every set of up to three quasi-identifiers, riskiest first; of two or one where there are
+            too many of these.
         changes: column -> share of people who are unique once it is taken from the quasi-identifiers, or, for
             a column that is none of them, once it is known too.
         identifiers: columns that look like identifiers.
         secrets: sensitive column -> what the classes give away about it.
         linkage: what the attacker's list finds; None without a list.
-        population: estimated shares of the ways in which the population appears that are unique, by Pitman
-            and Zayatz; where each has one way, of its people. None without its size.
+        listed: the risk, with the list as the population; None where it lacks a quasi-identifier.
+        estimates: None without the size of the population.
     """
 
+    verdict: Verdict
     people: int
     ways: int
     suppressed: float
@@ -62,7 +91,8 @@ class AuditReport:
     identifiers: tuple[Finding, ...]
     secrets: dict[str, AttributeRisk]
     linkage: Linkage | None
-    population: tuple[float, float] | None
+    listed: ReidentificationRisk | None
+    estimates: Estimates | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,7 +105,8 @@ class Audit(Evaluation[AuditReport]):
         others: columns that an attacker may turn out to know too.
         threshold: risk above which a person counts as exposed.
         attacker: a list of known people, to be joined on the quasi-identifiers that it holds.
-        population: people that the table was drawn from, for the estimates of population uniqueness.
+        population: people that the table was drawn from, for the estimates.
+        roles: what each column was taken for; looked up where that is None and the rows fit.
     """
 
     kind = "re-identification risk"
@@ -86,6 +117,34 @@ class Audit(Evaluation[AuditReport]):
     threshold: float = 0.2
     attacker: pd.DataFrame | None = None
     population: int | None = None
+    roles: tuple[SuggestedRole, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        roles: tuple[SuggestedRole, ...],
+        schema: Schema,
+        *,
+        known: Sequence[str] | None = None,
+        sensitive: Sequence[str] | None = None,
+        **asked: Any,
+    ) -> Audit:
+        """The audit of a whole table: every column counts, by the role that it has.
+
+        Args: roles: as proposed. known, sensitive: in place of the columns that were proposed as such. asked:
+            further attributes.
+        """
+        by_role = {role: [each.column for each in roles if each.role == role] for role in ROLES}
+        known = by_role["quasi-identifier"] if known is None else known
+        secret = by_role["sensitive"] if sensitive is None else sensitive
+        left_out = {*known, *secret, *by_role["identifier"], schema.unit.id_column}
+        return cls(
+            quasi_identifiers=tuple(known),
+            sensitive=tuple(name for name in secret if name not in known),
+            others=tuple(each.column for each in roles if each.column not in left_out),
+            roles=roles,
+            **asked,
+        )
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -118,35 +177,66 @@ class Audit(Evaluation[AuditReport]):
         columns = list(self.quasi_identifiers)
         visible = visible_rows(original.frame, columns)
         frame = original.frame[visible]
-        classes = equivalence_classes(frame, columns)
         if isinstance(original, DistinctRows):
             person, rows = None, original.rows[visible]
             each = np.repeat(np.arange(len(rows)), rows)
-            people, shown, found = len(each), len(each) / original.rows.sum(), []
+            people, shown = len(each), len(each) / original.rows.sum()
+            roles = self.roles or ()
         else:
             person, rows = person_of(frame, schema.unit.id_column), None
             each = np.arange(len(frame))
-            people, shown = len(once_each(np.zeros_like(classes), person)), visible.mean()
-            found = find_identifiers(original.frame)
-        own = classes[each][once_each(classes[each], person)]
-        sets = column_sets(frame, columns, largest=LARGEST_SET, person=person, counts=rows)
+            people, shown = len(once_each(each * 0, person)), visible.mean()
+            roles = suggest_roles(original.frame) if self.roles is None else self.roles
+        knowledge = Knowledge(
+            frame=frame,
+            codes={name: leaves_of(frame, name).codes for name in (*columns, *self.sensitive, *self.others)},
+            known=self.quasi_identifiers,
+            others=self.others,
+            sensitive=self.sensitive,
+            person=person,
+            counts=rows,
+        )
+        classes = knowledge.classes(columns, {})[each]
+        risk = reidentification_risk(classes, threshold=self.threshold, person=person)
+        own = classes[once_each(classes, person)]
+        sets = column_sets(
+            frame, columns, largest=affordable(len(columns), LARGEST_SET), person=person, counts=rows
+        )
+        more = knowledge.with_one_more({})
+        left_out = {
+            role.column: "" if role.finding is None else role.finding.kind
+            for role in roles
+            if (role.role == "identifier" or role.column == schema.unit.id_column)
+            and role.column not in (*columns, *self.sensitive)
+        }
         return AuditReport(
+            verdict=verdict_of(
+                knowledge,
+                [name for name, kind in left_out.items() if kind not in (FREE_TEXT, RUNNING)],
+                [name for name, kind in left_out.items() if kind == FREE_TEXT],
+                sets,
+                more,
+                crowd=1 / self.threshold,
+            ),
             people=people,
             ways=len(own),
             suppressed=float(1 - shown),
-            risk=reidentification_risk(classes[each], threshold=self.threshold, person=person),
+            risk=risk,
             sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
-            changes=self._changes(frame, person, rows),
-            identifiers=tuple(found),
+            changes=knowledge.without_one() | more,
+            identifiers=tuple(role.finding for role in roles if role.finding is not None),
             secrets={
-                name: secret_risk(classes[each], leaves_of(frame, name).codes[each], person)
+                name: attribute_risk(classes, knowledge.codes[name][each], person=person)
                 for name in self.sensitive
             },
             linkage=self._linkage(frame, person),
-            population=self._population(own, people),
+            listed=self._listed(frame, person),
+            estimates=self._estimates(classes, own, people, person),
         )
 
-    def _population(self, own: IntArray, people: int) -> tuple[float, float] | None:
+    def _estimates(
+        self, classes: IntArray, own: IntArray, people: int, person: IntArray | None
+    ) -> Estimates | None:
         if self.population is None:
             return None
         if self.population < people:
@@ -156,18 +246,24 @@ class Audit(Evaluation[AuditReport]):
                 population=self.population,
             )
         ways = round(self.population * len(own) / people)  # whoever is not in the table appears as often
-        return pitman_uniqueness(own, population=ways), zayatz_uniqueness(own, population=ways)
+        uniques, model = 0.0, "Pitman"
+        if people <= DANKAR * self.population and (np.bincount(own) == 2).any():
+            uniques = pitman_uniqueness(own, population=ways)
+        if not uniques:
+            uniques, model = zayatz_uniqueness(own, population=ways), "Zayatz"
+        sizes = people_per_class(classes, person)
+        alike = individual_risk(sizes, sizes * self.population / people)
+        risk = largest_each(alike[classes], person)
+        return Estimates(
+            uniques=uniques, model=model, journalist=float(risk.max()), marketer=float(risk.mean())
+        )
 
-    def _changes(
-        self, frame: pd.DataFrame, person: IntArray | None, rows: IntArray | None
-    ) -> dict[str, float]:
-        known = self.quasi_identifiers
-        sets = {name: [each for each in known if each != name] for name in known if len(known) > 1}
-        sets |= {name: [*known, name] for name in self.others}
-        return {
-            name: unique_share(equivalence_classes(frame, columns), person, rows)
-            for name, columns in sets.items()
-        }
+    def _listed(self, frame: pd.DataFrame, person: IntArray | None) -> ReidentificationRisk | None:
+        columns = self.quasi_identifiers
+        if self.attacker is None or not set(columns) <= {*self.attacker.columns}:
+            return None
+        classes, listed = joint_classes(frame, self.attacker, columns)
+        return reidentification_risk(classes, threshold=self.threshold, population=listed, person=person)
 
     def _linkage(self, frame: pd.DataFrame, person: IntArray | None) -> Linkage | None:
         if self.attacker is None:
@@ -192,22 +288,3 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
             "every row is suppressed in these columns", remedy="choose other columns, or the original table"
         )
     return visible
-
-
-def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | None = None) -> float:
-    """Share of people who are alone in a class of theirs.
-
-    Args: rows: how many rows each stands for, where it stands for several, all of different people.
-    """
-    if rows is not None:
-        sizes = np.bincount(classes, rows)
-        return float((sizes == 1).sum() / sizes.sum())
-    return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
-
-
-def secret_risk(classes: IntArray, secret: IntArray, person: IntArray | None) -> AttributeRisk:
-    """What the classes give away; a person counts once for each class and value they hold."""
-    if person is None:
-        return attribute_risk(classes, secret)
-    once = once_each(class_index([classes, secret]), person)
-    return attribute_risk(classes[once], secret[once], person=person[once])

@@ -10,11 +10,13 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.evaluation.records import Codes, Floats, labels_of, numbers_of, texts_in
 from dpcore.schema.column import Column
-from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.interval import Integer, IntervalColumn
 from dpcore.schema.schema import Schema
 
 MAX_CATEGORIES = 50
 """Columns of the matrix for one column of the table; further categories share the last one."""
+MAX_CLASSES = 10
+"""Whole numbers that can be classes of their own, such as labels of -1 and 1."""
 
 
 def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
@@ -29,19 +31,30 @@ def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Float
 def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
     """(rows,) a target with an order in [-1, 1], or two classes as -1 and 1; NaN where missing."""
     column = schema.column(target)
-    if isinstance(column, IntervalColumn):
+    if isinstance(column, IntervalColumn) and not (has_classes(column) and column.values_size == 2):
         return _scaled(column, frame[target])
     codes = classes(frame, schema, target)
     return np.where(codes < 0, np.nan, 2.0 * codes - 1)
 
 
+def has_classes(column: Column) -> bool:
+    """Whether a column can be classified: without an order, or few whole numbers, each in its own cell."""
+    if not isinstance(column, IntervalColumn):
+        return True
+    alone = isinstance(column, Integer) and bool((column.ends - column.edges[:-1] == 1).all())
+    return alone and column.values_size <= MAX_CLASSES
+
+
 def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
     """(rows,) number of the class of each row; -1 where it is missing or not declared."""
     column = schema.column(target)
-    if isinstance(column, IntervalColumn):
+    if not has_classes(column):
         raise ParameterError(
             "column {target!r} holds numbers, not classes", remedy="predict it by regression", target=target
         )
+    if isinstance(column, IntervalColumn):
+        values = pd.Index(numbers_of(column, frame[target]))
+        return pd.Index(column.edges[:-1]).get_indexer(values).astype(np.int64)
     codes = pd.Index(labels_of(column), dtype="str").get_indexer(pd.Index(texts_in(column, frame[target])))
     return codes.astype(np.int64)
 

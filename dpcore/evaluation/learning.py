@@ -15,11 +15,12 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.evaluation import learners
-from dpcore.evaluation.features import classes, matrix, numbers
+from dpcore.evaluation.features import MAX_CLASSES, classes, has_classes, matrix, numbers
 from dpcore.evaluation.learners import CLASSIFIERS, SVM_ROWS, Trained, clusters, linear, majority, train
 from dpcore.evaluation.question import Evaluation
 from dpcore.evaluation.records import Codes, Floats
 from dpcore.progress import OnProgress, silent
+from dpcore.schema.column import Column
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
@@ -29,6 +30,8 @@ MAX_ROWS = 5_000
 TASKS = ("logistic", "linear", "k-means", "trees", "svm")
 """Fast ones first."""
 HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
+LABELS = ("label", "class", "target", "outcome", "y")
+"""What the column that is to be predicted is usually called."""
 _SEED = 20_210_417
 
 
@@ -75,9 +78,9 @@ def learn(
     """Scores of every task in both scenarios.
 
     Args:
-        target: the column to predict. Columns without an order are classified; two classes are also
-            regressed on as -1 and 1. Columns with an order are regressed on.
-        tasks: those that do not fit the target are left out.
+        target: the column to predict. Columns without an order, and of few whole numbers, are classified;
+            two classes are also regressed on as -1 and 1. Columns with an order are regressed on.
+        tasks: those that do not apply to the target are left out.
         groups: clusters of k-means, which does not see the target.
     Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
     """
@@ -93,7 +96,7 @@ def learn(
     ]
     if not columns:
         raise ParameterError("there is no column to learn from", remedy="release more columns")
-    wanted = [task for task in TASKS if task in tasks and _fits(task, declared)]
+    wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
     found: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
         rng = np.random.default_rng(_SEED + number)
@@ -118,6 +121,24 @@ def learn(
         )
         for (task, measure, scenario, of), values in found.items()
     )
+
+
+def applies(task: str, column: Column) -> bool:
+    """Whether a task of `TASKS` can predict a column."""
+    if task == "linear":
+        return isinstance(column, IntervalColumn) or column.values_size == 2
+    return task == "k-means" or has_classes(column)
+
+
+def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
+    """Columns by how likely they are to be predicted: by name, then by few values, the last one first."""
+
+    def rank(name: str) -> tuple[bool, bool, int]:
+        column = schema.column(name)
+        is_few = has_classes(column) and 2 <= column.values_size <= MAX_CLASSES
+        return name.lower() not in LABELS, not is_few, -names.index(name)
+
+    return sorted(names, key=rank)
 
 
 def random_splits(
@@ -189,8 +210,8 @@ class _Part:
             )
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
         column = schema.column(target)
-        codes = None if isinstance(column, IntervalColumn) else classes(frame, schema, target)
-        values = numbers(frame, schema, target) if codes is None or column.values_size == 2 else None
+        codes = classes(frame, schema, target) if has_classes(column) else None
+        values = numbers(frame, schema, target) if applies("linear", column) else None
         known = ~np.isnan(values) if codes is None and values is not None else np.asarray(codes) >= 0
         if not known.any():
             raise ParameterError(
@@ -214,13 +235,6 @@ class _Part:
 
 
 Found = list[tuple[tuple[str, int, str], float]]
-
-
-def _fits(task: str, column: object) -> bool:
-    if task == "k-means":
-        return True
-    ordered = isinstance(column, IntervalColumn)
-    return ordered or getattr(column, "values_size", 0) == 2 if task == "linear" else not ordered
 
 
 def _scores(task: str, parts: Mapping[str, _Part], groups: int, rng: np.random.Generator) -> Found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +13,9 @@ from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import leaf_codes
 from dpcore.errors import InfeasibleError
-from dpcore.evaluation.audit import unique_share
 from dpcore.evaluation.question import Evaluation
-from dpcore.evaluation.trial import Side, side_of
-from dpcore.risk.disclosure import AttributeRisk
+from dpcore.evaluation.trial import Side, after_of
+from dpcore.evaluation.verdict import unique_share
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
@@ -46,7 +44,6 @@ class OutcomeReport:
         highest: largest risk to the journalist. marketer: expected share of people who are found.
         alike: share of people with a row that is like nobody else's in all columns that leave, so that it
             can be linked with certainty to another copy of it, or to a release of the same people.
-        secrets: sensitive column -> what the classes give away; the rows whose values are blanked left out.
     """
 
     plan: Plan
@@ -60,7 +57,6 @@ class OutcomeReport:
     highest: float
     marketer: float
     alike: float
-    secrets: Mapping[str, AttributeRisk]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,16 +80,13 @@ class Outcome(Evaluation[OutcomeReport]):
         leaves = leaving(frame, plan, suppressed)
         if not leaves.any():
             raise InfeasibleError("no row of this table leaves", remedy="lower k, or ask for less")
-        side = side_of(rows, plan, result.classes, leaves)
+        side = after_of(frame, plan, result.classes, suppressed)
         shown = rows[leaves]
         person = person_of(shown, plan.counted)
         classes = class_index([result.classes[leaves]])
         risk = 1 / people_per_class(classes, person)[classes]
         of_people = largest_each(risk, person)
         crowd = largest_each(np.minimum(risk, self._in_population(frame, plan, suppressed)[leaves]), person)
-        secrets = side.secrets
-        if plan.suppressed == "blanked" and not suppressed.all():
-            secrets = side_of(rows, plan, result.classes, ~suppressed).secrets
         return OutcomeReport(
             plan=plan,
             original=len(frame),
@@ -106,7 +99,6 @@ class Outcome(Evaluation[OutcomeReport]):
             highest=float(crowd.max()),
             marketer=float(crowd.mean()),
             alike=_alike(shown, plan, classes, person),
-            secrets=secrets,
         )
 
     def _in_population(self, frame: pd.DataFrame, plan: Plan, suppressed: BoolArray) -> FloatArray:

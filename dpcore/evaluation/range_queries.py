@@ -56,10 +56,15 @@ def range_query(source: pd.DataFrame | Marginal | Release, column: str, low: Bou
 def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, int]:
     """The cells of [low, high): the first, and the one after the last.
 
+    Args: low, high: of `column.bounds`, or equal to them.
     Raises: ParameterError for bounds that are of the wrong kind, reversed, or not bounds of cells.
     """
-    _check_bounds(column.name, low, high, dates=isinstance(column, Date))
-    return column.cell_of(low), column.cell_of(high)
+    if not {low, high} <= set(column.bounds):  # which name some as texts, such as "above 0"
+        _check_bounds(column.name, low, high, dates=isinstance(column, Date))
+    start, end = column.cell_of(low), column.cell_of(high)
+    if start > end:
+        raise _reversed(low, high)
+    return start, end
 
 
 def percent_error(true: float, answer: float) -> float | None:
@@ -117,7 +122,11 @@ def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
             kind=kind,
         )
     if low > high:  # type: ignore[operator]
-        raise ParameterError("the bounds [{low}, {high}) must rise", remedy="swap them", low=low, high=high)
+        raise _reversed(low, high)
+
+
+def _reversed(low: Bound, high: Bound) -> ParameterError:
+    return ParameterError("the bounds [{low}, {high}) must rise", remedy="swap them", low=low, high=high)
 
 
 def _is_number(bound: Bound) -> bool:

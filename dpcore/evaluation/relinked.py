@@ -22,25 +22,25 @@ _AT_ONCE = 1_000
 def relink(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     """Attack the table with a list of known people, whose values are recoded as those of the table were.
 
-    A row may be somebody's if each of its labels is the person's value, or what that becomes on some level.
-    Every such row counts; `*` fits everybody. Reads the published rows, and of the plan the hierarchies.
+    The list is compared in the quasi-identifiers that it holds. A row may be somebody's if each of its labels
+    there is the person's value, or what that becomes on some level. Every such row counts; `*` fits
+    everybody. Reads the published rows, and of the plan the hierarchies.
 
     Raises: ParameterError for a method that cuts freely, whose labels are no levels of a hierarchy, and for a
-        list without the columns; LimitError for too many groups.
+        list without any of the columns; LimitError for too many groups.
     """
     plan = Plan.from_json(made.plan)
-    names = plan.quasi_identifiers
+    names = [name for name in plan.quasi_identifiers if name in people]
     if not plan.method.needs_hierarchies:
         raise ParameterError(
             "groups of this method are cut freely, so that a list cannot be recoded by levels",
             remedy="make the table by levels (full-domain or local recoding)",
         )
-    missing = [name for name in names if name not in people]
-    if missing or people.empty:
+    if not names or people.empty:
         raise ParameterError(
-            "the list has no rows, or lacks the columns {columns}",
+            "the list has no rows, or none of the columns {columns}",
             remedy="bring a list with the columns that others may know",
-            columns=", ".join(missing) or "-",
+            columns=", ".join(plan.quasi_identifiers),
         )
     published = made.table.frame
     groups = pd.DataFrame({name: texts(published[name]) for name in names}).value_counts(sort=False)

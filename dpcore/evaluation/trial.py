@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,15 +10,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import recoded
+from dpcore.anonymize.apply import leaving, recoded
 from dpcore.anonymize.inputs import published_rows
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.errors import InfeasibleError
-from dpcore.evaluation.audit import secret_risk, unique_share, visible_rows
+from dpcore.evaluation.audit import visible_rows
 from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation.verdict import unique_share
 from dpcore.progress import OnProgress, silent
-from dpcore.risk.disclosure import AttributeRisk
+from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, IntArray, class_index, equivalence_classes, leaves_of
@@ -30,12 +32,12 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One side of before and after.
+    """One side of before and after: of the rows that say something before, and of all rows that leave after.
 
     Attributes:
-        risk: re-identification by the quasi-identifiers as they are; suppressed rows left out. A person with
-            several rows is exposed by any of them.
-        secrets: sensitive column -> what the groups give away.
+        risk: re-identification by the quasi-identifiers as they are. A person with several rows is exposed by
+            any of them.
+        secrets: sensitive column -> what the groups give away; rows whose values are blanked left out.
         class_sizes: people of each group, one entry per group.
         with_others: share of people who become unique once the insensitive columns are known too.
         groups_per_person: groups that a person's rows fall into, on average.
@@ -79,7 +81,7 @@ class Trial(Evaluation[TrialReport]):
         return (self.plan.method.name, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema) -> TrialReport:
-        """Both sides; rows that are suppressed, before or after, are left out of each.
+        """Both sides, and what making the table lost.
 
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
@@ -89,8 +91,8 @@ class Trial(Evaluation[TrialReport]):
         result = recoded(frame, plan)
         seconds = time.thread_time() - start
         rows = published_rows(frame, plan)
-        kept = ~suppressed_classes(result)[result.classes]
-        if not kept.any():
+        suppressed = suppressed_classes(result)[result.classes]
+        if suppressed.all():
             raise InfeasibleError(
                 "these demands suppress every row", remedy="lower k, ask for less, or take another method"
             )
@@ -98,10 +100,22 @@ class Trial(Evaluation[TrialReport]):
         return TrialReport(
             plan=plan,
             before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
-            after=side_of(rows, plan, result.classes, kept),
+            after=after_of(frame, plan, result.classes, suppressed),
             quality=quality(result, person_of(rows, plan.counted)),
             seconds=seconds,
         )
+
+
+def after_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, suppressed: BoolArray) -> Side:
+    """The figures of all rows that leave, the suppressed ones among them; at least one does.
+
+    Args: classes, suppressed: (published rows,).
+    """
+    rows = published_rows(frame, plan)
+    side = side_of(rows, plan, classes, leaving(frame, plan, suppressed))
+    if plan.suppressed != "blanked" or suppressed.all():
+        return side
+    return dataclasses.replace(side, secrets=side_of(rows, plan, classes, ~suppressed).secrets)
 
 
 def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
@@ -115,7 +129,7 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
     return Side(
         risk=reidentification_risk(own, threshold=THRESHOLD, person=person),
         secrets={
-            name: secret_risk(own, leaves_of(rows, name).codes, person)
+            name: attribute_risk(own, class_index([leaves_of(rows, name).codes]), person=person)
             for name in plan.columns_of("sensitive")
             if name not in plan.dropped
         },

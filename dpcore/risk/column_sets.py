@@ -59,7 +59,7 @@ def column_sets(
     """
     check_columns(columns)
     largest = len(columns) if largest is None else min(largest, len(columns))
-    number = sum(math.comb(len(columns), size) for size in range(1, largest + 1))
+    number = _sets_up_to(largest, len(columns))
     if number > MOST_SETS:
         raise LimitError(
             "{count} columns have {sets} sets of up to {largest} columns, above {most_sets}",
@@ -94,6 +94,15 @@ def column_sets(
         )
         for chosen in sorted(found, key=lambda chosen: (len(chosen), chosen))
     ]
+
+
+def affordable(columns: int, largest: int) -> int:
+    """Columns of the largest sets that can be looked at, at most `largest`; at least single columns are."""
+    return max((size for size in range(1, largest + 1) if _sets_up_to(size, columns) <= MOST_SETS), default=1)
+
+
+def _sets_up_to(size: int, columns: int) -> int:
+    return sum(math.comb(columns, each) for each in range(1, size + 1))
 
 
 def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import ParameterError
-from dpcore.tables.classes import FloatArray, IntArray, counted_pairs, starts_of
-from dpcore.tables.people import largest_each
+from dpcore.tables.classes import FloatArray, IntArray, class_index, counted_pairs, starts_of
+from dpcore.tables.people import largest_each, once_each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class AttributeRisk:
         entropy_l: exp of the smallest class entropy.
         recursive_l, recursive_c: the table is recursive (c, l)-diverse at `recursive_l` for every c above
             `recursive_c`; infinite where a class has fewer than l values.
-        t_equal: largest total variation between a class's values and the table's.
+        t_equal: largest total variation between a class's values and those of all rows given.
         t_ordered: the same as earth mover's distance along the order of the values, over its largest length.
         homogeneous_classes: classes in which all rows share one value.
         homogeneous_people: share of people (rows, where each is a person) with a row in such a class.
@@ -51,21 +51,27 @@ def attribute_risk(
 ) -> AttributeRisk:
     """The figures of a table.
 
+    Where people have several rows, a person counts once for each class and value, and in the whole table once
+    for each value, as in the privacy models: l, t and entropy are the limits at which these turn.
+
     Args:
         classes: (rows,) class of each row, without gaps. sensitive: (rows,) code of the value, in its order,
-            without gaps. l: for recursive (c, l)-diversity. person: (rows,) whose row it is, without gaps;
-            None where every row is a person.
+            without gaps. l: for recursive (c, l)-diversity. person: (rows,) whose row it is; None where every
+            row is a person.
     Raises: ParameterError for l below 1.
     """
     if l < 1:
         raise ParameterError("l ({l}) must be at least 1", remedy="raise l", l=l)
-    rows = len(classes)
+    of_table = sensitive[once_each(sensitive, person)]
+    prior = np.bincount(of_table) / len(of_table)
+    if person is not None:
+        once = once_each(class_index([classes, sensitive]), person)
+        classes, sensitive, person = classes[once], sensitive[once], class_index([person[once]])
     owner, value, count = counted_pairs(classes, sensitive)
     start = starts_of(owner)
     values = np.diff(start, append=len(owner))
     size = np.bincount(classes)
     share = count / size[owner]
-    prior = np.bincount(sensitive) / rows
     entropy = -np.add.reduceat(share * np.log(share), start)
     # total variation: values that a class lacks add their prior, which is 1 minus the prior of those it has
     variation = np.add.reduceat(np.abs(share - prior[value]) - prior[value], start) + 1

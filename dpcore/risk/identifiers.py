@@ -1,7 +1,9 @@
-"""Which columns look like identifiers: by the detector, or since nearly every row has its own value."""
+"""Which columns look like identifiers: by the detector, as free text, or by nearly unique values."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,14 +20,21 @@ NEARLY_ALL = 0.95
 FEW_ROWS = 10
 """In smaller tables uniqueness says nothing."""
 
+FREE_TEXT, RUNNING = "free text", "running number"
+MOST_SENTENCES = 0.3
+"""Share of the distinct values that are sentences in a column of free text; some answers are short."""
+_SENTENCE = re.compile(r"\S+(\s+\S+){4,}|(?=(.*[\u4e00-\u9fff]){12}).*", re.DOTALL)
+"""Five words, or a dozen Chinese characters."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """A column that looks like an identifier.
 
     Attributes:
-        kind: a word such as "e-mail"; "unique values" when nothing but uniqueness speaks.
-        share: of the distinct values looked at, those of this kind; of the rows, for "unique values".
+        kind: a word such as "e-mail"; `FREE_TEXT` for sentences; "unique values" when nothing but uniqueness
+            speaks, `RUNNING` where these count the rows.
+        share: of the distinct values looked at, those of this kind; of the rows, for the last two.
         reason: a sentence for people; it never shows a value.
     """
 
@@ -48,8 +57,10 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
     leaves = leaves_of(frame, name)
     values = [text for text in leaves.labels if text not in (MISSING, SUPPRESSED)]
     detection = detect(name, values)
-    if detection is None:
-        return _unique(frame, name, np.bincount(leaves.codes))
+    if detection is None or detection.kind in ("address or place", "personal number"):
+        text = _free_text(name, values, len(frame))
+        if text is not None or detection is None:
+            return text or _unique(frame, name, np.bincount(leaves.codes))
     reason = Text(
         "{share:.0%} of its distinct values have the shape of this kind{evidence}.",
         share=detection.share,
@@ -58,21 +69,39 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
     return Finding(column=name, kind=detection.kind, share=detection.share, reason=reason)
 
 
+def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
+    """Sentences that people wrote: mostly long, and hardly one of them twice; long categories come again."""
+    share = sum(_SENTENCE.fullmatch(text.strip()) is not None for text in values) / max(1, len(values))
+    if len(values) < max(FEW_ROWS, rows / 10) or share < MOST_SENTENCES:
+        return None
+    reason = Text("{share:.0%} of its distinct values are sentences, which may hold names.", share=share)
+    return Finding(column=name, kind=FREE_TEXT, share=share, reason=reason)
+
+
 def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
     """Texts and whole numbers of which nearly every row has its own; fractions are so without being keys."""
     share = float((counts == 1).sum() / len(frame))
-    if share < NEARLY_ALL or len(frame) < FEW_ROWS or _is_amount(frame[name]):
+    if share < NEARLY_ALL or len(frame) < FEW_ROWS or is_amount(frame[name]):
         return None
     reason = Text("{share:.0%} of the rows have a value of their own.", share=share)
-    return Finding(column=name, kind="unique values", share=share, reason=reason)
+    kind = RUNNING if _counts_rows(frame[name]) else "unique values"
+    return Finding(column=name, kind=kind, share=share, reason=reason)
 
 
-def _is_amount(values: pd.Series) -> bool:
+def _counts_rows(values: pd.Series) -> bool:
+    """Whether a column says nothing but the place of each row."""
+    return pd.api.types.is_integer_dtype(values.dtype) and bool((values.diff().iloc[1:] == 1).all())
+
+
+def is_amount(values: pd.Series) -> bool:
     """Numbers that are measured, not given out: fractions, and whole numbers of few digits with wide gaps."""
     if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(values.dtype):
         return False
-    if pd.api.types.is_float_dtype(values.dtype):
+    present = values.dropna()
+    if not pd.api.types.is_integer_dtype(values.dtype) and (present.astype("float64") % 1 != 0).any():
         return True
-    low, high = int(values.min()), int(values.max())
+    if present.empty:
+        return False
+    low, high = int(present.min()), int(present.max())
     given_out = high - low < 2 * len(values) or len(str(low)) == len(str(high)) >= 6
     return not given_out

@@ -130,7 +130,8 @@ _MONTH_NAME = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _TIME = r"([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 _DIGIT_GROUPS = r"(\d{1,5}[ .\-/]?){2,6}( ?(x|ext\.?) ?\d{1,5})?"
 _MISTAKABLE = (
-    r"country|city|state|product|brand|company|file|user agent|category|course|school|drug|event|group|class|"
+    r"country|county|region|district|department|city|state|"
+    r"product|brand|company|file|user agent|category|course|school|drug|event|group|class|"
     r"job|(produkt|artikel|datei|firmen|orts|stra(ss|ß)en|haus|zimmer|seiten|kurs|schul)\w*|"
     r"\w*(产品|公司|学校|城市|国家)\w*"
 )
@@ -215,7 +216,7 @@ _KINDS = (
     ),
     Kind(
         "personal number",
-        _shape(r"(?=.*\d)[\w\-./ ]{1,40}"),
+        _shape(r"(?=.*\d)(?!-?\d*\.\d+$)[\w\-./ ]{1,40}"),  # no number with decimals
         _NAMED,
         words=r"id|uuid|ssn|social security|passport|licen[cs]e|account|mrn|medical record|(tax|nhs) number|"
         r"\w+(nummer|nr)|identifiant|matricule|dni|nie|nif|c[eé]dula|\w*(身份证|编号|学号|工号|病历号|证件|护照|账号|卡号)\w*",

@@ -17,8 +17,7 @@ def every_page(person: Person, table: bytes):
         yield f"{name}, empty"
     person.go("Data").upload(table)
     yield "Data, draft"
-    if person.button("All of this is known").count():
-        person.press("All of this is known")
+    person.know_all()
     person.press("Open the data set").sees("The data set is open")
     yield "Data, open"
     person.go("Synthesize").sees("What you would get")

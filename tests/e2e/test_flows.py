@@ -121,7 +121,8 @@ def the_way_back_is_not_a_trap(person: Person) -> None:
 
 
 def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
-    """Two tabs would spend the same remainder; whoever uses no mouse could not release anything."""
+    """Two tabs would spend the same remainder, or the refused one see a budget of before its click
+    above the refusal; whoever uses no mouse could not release anything."""
     first, second = visitor().open(table), visitor()
     press_by_keyboard(first, "Release a histogram").sees("What you would get").rest()
     first.say_epsilon("2")
@@ -133,6 +134,7 @@ def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
     second.button("Pay and release").click()
     second.sees("What to do:")
     assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
+    assert "spent 2 · held 0 · left 1" in second.looks_at()
     second.go("Ledger").sees("spent 2 · held 0 · left 1")
 
 
@@ -160,8 +162,7 @@ def three_tables_open(person: Person, table: bytes) -> bytes:
         if person.page.get_by_text("no, other people").count():
             person.page.get_by_text("no, other people").click()
             person.rest()
-        if person.button("All of this is known").count():
-            person.press("All of this is known")
+        person.know_all()
         person.press("Open the data set").sees("The data set is open")
     for page in ("Audit", "Ledger", "Synthesize"):
         person.go(page)
@@ -177,7 +178,7 @@ def name_of_the_table(person: Person) -> str:
 
 def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server):
     """A release would be paid for and lost, or stay held for ever, when somebody goes to another page, loads
-    it again or closes it; and people would look at a page that seems to hang."""
+    it again or closes it; people would look at a page that seems to hang, or at an old ledger."""
     person = open_for_release(visitor(), table)
     choose_something_slow(person)
     for step, epsilon in (("other page", "0.5"), ("loaded again, then closed", "0.4")):
@@ -197,4 +198,5 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server)
         assert server.releases() == stored + 1
         assert count(server, "reserved") == reserved + 1
         if step == "other page":
+            person.sees("spent 0.5 · held 0").sees("epsilon 2.5")  # nobody clicked: the page looks by itself
             person.go("Synthesize").sees("What is promised", seconds=WAIT).press("Release something else")

@@ -112,7 +112,7 @@ def test_the_population_is_compared_with_people() -> None:
     """Ten people with a hundred rows were refused as more than a town of fifty, or one of nine was taken."""
     found = audit(several(0), person="id", population=50)
     assert (found.people, found.ways) == (10, 100)
-    assert all(0 <= share <= 1 for share in found.population)
+    assert all(0 <= share <= 1 for share in (found.estimates.uniques, found.estimates.marketer))
     with pytest.raises(ParameterError, match="number of people"):
         audit(several(0), person="id", population=9)
 
@@ -148,7 +148,7 @@ def test_linkage_and_population_are_there_when_asked_for() -> None:
     found = audit(frame, attacker=listed, population=10_000)
     assert found.linkage.people == 10
     assert found.linkage.matched == 10
-    assert all(0 <= share <= 1 for share in found.population)
+    assert all(0 <= share <= 1 for share in (found.estimates.uniques, found.estimates.marketer))
     assert audit(frame).linkage is None
     assert audit(frame, attacker=pd.DataFrame({"other": [1]})).linkage is None
 

@@ -14,7 +14,16 @@ from sklearn.metrics import f1_score, normalized_mutual_info_score
 import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.evaluation.features import classes, matrix, numbers
-from dpcore.evaluation.learning import TASKS, Efficacy, Score, Split, learn, random_splits
+from dpcore.evaluation.learning import (
+    TASKS,
+    Efficacy,
+    Score,
+    Split,
+    applies,
+    learn,
+    likely_labels,
+    random_splits,
+)
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
 
@@ -149,6 +158,65 @@ def test_classes_of_many_kinds() -> None:
     found = learn([split], SCHEMA, "income", tasks=TASKS)
     assert {each.task for each in found} == {"linear", "k-means"}
     assert score(found, "linear", "r2", 2, "release") > 0.6
+
+
+@pytest.mark.parametrize("low", [-1, 0])
+def test_whole_numbers_are_classes(low: int) -> None:
+    """P8: labels of 0 / 1 or -1 / 1, the usual ones, were regressed on, and had no accuracy."""
+    frames = [blobs(rows, seed).assign(label=lambda each: each["label"].clip(lower=low)) for rows, seed in
+              ((300, 1), (200, 2), (250, 3))]  # fmt: skip
+    split = Split(train=frames[0], test=frames[1], release=frames[2])
+    listed = dp.Categorical("label", categories=(low, 1))
+    whole = dp.Integer("label", low=low, high=1)
+    by_list, by_number = (
+        learn(
+            [split], dp.Schema(columns=(*NUMBERS.columns[:2], label), unit=NUMBERS.unit), "label", tasks=FAST
+        )
+        for label in (listed, whole)
+    )
+    for scenario in (1, 2):
+        for measure in ("accuracy", "f1"):
+            of = [score(each, "logistic", measure, scenario, "release") for each in (by_list, by_number)]
+            assert of[0] == of[1]
+    assert {each.task for each in by_number} == set(FAST)
+    frame = pd.DataFrame({"a": 0.0, "b": 0.0, "label": [low, 1, np.nan, 7, 0.5]})
+    schema = dp.Schema(columns=(*NUMBERS.columns[:2], whole), unit=NUMBERS.unit)
+    assert classes(frame, schema, "label").tolist() == [0, 1 - low, -1, -1, -1]
+
+
+def test_what_can_be_predicted_how() -> None:
+    """A learner would be tried on what it cannot predict, or left out where it could."""
+    applying = {
+        name: {task for task in TASKS if applies(task, SCHEMA.column(name))} for name in SCHEMA.domain.names
+    }
+    classifiers = {"logistic", "trees", "svm"}
+    assert applying == {
+        "age": {"linear", "k-means"},
+        "city": {"k-means", *classifiers},
+        "married": set(TASKS),
+        "income": {"linear", "k-means"},
+        "children": set(TASKS),
+        "weight": {"linear", "k-means"},
+    }
+    wide = dp.Integer("age", low=0, high=99, bin_width=10)
+    assert not applies("logistic", wide), "ten cells, but no classes"
+
+
+@pytest.mark.parametrize(
+    ("names", "likeliest"),
+    [
+        (["income", "city", "married", "children", "age"], ["children", "married", "city"]),
+        (["label", "city", "married"], ["label", "married", "city"]),
+        (["married", "Outcome", "city"], ["Outcome", "city", "married"]),
+        (["age", "income"], ["income", "age"]),
+    ],
+)
+def test_the_likeliest_label_comes_first(names: list[str], likeliest: list[str]) -> None:
+    """The first column was proposed as the label, 110 cells of pregnancies, beside a column called label."""
+    columns = [dp.Integer(each, low=-1, high=1) if each in ("label", "Outcome") else SCHEMA.column(each)
+               for each in names]  # fmt: skip
+    schema = dp.Schema(columns=tuple(columns), unit=SCHEMA.unit)
+    assert likely_labels(schema, names)[: len(likeliest)] == likeliest
 
 
 @pytest.mark.parametrize(

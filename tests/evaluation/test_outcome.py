@@ -85,7 +85,7 @@ def test_figures_are_those_of_the_table_that_leaves(person: str | None, suppress
     starred = rows[(made[KNOWN] == "*").all(axis=1)]
     assert found.hidden == starred["whose"].nunique()
     held = rows.drop_duplicates([*KNOWN, "whose", "illness"])
-    assert found.secrets["illness"].distinct_l == held.groupby(KNOWN)["illness"].nunique().min()
+    assert found.side.secrets["illness"].distinct_l == held.groupby(KNOWN)["illness"].nunique().min()
 
 
 def test_a_population_hides_from_the_journalist() -> None:
@@ -119,8 +119,8 @@ def test_blanked_rows_give_nothing_away() -> None:
     kept, blanked = (outcome(frame, replace(plan, suppressed=way)) for way in ("kept", "blanked"))
     assert kept.hidden == blanked.hidden == 2
     assert kept.side.risk.k == blanked.side.risk.k == 2
-    assert kept.secrets["illness"].homogeneous_classes == 1
-    assert blanked.secrets["illness"].homogeneous_classes == 0
+    assert kept.side.secrets["illness"].homogeneous_classes == 1
+    assert blanked.side.secrets["illness"].homogeneous_classes == 0
     assert outcome(frame, replace(plan, suppressed="checked")).left == 98
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.evaluation import RangeErrors, RangeErrorsOf
+from dpcore.evaluation.range_queries import cell_range
+from dpcore.schema import IntervalColumn
 from dpcore.synthesis import load_model
 from dpcore.tables.rows import PublicTable
 
@@ -99,6 +102,35 @@ def test_bounds_inside_a_cell() -> None:
     release = opened().run(dp.Histogram("age"), dp.PureDP(epsilon=1))
     with pytest.raises(dp.ParameterError, match="such as 0 or 5"):
         dp.range_query(release, "age", 3, 20)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [10**19 + i % 7 for i in range(70)],
+        [2**53 + i * 10**13 for i in range(70)],
+        [0.0] * 40 + [i + 0.5 for i in range(30)],
+        [0] * 40 + [100 * i for i in range(30)],
+        ["2020-01-31", "2021-03-01"] * 35,
+        [7] * 70,
+    ],
+    ids=["beyond 2^53", "at 2^53", "many zeros", "whole zeros", "dates", "constant"],
+)
+def test_bounds_that_a_column_proposes_are_never_refused(values: list[object]) -> None:
+    """A page offers the bounds of a column's cells, and refused its own, such as "above 0" or beyond 2^53."""
+    frame = pd.DataFrame({"n": values})
+    column = dp.suggest_schema(frame).column("n")
+    if not isinstance(column, IntervalColumn):
+        column = dp.Integer("n", low=7, high=7)
+    schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
+    counts = np.bincount(column.encode(frame["n"]), minlength=column.size)
+    places = list(itertools.combinations_with_replacement(range(len(column.bounds)), 2))[:300]
+    named = tuple((column.bounds[low], column.bounds[high]) for low, high in places)
+    found = curator.evaluate(RangeErrorsOf(source=None, column="n", named=named)).content.named
+    assert [each.true for each in found] == [counts[low:high].sum() for low, high in places]
+    with pytest.raises(dp.ParameterError, match="must rise"):
+        cell_range(column, column.bounds[1], column.bounds[0])
 
 
 def test_a_release_without_the_column() -> None:

@@ -82,5 +82,13 @@ def test_what_cannot_be_recoded_is_said() -> None:
     """Zero people found would be taken for safety."""
     with pytest.raises(dp.ParameterError, match="cut freely"):
         relink(made("mondrian", 2), VOTERS)
-    with pytest.raises(dp.ParameterError, match="lacks the columns birth"):
-        relink(made("full-domain", 2), VOTERS[["zip"]])
+    with pytest.raises(dp.ParameterError, match="none of the columns zip, birth"):
+        relink(made("full-domain", 2), VOTERS[["name"]])
+
+
+def test_a_list_is_compared_in_what_it_holds() -> None:
+    """A voter list without the date of admission would find nobody, or not be taken."""
+    table = made("full-domain", 2)
+    found = relink(table, VOTERS[["zip"]])
+    assert found.unique == 0
+    assert found.matched >= relink(table, VOTERS).matched

@@ -60,12 +60,13 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     report = run(Trial(plan=plan_for(frame, method=method)), frame, "id")
     made = apply(frame, report.plan)
     kept = made[(made[list(KNOWN)] != "*").any(axis=1)]
-    sizes = frame.loc[kept.index, "id"].groupby([kept[name] for name in KNOWN]).nunique()
+    sizes = frame.loc[made.index, "id"].groupby([made[name] for name in KNOWN]).nunique()
     assert sorted(report.after.class_sizes) == sorted(sizes)
-    assert report.after.risk.k == report.quality.k == sizes.min() >= 5
+    assert report.after.risk.k == sizes.min() >= 5
+    assert report.quality.k >= 5
     assert report.quality.suppressed == pytest.approx(1 - len(kept) / len(frame))
     assert report.after.with_others == 1.0
-    reveals = kept.groupby(list(KNOWN))["disease"].nunique() == 1
+    reveals = made.groupby(list(KNOWN))["disease"].nunique() == 1
     assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
     holders = frame.groupby(list(KNOWN))["id"].unique()
     alone = {each[0] for each in holders if len(each) == 1}

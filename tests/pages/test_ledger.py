@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from pathlib import Path
 
+from dpcore.mechanisms.measurer import Measurer
 from tests.pages.tab import CSV
 from workbench.ledger import lines
 
@@ -94,6 +96,27 @@ def test_zcdp_says_what_was_spent_as_epsilon(app):
     app.go("synthesize").release().go("ledger")
     assert app.errors == ""
     assert "amounts to epsilon 0.5 at the delta" in app.text
+
+
+def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
+    """Whoever loads the page again in mid-run would see a budget that is held, and no word why."""
+    goes_on, draw = threading.Event(), Measurer._draw
+
+    def slow(self, values, scale):
+        assert goes_on.wait(60)
+        return draw(self, values, scale)
+
+    monkeypatch.setattr(Measurer, "_draw", slow)
+    opened.go("synthesize").press("Release for").press("Pay and release")
+    again = new_tab().open()
+    for page in ("synthesize", "ledger"):
+        assert "Being made: Histogram of age." in again.go(page).text
+    assert again.at.metric[1].value == "epsilon 0.5"
+    goes_on.set()
+    opened.settle()
+    again.go("synthesize")
+    assert "Being made" not in again.text
+    assert "Open Histogram of age" in [each.label for each in again.at.button]
 
 
 def test_reload_finds_what_was_spent(new_tab):

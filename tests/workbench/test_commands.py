@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.anonymize import KAnonymity, Plan
@@ -20,12 +25,12 @@ from dpcore.release import Guarantee
 from dpcore.schema.source import Source
 from dpcore.tables.rows import PublicTable
 from workbench import __main__ as commands
-from workbench.store import start
+from workbench.store import likeness, start
 from workbench.store.database import Store
 from workbench.store.job import Job
 from workbench.store.ledger import SqlLedger
 from workbench.store.owners import Owners
-from workbench.store.roles import Person
+from workbench.store.roles import ALONE, Person
 from workbench.store.settings import Settings
 
 FRAME = pd.DataFrame({"age": [20, 30, 40, 50] * 50, "sex": ["F", "M"] * 100})
@@ -33,6 +38,9 @@ SCHEMA = dp.Schema(
     columns=(dp.Integer("age", low=0, high=99, bin_width=10), dp.Categorical("sex", categories=("F", "M"))),
     unit=dp.PrivacyUnit(max_rows=1),
 )
+WRITTEN = io.BytesIO()
+FRAME.assign(who=range(200)).to_parquet(WRITTEN)
+PEOPLE = WRITTEN.getvalue()
 
 
 @pytest.fixture
@@ -44,10 +52,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "schema.json").write_text(SCHEMA.to_json())
     (tmp_path / "recipe.json").write_text(json.dumps(dp.Histogram("age").to_dict()))
-    settings = replace(Settings(data_dir=tmp_path / "var"), sources=tmp_path / "sources.toml")
-    store = Store.open(settings)
+    configured = replace(Settings(data_dir=tmp_path / "var"), sources=tmp_path / "sources.toml")
+    store = Store.open(configured)
     ledger, owners = SqlLedger(store), Owners(store)
-    monkeypatch.setattr(commands, "read_settings", lambda: settings)
+    monkeypatch.setattr(commands, "read_settings", lambda: configured)
     monkeypatch.setattr(start, "ledger", lambda: ledger)
     monkeypatch.setattr(start, "owners", lambda: owners)
     return tmp_path
@@ -92,7 +100,7 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     (place / "plan.json").write_text(plan.to_json())
     run(capsys, "anonymize", *asked, "--plan", place / "plan.json", "--to", place / "anonymous")
     assert pq.read_table(place / "anonymous").num_rows == 200
-    assert [line["state"] for line in json.loads(run(capsys, "ledger", "Visits"))].count("outside") == 2
+    assert [line["state"] for line in json.loads(run(capsys, "ledger", "Visits"))].count("outside") == 3
     plan = Plan(
         roles={"age": "quasi-identifier", "sex": "insensitive"},
         hierarchies={"age": flat([*map(str, range(20, 60, 10)), "a value of a suppressed row"])},
@@ -201,3 +209,75 @@ def test_a_folder_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(ParameterError, match="could not be written"):
         folders.write_folder([table, table], tmp_path / "other")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_table_that_looks_like_one_on_file_is_asked_about(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One cell changed, or a column renamed, gave a full budget for the same people without a question."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.integers(0, 99, 300), "sex": rng.choice(["F", "M"], 300)})
+    frame["place"] = rng.integers(0, 10**6, 300)
+    frame.to_csv(place / "people.csv", index=False)
+    frame.loc[0, "age"] += 1
+    frame.to_csv(place / "again.csv", index=False)
+    parts = ("--schema", str(place / "schema.json"), "--budget", "1", "--known", "age")
+    run(capsys, "audit", place / "people.csv", *parts)
+    run(capsys, "audit", place / "people.csv", *parts)  # the same account
+    before = start.ledger().datasets()
+    again = ("audit", str(place / "again.csv"), *parts)
+    assert commands.main(again) == 1
+    said = capsys.readouterr().err
+    assert "This looks like people.csv of" in said
+    assert "--new-account" in said
+    assert start.ledger().datasets() == before
+    run(capsys, *again, "--new-account", "same")
+    assert len(start.ledger().datasets()) == len(before) + 1
+    lines = json.loads(run(capsys, "ledger", place / "again.csv"))
+    assert [line["people"] for line in lines if "people" in line] == ["same"]
+    assert [line["alike"] for line in lines if "alike" in line] == before
+    run(capsys, *again)  # it has an account now
+    assert len(start.ledger().datasets()) == len(before) + 1
+    page = commands.ledger_of(ALONE)
+    third = frame.drop(index=5)
+    assert likeness.find(third, page) is not None  # what a command opened is known on the page, too
+
+
+UNITS = st.builds(
+    dp.PrivacyUnit, max_rows=st.integers(1, 5), id_column=st.sampled_from([None, "age", "sex", "who"])
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(declared=UNITS | st.none(), unit=UNITS)
+def test_the_unit_of_a_source_reaches_the_ledger(
+    place: Path, declared: dp.PrivacyUnit | None, unit: dp.PrivacyUnit
+) -> None:
+    """At most 3 rows a person would be charged as one, by a schema file that says less than the list."""
+    name = uuid.uuid4().hex
+    (place / "people.parquet").write_bytes(PEOPLE)
+    text = f'[[source]]\nname = "{name}"\nkind = "parquet"\nlocation = "{place}/people.parquet"\n'
+    if declared is not None:
+        (place / "declared.json").write_text(replace(SCHEMA, unit=declared).to_json())
+        text += f'schema = "{place}/declared.json"\n'
+    (place / "sources.toml").write_text(text)
+    job = Job(
+        table=name,
+        schema=replace(SCHEMA, unit=unit),
+        budget=dp.PureDP(epsilon=1),
+        recipe=dp.Histogram("age"),
+        loss=dp.PureDP(epsilon=1),
+    )
+    (place / "job.json").write_text(job.to_json())
+    ended = commands.main(["release", str(place / "job.json"), "--to", str(place / "r.json")])
+    if declared is None or unit.covers(declared):
+        assert ended == 0
+        account = start.ledger().account(f"source {name}")
+        assert account is not None
+        assert dp.PrivacyUnit.from_dict(account.unit) == unit
+        release = dp.Release.from_file(place / "r.json")
+        assert release.guarantee.unit == str(unit)
+        assert release.schema.unit == unit
+    else:
+        assert ended == 1
+        assert start.ledger().account(f"source {name}") is None

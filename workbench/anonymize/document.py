@@ -72,7 +72,7 @@ def recommendation(found: OutcomeReport, versions: int) -> tuple[str, list[str]]
     severe, open_ends = [], []
     if found.side.risk.uniques:
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
-    for name, risk in found.secrets.items():
+    for name, risk in found.side.secrets.items():
         if risk.homogeneous_classes:
             severe.append(
                 _("Groups give away the value of {column}: {share} of the {whom} are in such groups.").format(
@@ -251,13 +251,13 @@ def linkability(curator: Curator, found: OutcomeReport) -> list[str]:
 
 def inference(found: OutcomeReport) -> list[str]:
     """How much more a group tells about a sensitive value than the whole table does."""
-    if not found.secrets:
+    if not found.side.secrets:
         return [_("No column was named that should stay unknown, so nothing is promised about any.")]
     return [
         _("Knowing the group makes some value of {column} up to {times} times more likely.").format(
             column=name, times=number(risk.posterior_ratio)
         )
-        for name, risk in found.secrets.items()
+        for name, risk in found.side.secrets.items()
     ]
 
 
@@ -274,7 +274,7 @@ def secrets(found: OutcomeReport) -> pd.DataFrame:
                 _("t, ordered"): number(risk.t_ordered),
                 _("groups that reveal the value"): f"{risk.homogeneous_classes:,}",
             }
-            for name, risk in found.secrets.items()
+            for name, risk in found.side.secrets.items()
         ]
     )
 

@@ -5,30 +5,25 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dpcore.anonymize.plan import Plan
+from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.relinked import relink
 from dpcore.release import AnonymizedTable
-from workbench import samples, session
+from workbench import session
 from workbench.ui import widgets
+from workbench.ui.known_view import known_people
 from workbench.ui.language import _
+from workbench.ui.wording import plain
 
 
-def show(made: AnonymizedTable) -> None:
+def show(curator: Curator, made: AnonymizedTable) -> None:
     """Ask for the list, and say whom it finds in the table, its values made coarser in the same way."""
     with st.expander(_("What would somebody with a list of people find in it?"), key="relink"):
         widgets.internal_badge()
-        known = Plan.from_json(made.plan).quasi_identifiers
-        if not set(known) <= samples.LISTED:
-            given = widgets.table_uploader(
-                _("A list of known people that an attacker may hold (CSV)"), key="relink-list"
-            )
-            if given is None:
-                return
-        elif not st.toggle(_("The attacker holds the sample voter list"), key="relink-sample"):
+        listed = known_people(curator, key="relink-list")
+        if listed is None:
             return
-        else:
-            given = samples.voter_list()
+        name, given = listed
         try:
             digest = (hash(made.plan), hash(tuple(pd.util.hash_pandas_object(given))))
             with st.spinner(_("Comparing the list with every group"), show_time=True):
@@ -38,9 +33,15 @@ def show(made: AnonymizedTable) -> None:
             return
         st.markdown(
             _(
-                "**{unique:,} of {people:,} people on the list are found with certainty.** {matched:,} fit "
-                "some row, and each of these at least {smallest:,}."
-            ).format(unique=found.unique, people=found.people, matched=found.matched, smallest=found.smallest)
+                "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} "
+                "fit some row, and each of these at least {smallest:,}."
+            ).format(
+                name=plain(name),
+                unique=found.unique,
+                people=found.people,
+                matched=found.matched,
+                smallest=found.smallest,
+            )
         )
         st.caption(
             _(

@@ -20,7 +20,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.outcome import Outcome, OutcomeReport
 from dpcore.evaluation.proposals import FrontierOf
-from dpcore.evaluation.trial import Trial, TrialReport
+from dpcore.evaluation.trial import Side, Trial, TrialReport
 from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
@@ -264,20 +264,13 @@ def versions(curator: Curator) -> int:
     return len({line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content})
 
 
-def made_warnings(curator: Curator, current: Work) -> list[str]:
-    """What the table that was made does not promise; none where its plan cannot be tried any more."""
-    if current.made_by is None:
-        return []
-    try:
-        return warnings(curator, current, trial(curator, current, current.made_by))
-    except DpcoreError:
-        return []
+def warnings(curator: Curator, current: Work, plan: Plan, side: Side) -> list[str]:
+    """What a table does not promise, with numbers from this very table.
 
-
-def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
-    """What this does not promise, with numbers from this very table."""
+    Args: plan: with its node filled in. side: the figures of all rows that leave.
+    """
     found = []
-    for name, risk in report.after.secrets.items():
+    for name, risk in side.secrets.items():
         if risk.homogeneous_classes:
             found.append(
                 _(
@@ -287,7 +280,7 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                     classes=risk.homogeneous_classes,
                     share=percent(risk.homogeneous_people),
                     column=plain(name),
-                    whom=whom(report.plan),
+                    whom=whom(plan),
                 )
             )
         else:
@@ -296,21 +289,21 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                     "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
                 ).format(column=plain(name), times=number(risk.posterior_ratio), t=number(risk.t_equal))
             )
-    if report.after.groups_per_person > 1:
+    if side.groups_per_person > 1:
         found.append(
             _(
                 "k counts people. The rows of a person are in {groups} groups on average: whoever knows "
                 "several rows of one person, and that they belong together, is not held off by k."
-            ).format(groups=number(report.after.groups_per_person))
+            ).format(groups=number(side.groups_per_person))
         )
-    if report.after.with_others > 0.001:
+    if side.with_others > 0.001:
         found.append(
             _(
-                "{share} of the {whom} are unique again for somebody who also knows the columns left as "
-                "they are."
-            ).format(share=percent(report.after.with_others), whom=whom(report.plan))
+                "Unique again for somebody who also knows the columns left as they are: {share} of the "
+                "{whom}."
+            ).format(share=percent(side.with_others), whom=whom(plan))
         )
-    others = versions(curator) - (current.made is not None and current.made.plan == report.plan.to_json())
+    others = versions(curator) - (current.made is not None and current.made.plan == plan.to_json())
     if others:
         found.append(
             _(
@@ -318,7 +311,7 @@ def warnings(curator: Curator, current: Work, report: TrialReport) -> list[str]:
                 "reveal more than each alone, and no budget counts that."
             ).format(others=others)
         )
-    if report.plan.method.cuts_freely:
+    if plan.method.cuts_freely:
         found.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
     found.append(
         _(

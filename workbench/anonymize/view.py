@@ -85,7 +85,8 @@ def before_and_after(curator: Curator, current: Work, plan: Plan) -> None:
         st.dataframe(outcomes.columns_table(report), hide_index=True)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
-        st.markdown("\n".join(f"- {each}" for each in outcomes.warnings(curator, current, report)))
+        told = outcomes.warnings(curator, current, report.plan, report.after)
+        st.markdown("\n".join(f"- {each}" for each in told))
 
 
 def comparison(curator: Curator, current: Work, plan: Plan) -> None:
@@ -145,14 +146,17 @@ def _figures(report: TrialReport) -> None:
     )
 
 
-def report(curator: Curator, made: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """What is recommended for the table that was made, and the report to sign."""
+def made(curator: Curator, current: Work, table: AnonymizedTable) -> None:
+    """The table that was made, what is recommended for it, and the report to sign, with its own figures."""
     try:
         with st.spinner(_("Looking at what is left to fear")):
-            found = outcomes.outcome(curator, made)
+            found = outcomes.outcome(curator, table)
     except DpcoreError as error:
+        result(curator.name, table, [])
         widgets.error_box(error)
         return
+    warnings = outcomes.warnings(curator, current, found.plan, found.side)
+    result(curator.name, table, warnings)
     said, reasons = document.recommendation(found, outcomes.versions(curator))
     with st.container(border=True):
         st.markdown(f"**{said}** {plain(' '.join(reasons), at_most=800)}")

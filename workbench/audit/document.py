@@ -7,15 +7,19 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.evaluation.audit import AuditReport
 from workbench import session
-from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets, verdict
+from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets
 from workbench.report.document import fragment
 from workbench.ui.language import _
 from workbench.ui.rows_view import first_rows_words
+from workbench.ui.verdict import verdict, ways_out
 from workbench.ui.wording import percent
 
 
-def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
-    """The audit as one self-contained file to print; it holds no row of the table."""
+def to_html(curator: Curator, found: AuditReport, columns: list[str], listed: str) -> str:
+    """The audit as one self-contained file to print; it holds no row of the table.
+
+    Args: columns: what others may know. listed: name of the attacker's list, if there is one.
+    """
     sets = pd.DataFrame(
         [
             {
@@ -27,7 +31,7 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
             for each in found.sets[:SHOWN_SETS]
         ]
     )
-    expected = [each for each in (linkage_words(found), *attackers(found)) if each]
+    expected = [each for each in (linkage_words(found, listed), *attackers(found)) if each]
     return fragment(
         "internal.html",
         language=session.language(),
@@ -37,6 +41,7 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str]) -> str:
         ),
         verdict=verdict(found, columns),
         parts=[
+            (_("The smallest changes that would help"), pd.DataFrame(), ways_out(found)),
             (_("Columns that look like identifiers"), identifiers(found), []),
             (_("Risk by set of columns"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), expected),

@@ -8,11 +8,11 @@ from dpcore.curator import Curator
 from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.proposals import RolesOf
 from dpcore.risk.roles import SuggestedRole
-from workbench import samples, session
+from workbench import session
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _, said
-from workbench.ui.wording import join, percent, plain
+from workbench.ui.wording import percent, plain
 
 KNOWN = session.Widget[list[str]]("audit-columns")
 SHOWN_SETS = 12
@@ -34,44 +34,19 @@ def report(
 ) -> AuditReport:
     """The audit for these columns, computed once per session."""
     known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
-    others = tuple(
-        each.column
-        for each in roles(curator)
-        if each.role != "identifier"
-        and each.column not in (*columns, *sensitive, curator.schema.unit.id_column)
-    )
     key = ("audit", tuple(columns), tuple(sensitive), threshold, known, population)
     return widgets.once_in_line(
         curator,
         key,
-        lambda: Audit(
-            quasi_identifiers=tuple(columns),
-            sensitive=tuple(sensitive),
-            others=others,
+        lambda: Audit.of(
+            roles(curator),
+            curator.schema,
+            known=columns,
+            sensitive=sensitive,
             threshold=threshold,
             attacker=attacker,
             population=population,
         ),
-    )
-
-
-def sample_list(curator: Curator) -> pd.DataFrame | None:
-    """The invented voter list, when the table shares columns with it."""
-    people = samples.voter_list()
-    names = {role.column for role in roles(curator)}
-    return people if names >= samples.LISTED else None
-
-
-def verdict(found: AuditReport, columns: list[str]) -> str:
-    """One sentence that answers "is this anonymous?"."""
-    known = join(columns)
-    if found.risk.uniques:
-        share = percent(found.risk.uniques)
-        return _("{share} of the people in this table are unique by {columns}.").format(
-            share=share[0].upper() + share[1:], columns=known
-        )
-    return _("Nobody in this table is unique by {columns}; the smallest group has {k} people.").format(
-        columns=known, k=found.risk.k
     )
 
 
@@ -114,40 +89,52 @@ def _label(name: str, columns: list[str]) -> str:
 
 
 def attackers(found: AuditReport) -> list[str]:
-    """What three attackers can expect, one sentence per attacker, and how many are exposed."""
-    risk = found.risk
+    """What three attackers can expect, one sentence per attacker."""
+    risk, listed, estimates = found.risk, found.listed, found.estimates
     sentences = [
         _("A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.").format(
             share=percent(risk.average)
-        ),
-        _("A journalist, who wants anybody at all, is right with a chance of {share}.").format(
-            share=percent(risk.journalist)
-        ),
-        _("A marketer, who wants as many as possible, names {share} of the people.").format(
-            share=percent(risk.marketer)
-        ),
-        _("{share} of the people are in a group of fewer than {size}.").format(
-            share=percent(risk.above), size=round(1 / risk.threshold)
-        ),
-    ]
-    if found.population is not None:
-        pitman, zayatz = map(percent, found.population)
-        estimated = _(
-            "An estimated {pitman} (Pitman) or {zayatz} (Zayatz) of the whole population are unique."
         )
+    ]
+    sentences.append(
+        _("In a group of fewer than {size}: {share} of the people.").format(
+            share=percent(risk.above), size=round(1 / risk.threshold)
+        )
+    )
+    if listed is None and estimates is None:
+        sentences.append(
+            _(
+                "No population was given: a journalist, who does not know who is in the table, and a "
+                "marketer, who wants as many as possible, are taken to know as much as the prosecutor. Give "
+                "its size, or a list of it."
+            )
+        )
+    known = [(_("By the list as the population"), listed.journalist, listed.marketer)] if listed else []
+    if estimates is not None:
+        size = _("Estimated from the size of the population")
+        known.append((size, estimates.journalist, estimates.marketer))
+    for source, journalist, marketer in known:
+        sentences.append(
+            _(
+                "{source}: a journalist, who does not know who is in the table, is right with a chance of at "
+                "most {journalist}; a marketer, who wants as many as possible, finds {marketer} of them."
+            ).format(source=source, journalist=percent(journalist), marketer=percent(marketer))
+        )
+    if estimates is not None:
+        estimated = _("An estimated {share} of the whole population are unique (by {model}'s model).")
         if found.ways > found.people:
             estimated = _(
-                "An estimated {pitman} (Pitman) or {zayatz} (Zayatz) of the ways in which people of the "
-                "whole population appear are unique; somebody with several rows may appear in several ways."
+                "An estimated {share} of the ways in which people of the whole population appear are unique "
+                "(by {model}'s model); somebody with several rows may appear in several ways."
             )
-        sentences.append(estimated.format(pitman=pitman, zayatz=zayatz))
+        sentences.append(estimated.format(share=percent(estimates.uniques), model=estimates.model))
     if found.suppressed:
         sentences.append(
-            _("{share} of the rows are suppressed already (*), and are not counted.").format(
+            _("Rows that are suppressed already (*), and are not counted: {share}.").format(
                 share=percent(found.suppressed)
             )
         )
-    return [each[:1].upper() + each[1:] for each in sentences]
+    return sentences
 
 
 def identifier_words(found: AuditReport) -> str:
@@ -184,12 +171,15 @@ def secrets(found: AuditReport) -> pd.DataFrame:
     )
 
 
-def linkage_words(found: AuditReport) -> str:
-    """What the attacker's list finds."""
+def linkage_words(found: AuditReport, name: str) -> str:
+    """What the attacker's list finds.
+
+    Args: name: of the list.
+    """
     link = found.linkage
     if link is None:
         return ""
     return _(
-        "{matched:,} of {people:,} people on the list agree with at least one person of the table, and "
+        "Of the {people:,} people on “{name}”, {matched:,} agree with at least one person of the table, and "
         "{unique:,} are found with certainty: one person here, one person there."
-    ).format(people=link.people, matched=link.matched, unique=link.unique)
+    ).format(name=name, people=link.people, matched=link.matched, unique=link.unique)

@@ -6,12 +6,13 @@ import functools
 
 import streamlit as st
 
-from dpcore.evaluation.audit import AuditReport
+from dpcore.evaluation.audit import LARGEST_SET, AuditReport
 from workbench import session
 from workbench.audit import findings
+from workbench.ui import verdict as words
 from workbench.ui import widgets
 from workbench.ui.language import _
-from workbench.ui.wording import percent
+from workbench.ui.wording import percent, plain
 
 
 def changes(found: AuditReport, columns: list[str]) -> None:
@@ -34,22 +35,37 @@ def changes(found: AuditReport, columns: list[str]) -> None:
         widgets.show_table(chart.table)
 
 
-def details(found: AuditReport, columns: list[str]) -> None:
-    """Sets of columns, attackers, identifiers and secrets, below the verdict."""
+def verdict(found: AuditReport, columns: list[str]) -> None:
+    """The answer in its colour, and after a no the smallest changes that would help."""
+    color = {"no": "red", "hardly": "orange", "yes": "green"}[found.verdict.answer]
+    st.markdown(f"### :{color}-background[{plain(words.verdict(found, columns), at_most=1_000)}]")
+    if found.verdict.answer == "no":
+        st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in words.ways_out(found)))
+
+
+def details(found: AuditReport, columns: list[str], listed: str) -> None:
+    """Sets of columns, attackers, identifiers and secrets, below the verdict.
+
+    Args: listed: name of the attacker's list, if there is one.
+    """
+    size = max(len(each.columns) for each in found.sets)
     left, right = st.columns(2)
     with left:
         st.subheader(_("Risk by set of columns"))
         if found.sets[0].uniques:
             widgets.show_chart(findings.sets_chart(found), key="audit-sets")
-            st.caption(_("Up to three columns at a time, riskiest first."))
         else:
-            st.write(_("No set of up to three of these columns makes anybody unique."))
+            st.write(_("None of these sets makes anybody unique."))
+        few = size < min(LARGEST_SET, len(columns))
+        told = _("Up to {size} columns at a time; more would be too many sets.").format(size=size)
+        st.caption(told if few else _("Up to three columns at a time, riskiest first."))
     with right:
         changes(found, columns)
     left, right = st.columns(2)
     with left:
         st.subheader(_("What somebody with a list would find"))
-        st.write(findings.linkage_words(found) or _("No list was given, or it shares no column."))
+        told = findings.linkage_words(found, listed) or _("No list was given, or it shares no column.")
+        st.write(plain(told, at_most=600))
         st.markdown("\n".join(f"- {sentence}" for sentence in findings.attackers(found)))
     with right:
         st.subheader(_("Columns that look like identifiers"))

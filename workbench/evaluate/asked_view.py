@@ -7,7 +7,8 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.attacks import CanaryReport, Disclosure
-from dpcore.evaluation.learning import HIGHER_IS_BETTER, TASKS
+from dpcore.evaluation.features import has_classes
+from dpcore.evaluation.learning import HIGHER_IS_BETTER, TASKS, applies
 from dpcore.evaluation.similarity import SimilarityReport
 from dpcore.release import Release
 from workbench import session
@@ -36,7 +37,19 @@ def learning(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
             format_func=lambda task: heavy.task_titles()[task],
             key="learn-tasks",
         )
-        splits = st.number_input(_("Splits"), 1, 10, 3, key="learn-splits")
+        splits = st.number_input(_("Splits"), 1, 10, heavy.SPLITS, key="learn-splits")
+    column = curator.schema.column(target)
+    idle = [task for task in tasks if not applies(task, column)]
+    if idle:
+        what = _("classes") if has_classes(column) else _("numbers")
+        st.caption(
+            _("Left out, because {column} holds {what}: {learners}.").format(
+                column=plain(target),
+                what=what,
+                learners=", ".join(heavy.task_titles()[each] for each in idle),
+            )
+        )
+    tasks = [task for task in tasks if task not in idle]
     key = heavy.learning_key(candidate, target, tasks, int(splits))
     scored = heavy.known(key)
     if scored is None:

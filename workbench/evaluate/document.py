@@ -6,16 +6,15 @@ from dpcore.curator import Curator
 from dpcore.evaluation import measures
 from dpcore.evaluation.similarity import SimilarityReport
 from workbench.evaluate import comparing
-from workbench.evaluate.verdict import verdict
+from workbench.evaluate.verdict import Verdict
 from workbench.report.document import Document, Picture, Table, page
 from workbench.ui.language import _
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
 
 
-def html(curator: Curator, found: SimilarityReport, *, ours: bool) -> bytes:
-    """The page as a file. Args: ours: whether a recipe made what was judged."""
-    judged = verdict(found, ours=ours)
+def html(curator: Curator, found: SimilarityReport, judged: Verdict) -> bytes:
+    """The page as a file."""
     figures = Table(
         headings=(_("figure"), _("value")),
         lines=(

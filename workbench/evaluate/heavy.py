@@ -11,18 +11,20 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit
-from dpcore.evaluation.learning import Efficacy, Score
+from dpcore.evaluation.learning import TASKS, Efficacy, Score, applies, likely_labels
 from dpcore.evaluation.measures import Scored
 from dpcore.evaluation.propensity import Propensity
 from dpcore.progress import OnProgress
-from dpcore.schema import Boolean, Categorical
+from dpcore.synthesis import GaussianModel
 from workbench import session
 from workbench.evaluate import again
 from workbench.evaluate.candidates import Candidate
+from workbench.evaluate.verdict import Learned
 from workbench.ui import widgets
 from workbench.ui.language import _
 
 CANARIES = 1_000
+SPLITS = 3
 Key = tuple[Any, ...]
 
 
@@ -33,11 +35,16 @@ def known(key: Key) -> Any:
 
 
 def targets(curator: Curator, candidate: Candidate) -> list[str]:
-    """Columns that can be predicted, those with classes first; the last of them is the likeliest label."""
+    """Columns that can be predicted: the label that a release was made for, then the likeliest."""
     names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
-    kinds = {name: curator.schema.column(name) for name in names}
-    classes = [name for name in names if isinstance(kinds[name], (Categorical, Boolean))]
-    return classes[::-1] + [name for name in names if name not in classes]
+    label = made_for(candidate)
+    return sorted(likely_labels(curator.schema, names), key=lambda name: name != label)
+
+
+def made_for(candidate: Candidate) -> str | None:
+    """The label of a release that was made to learn from; None for every other table."""
+    model = None if candidate.release is None else candidate.release.model
+    return model.label if isinstance(model, GaussianModel) else None
 
 
 def learning_key(candidate: Candidate, target: str, tasks: Sequence[str], splits: int) -> Key:
@@ -55,6 +62,29 @@ def learn(curator: Curator, candidate: Candidate, key: Key, on_progress: OnProgr
             release=candidate.table, target=target, tasks=tasks, splits=splits, on_progress=on_progress
         ),
     )
+
+
+def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
+    """The last scores of the candidate; None before any. Args: target: None for any."""
+    for key in reversed(list(session.session().reports)):
+        if key[:2] != ("learning", candidate.key) or target not in (None, key[2]):
+            continue
+        for measure in ("accuracy", "r2"):
+            tested = [each for each in known(key) if (each.scenario, each.measure) == (2, measure)]
+            of = {each.of: each.mean for each in tested}  # of the last learner
+            if of:
+                return Learned(target=key[2], measure=measure, of=of)
+    return None
+
+
+def learned_quickly(curator: Curator, candidate: Candidate, label: str, on_progress: OnProgress) -> Learned:
+    """The same of one target; where nobody has asked, by the first learner that applies."""
+    if (found := learned(candidate, label)) is None:
+        task = next(task for task in TASKS if applies(task, curator.schema.column(label)))
+        learn(curator, candidate, learning_key(candidate, label, (task,), SPLITS), on_progress)
+        found = learned(candidate, label)
+    assert found is not None
+    return found
 
 
 def task_titles() -> dict[str, str]:

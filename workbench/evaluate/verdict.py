@@ -10,7 +10,7 @@ from dpcore.evaluation import measures
 from dpcore.evaluation.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.comparing import moved_zeros
 from workbench.ui.language import _
-from workbench.ui.wording import percent, plain
+from workbench.ui.wording import number, percent, plain
 
 COLUMN_OFF = 0.1
 """Share of rows that would have to change in the worst column, from which figures about it mislead."""
@@ -18,6 +18,8 @@ KEPT, LOST = 0.8, 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the second."""
 NOTHING_TO_KEEP = 0.02
 """Distance of independent columns beyond chance, below which the original has no relations to speak of."""
+
+_SIDES = {"own": "release", "best": "original", "least": "majority"}
 
 Level = Literal["good", "mixed", "poor"]
 
@@ -29,6 +31,26 @@ class Verdict:
     level: Level
     sentence: str
     actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """How well a model did that learned from a release and was tested on the original.
+
+    Attributes:
+        measure: "accuracy", or "r2" where no classes were predicted.
+        of: the measure of "release", and beside it of "original" and "majority", one answer for all.
+    """
+
+    target: str
+    measure: str
+    of: dict[str, float]
+
+    @property
+    def kept(self) -> float | None:
+        """Share, 0 to 1, of what the original teaches beyond one answer for all; None where it is nothing."""
+        best, own = (self.of[each] - self.of["majority"] for each in ("original", "release"))
+        return None if best < NOTHING_TO_KEEP else min(1.0, max(0.0, own / best))
 
 
 def kept_relations(found: SimilarityReport) -> float | None:
@@ -53,6 +75,35 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 def is_off(column: ColumnSimilarity) -> bool:
     """Whether figures about a column mislead."""
     return column.distance > max(COLUMN_OFF, 2 * column.floor)
+
+
+def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
+    """Judge a release that was made to learn from: by that first, then by what it is worth for counting.
+
+    Args: counting: for a table that no recipe made, so that it says nothing of a larger share.
+    """
+    kept, actions = learned.kept, [_("For counting: {verdict}").format(verdict=counting.sentence)]
+    level: Level = "mixed"
+    if kept is None:
+        sentence = _("Made for learning {label}, of which the original teaches next to nothing.")
+    elif kept >= KEPT:
+        level, sentence = "good", _("Fit for learning {label}.")
+    elif kept >= LOST:
+        sentence = _("Fit for learning {label}, with losses.")
+    else:
+        level, sentence = "poor", _("Not fit for learning {label}.")
+    if kept is not None and kept < KEPT:
+        actions.append(_("Release it again with a larger share of the budget, or with fewer columns."))
+    if learned.measure == "accuracy":
+        figures = _(
+            "A model from it is right in {own} of cases: {best} without privacy, {least} by one answer."
+        )
+        shown = {name: percent(learned.of[side]) for name, side in _SIDES.items()}
+    else:
+        figures = _("R² of a model from it is {own}: {best} without privacy.")
+        shown = {name: number(learned.of[side]) for name, side in _SIDES.items()}
+    sentence = f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
+    return Verdict(level=level, sentence=sentence, actions=(*actions, *counting.actions))
 
 
 def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:

@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
 from dpcore.evaluation import measures
 from dpcore.evaluation.attacks import Disclosure
-from dpcore.evaluation.learning import Score
 from dpcore.evaluation.similarity import SimilarityReport
 from dpcore.progress import OnProgress
 from dpcore.synthesis import SyntheticModel
@@ -19,26 +19,39 @@ from workbench import session
 from workbench.evaluate import cards, columns_view, comparing, heavy
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import scales
-from workbench.evaluate.verdict import kept_relations, verdict
+from workbench.evaluate.verdict import Verdict, kept_relations, verdict, verdict_of_learning
 from workbench.ui import charts, progress_view, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import hundredths, number, percent, plain
 
 
-def told(title: str) -> AbstractContextManager[OnProgress]:
-    """A bar that tells the stage of what takes long, beside a way to stop."""
+def told(title: str, *, patience: float = 0.0) -> AbstractContextManager[OnProgress]:
+    """A bar that tells the stage of what takes long, beside a way to stop; after `patience` seconds."""
     stages = {
         "attacking": _("attacking"),
         "making it again": _("making it again from half of the people"),
         "telling the tables apart": _("telling the tables apart"),
         **heavy.task_titles(),
     }
-    return progress_view.told(title, stages, key="stop-heavy")
+    return progress_view.told(title, stages, key="stop-heavy", patience=patience)
 
 
-def overview(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
+def judged(curator: Curator, candidate: Candidate, found: SimilarityReport) -> Verdict:
+    """The verdict; of a release that was made to learn from, by that first."""
+    label = heavy.made_for(candidate)
+    if label is None:
+        return verdict(found, ours=candidate.release is not None)
+    try:
+        with told(_("Learning"), patience=progress_view.PATIENCE) as tell:
+            learned = heavy.learned_quickly(curator, candidate, label, tell)
+    except DpcoreError as error:  # too few people to test on, for instance
+        widgets.error_box(error)
+        return verdict(found, ours=True)
+    return verdict_of_learning(learned, verdict(found, ours=False))
+
+
+def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, judged: Verdict) -> None:
     """The verdict, and at most six figures."""
-    judged = verdict(found, ours=candidate.release is not None)
     boxes = {"good": st.success, "mixed": st.info, "poor": st.warning}
     icons = {
         "good": ":material/check_circle:",
@@ -199,16 +212,13 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     """The figure, and what it is: the accuracy of the last learner, or R² where no classes were predicted."""
     accuracy = _("Accuracy of a model that learned from the release; in brackets, from the original.")
     fit = _("R² of a model that learned from the release; in brackets, from the original.")
-    keys = [key for key in session.session().reports if key[:2] == ("learning", candidate.key)]
-    scores: tuple[Score, ...] = heavy.known(keys[-1]) if keys else ()
-    for measure, shown, says in (
-        ("accuracy", "{own} ({best})", accuracy),
-        ("r2", _("R² {own} ({best})"), fit),
-    ):
-        of = {each.of: each.mean for each in scores if (each.scenario, each.measure) == (2, measure)}
-        if of:
-            return shown.format(own=f"{of['release']:.2f}", best=f"{of['original']:.2f}"), says
-    return _("not asked"), accuracy
+    learned = heavy.learned(candidate)
+    if learned is None:
+        return _("not asked"), accuracy
+    own, best = (f"{learned.of[side]:.2f}" for side in ("release", "original"))
+    if learned.measure == "accuracy":
+        return f"{own} ({best})", accuracy
+    return _("R² {own} ({best})").format(own=own, best=best), fit
 
 
 def _attack_words(curator: Curator, candidate: Candidate) -> str:

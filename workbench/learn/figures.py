@@ -67,9 +67,19 @@ def two_answers() -> dict[str, Law]:
 
 
 def loss_of_two() -> float:
-    """The privacy loss of two answers at epsilon 1, counted exactly from the law of their sum."""
+    """The privacy loss of two answers at epsilon 1, reached where both are at or below the smaller count."""
     one, other = laplace_law(0, noise_scale=1.0), laplace_law(1, noise_scale=1.0)
-    return largest_loss(one.plus(one), other.plus(other))
+    return 2 * largest_loss(one, other)
+
+
+def loss_of_average(below: int) -> float:
+    """The loss of their average alone, where it is `below` rows under the smaller count: below 2 everywhere.
+
+    Of two noises, P(sum = t) is in proportion to q^|t| (|t| + (1 + q^2) / (1 - q^2)) with q = exp(-1); one
+    person more moves the sum by 2.
+    """
+    spread = 1 / math.tanh(1)
+    return 2 + math.log((2 * below + spread) / (2 * below + 2 + spread))
 
 
 def composed(epsilon: float, delta: float = 1e-6, most: int = 100) -> pd.DataFrame:

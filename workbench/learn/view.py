@@ -106,8 +106,14 @@ def sequential() -> None:
         _(
             "Two answers at epsilon 1 cost epsilon 2 together, and their average is better than one of "
             "them. One answer at epsilon 2 costs the same and is better still: ask once, and well. The sum "
-            "is no exaggeration: counted exactly, the two answers together reach a loss of {loss}."
-        ).format(loss=number(figures.loss_of_two()))
+            "is no exaggeration: where both answers lie at or below the smaller count, the loss is {loss}. "
+            "That of their average alone comes as close to {loss} as one likes: {near} where it lies 5 rows "
+            "below that count, {far} where it lies 50 below."
+        ).format(
+            loss=number(figures.loss_of_two()),
+            near=number(figures.loss_of_average(5)),
+            far=number(figures.loss_of_average(50)),
+        )
     )
     epsilon = _epsilon("sequential", default=0.1, steps=(0.02, 0.05, 0.1, 0.2, 0.5))
     titles = {"answers": _("answers"), "epsilon": _("epsilon of all together"), "way": _("how they add up")}

@@ -9,8 +9,9 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.learning import likely_labels
 from dpcore.release import Release
-from dpcore.schema import Boolean, Categorical, Integer, IntervalColumn, Real
+from dpcore.schema import Categorical, Integer, IntervalColumn, Real
 from dpcore.synthesis import Figures, Gaussian, GaussianModel, Recipe, Statistics
 from dpcore.synthesis.statistics import centers_of
 from workbench.store.datasets import DataSet
@@ -44,9 +45,11 @@ FIGURES = Words(
 def choose_learning(curator: Curator, names: list[str], table: str) -> Recipe | None:
     """The Gaussian recipe that the form says; None while something is missing."""
     schema = curator.schema
-    classes = [name for name in names if isinstance(schema.column(name), Categorical | Boolean)] or names
     label = st.selectbox(
-        _("Label: the column to be learned"), classes, key=f"label-{table}", persist_state="session"
+        _("Label: the column to be learned"),
+        likely_labels(schema, names),
+        key=f"label-{table}",
+        persist_state="session",
     )
     others = [name for name in names if name != label]
     varied = [name for name in others if schema.column(name).size > 1]

@@ -83,8 +83,9 @@ def follow_run() -> None:
     running = session.session().running
     if running is None:
         return
-    running.done.wait(1.0)  # most runs are done by then
     if not running.done.is_set():
+        if running.done.wait(1.0):  # most runs are done by then
+            st.rerun()  # with the budget of now above it
         _progress()
         return
     if running.release is not None or recipes.is_stored(running):

@@ -324,12 +324,12 @@ def lines(
 def bars(
     labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str, color: str = WARNING
 ) -> Chart:
-    """Shares as horizontal bars, the largest first as given."""
+    """Shares as horizontal bars from 0 to 100 %, the largest first as given."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
     altair, chart = drawing(frame)
     spec = chart.mark_bar(color=color, opacity=0.85).encode(
         y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
-        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%")),
+        x=altair.X("share:Q", title=x_title, axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1])),
         tooltip=tips("of", share=".2%"),
     )
     words = chart.mark_text(align="left", dx=4).encode(
@@ -345,7 +345,7 @@ def clickable_bars(labels: Sequence[str], shares: Sequence[float], *, x_title: s
     clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
     lines_of = (
         chart.mark_bar(opacity=0)
-        .encode(y=altair.Y("of:N", sort=None), x=altair.XDatum(max(shares)), tooltip=tips("of"))
+        .encode(y=altair.Y("of:N", sort=None), x=altair.XDatum(1), tooltip=tips("of"))
         .add_params(clicked)
     )
     return dataclasses.replace(drawn, spec=drawn.spec + lines_of)

@@ -26,11 +26,16 @@ def stoppable(place: Any, *, key: str, on_stop: Callable[[], None] | None = None
     return shown
 
 
-@st.fragment(run_every=1.0)
+@st.fragment(run_every=2.0)
+def redraw_when(is_other: Callable[[], bool]) -> None:
+    """Looks again every two seconds, and draws the page anew once it is other than it was drawn."""
+    if is_other():
+        st.rerun()
+
+
 def being_computed(is_done: Callable[[], bool]) -> None:
     """Says that an answer is on its way, for which another click pays; the page is drawn again with it."""
-    if is_done():
-        st.rerun()
+    redraw_when(is_done)
     st.info(_("This is being computed; its answer will be here."), icon=":material/hourglass_top:")
 
 

@@ -39,6 +39,17 @@ def of_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
     ]
 
 
+def being_made(data_set: DataSet) -> list[str]:
+    """What is held for runs of any tab that have not ended, in a few words each."""
+    lines = data_set.lines()
+    ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
+    return [
+        describe(line.content["recipe"])
+        for line in lines
+        if line.state == "reserved" and line.request_id not in ended
+    ]
+
+
 def describe(asked: Mapping[str, Any]) -> str:
     """What a recipe or a private question asked, in a few words."""
     question = QUESTIONS.get(asked["kind"])

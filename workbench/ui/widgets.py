@@ -22,7 +22,16 @@ from workbench import person, reading, session
 from workbench.apart import line, process
 from workbench.apart.asking import call
 from workbench.store.datasets import DataSet
-from workbench.ui import charts, data_sets_view, file_view, reopening, rows_view, unexpected
+from workbench.ui import (
+    charts,
+    data_sets_view,
+    file_view,
+    progress_view,
+    releases,
+    reopening,
+    rows_view,
+    unexpected,
+)
 from workbench.ui.charts import Chart
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -57,6 +66,7 @@ def header(*, declaring: bool) -> None:
     data_set = held.data_set
     if data_set is None:
         return
+    busy = held.is_busy()  # before the balance: a run that ends between the two is looked at again
     try:
         balance = data_set.balance()
     except DpcoreError as error:
@@ -80,8 +90,18 @@ def header(*, declaring: bool) -> None:
             st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
     with middle:
         budget_bar(balance, data_set.account)
+        if busy or balance.held:
+            _budget_of_now(data_set, held, (busy, balance))
     if person.is_steward():
         right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
+
+
+def _budget_of_now(data_set: DataSet, held: session.Session, drawn: tuple[bool, Balance]) -> None:
+    """Draw the page again when the budget changes, and say until then what is being made, in any tab."""
+    progress_view.redraw_when(lambda: (held.is_busy(), data_set.balance()) != drawn)
+    for what in releases.being_made(data_set):
+        words = _("Being made: {what}. This page changes when it is there.")
+        st.caption(words.format(what=plain(what, at_most=160)))
 
 
 def legible() -> None:

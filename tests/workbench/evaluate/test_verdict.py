@@ -10,7 +10,7 @@ from dpcore.evaluation import measures
 from dpcore.evaluation.similarity import similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate.comparing import moved_zeros, placed
-from workbench.evaluate.verdict import kept_relations, verdict
+from workbench.evaluate.verdict import Learned, kept_relations, verdict, verdict_of_learning
 
 ORIGINAL = people(2_000, 1)
 
@@ -77,6 +77,47 @@ def test_one_column_is_judged_by_itself() -> None:
     found = judged(people(2_000, 2)[["city"]])
     assert found.level == "good"
     assert "one column at a time" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("of", "level", "begins"),
+    [
+        (
+            (0.75, 0.77, 0.65),
+            "good",
+            "Fit for learning label. A model from it is right in 75\u202f% of cases: ",
+        ),
+        ((0.71, 0.77, 0.65), "mixed", "Fit for learning label, with losses. "),
+        ((0.66, 0.77, 0.65), "poor", "Not fit for learning label. "),
+        ((0.60, 0.77, 0.65), "poor", "Not fit for learning label. "),
+        (
+            (0.65, 0.66, 0.65),
+            "mixed",
+            "Made for learning label, of which the original teaches next to nothing.",
+        ),
+    ],
+)
+def test_a_release_for_learning_is_judged_by_learning(of: tuple[float, ...], level: str, begins: str) -> None:
+    """A release whose classifier is nearly as good as without privacy was "not fit for questions about two
+    columns", and no word of what it was made for."""
+    counting = judged(independent(ORIGINAL, 2_000, 2), ours=False)
+    sides = dict(zip(("release", "original", "majority"), of, strict=True))
+    found = verdict_of_learning(Learned(target="label", measure="accuracy", of=sides), counting)
+    assert found.level == level
+    assert found.sentence.startswith(begins)
+    assert found.actions[0].endswith(counting.sentence)
+    has_more = any("larger share of the budget" in action for action in found.actions)
+    assert has_more == begins.startswith(("Not fit", "Fit for learning label, with")), (
+        "it would pay for nothing"
+    )
+
+
+def test_a_number_that_is_learned_is_judged_by_its_fit() -> None:
+    """An R² would be called a share of right answers."""
+    sides = {"release": 0.31, "original": 0.35, "majority": -0.01}
+    found = verdict_of_learning(Learned(target="age", measure="r2", of=sides), judged(people(2_000, 2)))
+    assert found.level == "good"
+    assert found.sentence == "Fit for learning age. R² of a model from it is 0.31: 0.35 without privacy."
 
 
 def test_places_between_perfect_and_independent() -> None:

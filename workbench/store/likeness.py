@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pandas as pd
 
 from dpcore.accounting.ledger import Ledger
 from dpcore.errors import RequestConflict
 from dpcore.tables.sketch import Likeness, Seen, Sketch
-from workbench.drafts import Alike
-from workbench.ui.language import _
-from workbench.ui.wording import plain
+from dpcore.text import Text
 
 _LINE = "likeness"  # request id of the line that keeps the sketch of a table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """A table on file that a new one looks like.
+
+    Attributes:
+        day: when it was opened.
+        rows: about how many rows are in one of the two only; None where columns differ.
+        columns: how many columns have the same content.
+    """
+
+    dataset: str
+    name: str
+    day: str
+    rows: int | None
+    columns: int
+
+    def sentence(self, name: str) -> Text:
+        """What to say before such a table is opened. Args: name: the other one's, as it may be shown."""
+        if self.rows is None:
+            how = Text("columns with the same content: {columns}", columns=self.columns)
+        else:
+            how = Text("about {rows:,} rows are in one of the two tables only", rows=self.rows)
+        return Text(
+            "This looks like {name} of {day}: {how}. That table has a budget of its own. If both are about "
+            "the same people, what they lose is the sum of both budgets.",
+            name=name,
+            day=self.day,
+            how=how,
+        )
 
 
 def find(frame: pd.DataFrame, ledger: Ledger) -> Alike | None:
@@ -36,18 +67,6 @@ def keep(frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: d
         ledger.note(dataset, _LINE, content)
     except RequestConflict:
         return  # kept when it was opened first
-
-
-def sentence(alike: Alike) -> str:
-    """What to say before such a table is opened."""
-    if alike.rows is None:
-        how = _("columns with the same content: {columns}").format(columns=alike.columns)
-    else:
-        how = _("about {rows:,} rows are in one of the two tables only").format(rows=alike.rows)
-    return _(
-        "This looks like {name} of {day}: {how}. That table has a budget of its own. If both are about the "
-        "same people, what they lose is the sum of both budgets."
-    ).format(name=plain(alike.name), day=alike.day, how=how)
 
 
 def _alike(dataset: str, name: str, at: str, likeness: Likeness) -> Alike:

@@ -1,0 +1,39 @@
+"""The list of known people that an attacker may hold: a file, or for the sample its own."""
+
+from __future__ import annotations
+
+import functools
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from workbench import samples, session
+from workbench.ui import widgets
+from workbench.ui.language import _
+
+
+def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
+    """Ask for the list: its name for sentences and its rows; None while there is none.
+
+    The voter list of the sample is offered with the sample alone, which is known by its fingerprint.
+
+    Args: key: of the widgets.
+    """
+    widgets.table_uploader(_("A list of known people that an attacker may hold (CSV)"), key=key)
+    if (given := session.table_in(key)) is not None:
+        return given
+    if curator.account.dataset != session.kept(("sample with a list",), _fingerprint_of_the_sample):
+        return None
+    if st.toggle(_("The attacker holds the sample voter list"), value=True, key=f"{key}-sample"):
+        return _("the invented voter list of the sample"), _voter_list()
+    return None
+
+
+def _fingerprint_of_the_sample() -> str:
+    return Curator.dataset_of(samples.hospital(), session.ledger().for_samples())
+
+
+@functools.cache
+def _voter_list() -> pd.DataFrame:
+    return samples.voter_list()

@@ -1,0 +1,79 @@
+"""The verdict of an audit in sentences, the same on the page, in the printed file and as a command."""
+
+from __future__ import annotations
+
+from dpcore.evaluation.audit import AuditReport
+from dpcore.evaluation.verdict import Step, Way
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import join, percent
+
+ANSWERS = Words({"no": N_("No"), "hardly": N_("Hardly"), "yes": N_("Yes")})
+
+
+def verdict(found: AuditReport, columns: list[str]) -> str:
+    """Whether the table is anonymous and why, the worst first.
+
+    Args: columns: what others may know.
+    """
+    given, risk, known = found.verdict, found.risk, join(columns)
+    told = [f"{ANSWERS[given.answer]}."]
+    if given.answer == "yes":
+        told = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
+    if given.naming:
+        name_people = _("{columns} names people.") if len(given.naming) == 1 else _("{columns} name people.")
+        told.append(name_people.format(columns=join([*given.naming])))
+    if given.texts:
+        told.append(_("Names may be in the text of {columns}.").format(columns=join([*given.texts])))
+    unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
+    if given.more is not None:
+        unique = _(
+            "{worst} of the people are unique as soon as somebody knows {column} too; without it, {share} by "
+            "{columns}."
+        )
+    elif given.uniques:
+        unique = _("{share} of the people are unique as soon as somebody knows {columns}.")
+    column, worst = given.more or ("", 0.0)
+    unique = unique.format(
+        worst=percent(worst),
+        column=column,
+        share=percent(given.uniques) if given.uniques else _("nobody"),
+        columns=join([*given.columns]) if given.uniques else known,
+        k=risk.k,
+    )
+    if given.naming or given.texts:
+        told.append(_("Without that: {sentence}").format(sentence=unique))
+    else:
+        told.append(unique[:1].upper() + unique[1:])
+    if given.answer == "hardly" and risk.above:
+        told.append(
+            _("In a group of fewer than {size}: {share} of the people.").format(
+                share=percent(risk.above), size=round(1 / risk.threshold)
+            )
+        )
+    if given.reveals:
+        told.append(_("Some groups give away what should stay unknown."))
+    return " ".join(told)
+
+
+def ways_out(found: AuditReport) -> list[str]:
+    """The smallest changes after a "no", with what they cost, one sentence each."""
+    given = found.verdict
+    if given.answer == "no" and not given.ways:
+        return [_("No change of one or two columns was found that is enough: make the table k-anonymous.")]
+    return [_way(way, (*given.naming, *given.texts)) for way in given.ways]
+
+
+def _way(way: Way, naming: tuple[str, ...]) -> str:
+    steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
+    changes = join([*steps, *map(_step, way.steps)])
+    return _("{answer}, after these changes: {changes}. Then {share} of the people are unique.").format(
+        answer=ANSWERS[way.answer], changes=changes, share=percent(way.uniques)
+    )
+
+
+def _step(step: Step) -> str:
+    if step.labels == 1:
+        return _("leave out {column} (all of its detail is lost)").format(column=step.column)
+    return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(
+        column=step.column, labels=step.labels, values=step.values, cost=percent(step.cost)
+    )
