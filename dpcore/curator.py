@@ -24,7 +24,7 @@ from dpcore.anonymize.apply import apply, in_order
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
-from dpcore.engines.base import MOST_BYTES, Engine, unheeded
+from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
@@ -137,7 +137,6 @@ class Curator:
             own_charge=charge.units,
             balance=standing.balance,
             expected=recipe.expect(self.schema.domain, spend, self.schema.unit.max_rows),
-            memory=MOST_BYTES,
         )
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
