@@ -11,7 +11,7 @@ from dpcore.accounting.loss import UNIT, ZCDP, Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.base import Expected, Recipe
-from dpcore.tables.counts import MOST_BYTES
+from dpcore.tables.counts import MAX_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Quote:
     own_charge: int
     balance: Balance
     expected: tuple[Expected, ...]
-    memory: int = MOST_BYTES
+    memory: int = MAX_BYTES
 
     @property
     def affordable(self) -> bool:

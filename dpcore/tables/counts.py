@@ -21,7 +21,7 @@ MAX_CELLS = 2_000_000
 MAX_CELLS_TOGETHER = 50_000_000
 MOST_AT_ONCE = 2**22
 """Cells that are counted in one pass over the rows, at most."""
-MOST_BYTES = 8 * (MAX_CELLS_TOGETHER + 2 * MOST_AT_ONCE)
+MAX_BYTES = 8 * (MAX_CELLS_TOGETHER + 2 * MOST_AT_ONCE)
 """Memory of counting, beyond the rows, at most: all cells that may be asked for at once, and two passes."""
 MAX_AXES = 64
 """Columns of a table: an array of numpy has no more."""
