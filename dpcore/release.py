@@ -81,10 +81,9 @@ class Guarantee:
     declared_by: str = ""
 
     @classmethod
-    def syntactic(cls, models: Sequence[object], *, counts: str, declared_by: str = "") -> Guarantee:
-        """What an anonymized table keeps to; `counts` says of what: rows, people, households."""
-        held = tuple(map(str, models))
-        return cls(kind="syntactic", unit=counts, models=held, declared_by=declared_by)
+    def syntactic(cls, models: tuple[str, ...], *, counts: str, declared_by: str = "") -> Guarantee:
+        """What an anonymized table keeps to, in words; `counts` says of what: rows, people, households."""
+        return cls(kind="syntactic", unit=counts, models=models, declared_by=declared_by)
 
     def as_metadata(self) -> dict[str, str]:
         """The promise as a Parquet file carries it."""

@@ -55,13 +55,13 @@ class ArrowEngine(Streamed):
         super().__init__(schema, key=key)
         self._on_rows = on_rows
         self._reader = reader
-        self._columns = list(reader.kinds)
-        schema.check_names(pd.DataFrame(columns=self._columns))
         self._here = threading.local()
         self._kept: npt.NDArray[np.uint8] | None = None
         self._spool: Spool | None = None
         self._coded: Coded | None = None
         with self._reading() as reading:
+            self._columns = list(reader.kinds)
+            schema.check_names(pd.DataFrame(columns=self._columns))
             if schema.unit.id_column is not None:
                 self._people = self._keep(reading, schema.unit.id_column)
             rows = self._code()

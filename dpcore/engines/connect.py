@@ -51,7 +51,7 @@ def engine_of(
     key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    return arrow.ArrowEngine(_reader(table, on_rows), schema, key=key, on_rows=on_rows)
+    return arrow.ArrowEngine(_reader(table), schema, key=key, on_rows=on_rows)
 
 
 def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
@@ -62,16 +62,16 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
-    return arrow.look(_reader(source, on_rows), rows, on_rows)
+    return arrow.look(_reader(source), rows, on_rows)
 
 
-def _reader(source: Source, on_rows: Callable[[int], None]) -> Reader:
+def _reader(source: Source) -> Reader:
     if source.kind == "parquet" and not (source.query or source.described):
         return ParquetReader(Path(source.location))
     if source.kind == "postgres":
-        return PostgresReader(source, lambda: on_rows(0))
+        return PostgresReader(source)
     fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
-    return DuckDBReader(DuckDBSource(**fields), lambda: on_rows(0))
+    return DuckDBReader(DuckDBSource(**fields))
 
 
 def _spark_table(source: Source) -> object:

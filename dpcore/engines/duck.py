@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from dpcore.engines.arrow import ArrowEngine
 from dpcore.engines.base import unheeded
@@ -13,7 +14,7 @@ from dpcore.engines.query import QueryReading
 from dpcore.engines.reader import ROWS_AT_ONCE, readable
 from dpcore.errors import source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import check_types
+from dpcore.tables.arrow import kinds_of
 
 
 class DuckDBReader:
@@ -21,8 +22,8 @@ class DuckDBReader:
 
     ordered = False
 
-    def __init__(self, source: DuckDBSource, tell: Callable[[], object]) -> None:
-        """Connect. Raises: ReadError for what cannot be read; SchemaError for nested columns."""
+    def __init__(self, source: DuckDBSource) -> None:
+        """Connect. Raises: ReadError for what cannot be read; SchemaError for views and the like."""
         import duckdb
 
         self._source = source
@@ -30,14 +31,11 @@ class DuckDBReader:
         self.as_text = source.kind == "csv"
         with readable(duckdb.Error):
             self._connection = source.connect()
-        with self.hold(tell) as reading:
-            schema = reading.schema(tell)
-        check_types(zip(schema.names, schema.types, strict=True))
-        self.kinds = dict(zip(schema.names, schema.types, strict=True))
+        self.kinds: dict[str, Any] = {}
 
     @contextlib.contextmanager
     def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
-        """The files as they were. Raises: ReadError where they are not."""
+        """The files as they were. Raises: ReadError where they are not; SchemaError for nested columns."""
         import duckdb
 
         self._check()
@@ -45,13 +43,15 @@ class DuckDBReader:
             with readable(duckdb.Error):
                 cursor = stack.enter_context(contextlib.closing(self._source.cursor(self._connection)))
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
-            yield QueryReading(
+            reading = QueryReading(
                 table=self._source.rows,
                 ask=lambda query: cursor.sql(query).to_arrow_reader(ROWS_AT_ONCE),
                 interrupt=cursor.interrupt,
                 errors=duckdb.Error,
                 check=self._check,
             )
+            self.kinds = self.kinds or kinds_of(reading.schema(tell))
+            yield reading
 
     def _check(self) -> None:
         if self._state != state_of(self._source.files):
@@ -70,4 +70,4 @@ class DuckDBEngine(ArrowEngine):
         on_rows: Callable[[int], None] = unheeded,
     ) -> None:
         """Connect, and look at every row once. Raises: as `ArrowEngine` and `DuckDBReader`."""
-        super().__init__(DuckDBReader(source, lambda: on_rows(0)), schema, key=key, on_rows=on_rows)
+        super().__init__(DuckDBReader(source), schema, key=key, on_rows=on_rows)

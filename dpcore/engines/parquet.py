@@ -13,7 +13,7 @@ from dpcore.engines.files import files_at, state_of
 from dpcore.engines.reader import ROWS_AT_ONCE, Piece, readable
 from dpcore.errors import SchemaError, source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import check_types, is_text, kind_of
+from dpcore.tables.arrow import is_text, kind_of, kinds_of
 
 _BUFFER = 2**20
 
@@ -39,8 +39,7 @@ class ParquetReader:
         for each in self._paths:
             with readable(), pq.ParquetFile(each) as file:
                 footer, schema = file.metadata, file.schema_arrow
-            check_types(zip(schema.names, schema.types, strict=True))
-            kinds = dict(zip(schema.names, schema.types, strict=True))
+            kinds = kinds_of(schema)
             self.kinds = self.kinds or kinds
             _check_agree(self.kinds, kinds)
             for group in range(footer.num_row_groups):

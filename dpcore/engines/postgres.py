@@ -16,7 +16,7 @@ from dpcore.engines.waiting import awaited
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
-from dpcore.tables.arrow import check_types
+from dpcore.tables.arrow import check_types, kinds_of
 
 _BEGIN = (
     "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; "
@@ -45,10 +45,8 @@ class PostgresReader:
     as_text = False
     ordered = False
 
-    def __init__(self, source: Source, tell: Callable[[], object]) -> None:
-        """Connect. Raises: ReadError for what cannot be read; SchemaError for arrays, views and the like."""
-        import pyarrow as pa
-
+    def __init__(self, source: Source) -> None:
+        """Make one, without a connection."""
         if ";" in source.query:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
@@ -57,20 +55,15 @@ class PostgresReader:
         self._source = source
         self._written: dict[str, str] = {}
         self._rows: int | None = None
-        with self.hold(tell) as reading:
-            given = reading.schema(tell)
-            check_types((name, pa.null()) for name in given.names)  # no name twice
-            for each in given:
-                written = _WRITTEN.get((each.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
-                if written:
-                    self._written[each.name] = written.format(quoted(each.name))
-            schema = reading.schema(tell, given.names)
-        check_types(zip(schema.names, schema.types, strict=True))
-        self.kinds = dict(zip(schema.names, schema.types, strict=True))
+        self.kinds: dict[str, Any] = {}
 
     @contextlib.contextmanager
     def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
-        """A transaction. Raises: ReadError where it does not see as many rows as the first one."""
+        """A transaction.
+
+        Raises: ReadError for what cannot be read, or where it does not see as many rows as the first one;
+            SchemaError for arrays, views and the like.
+        """
         try:
             from adbc_driver_postgresql import dbapi
         except ImportError:
@@ -86,7 +79,7 @@ class PostgresReader:
                 for number, value in enumerate(values, 1):
                     bound = (f"source.value_{number}", str(value))
                     _rows(connection, "SELECT set_config($1, $2, true)", bound)
-                if self._rows is None:
+                if not self.kinds:
                     check_described(self._source, POSTGRES, functools.partial(_rows, connection))
 
             @contextlib.contextmanager
@@ -102,11 +95,25 @@ class PostgresReader:
                 check=lambda: None,
                 written=self._written,
             )
+            if not self.kinds:
+                self._look(reading, tell)
             rows = reading.rows(tell)
             if self._rows not in (None, rows):
                 raise source_changed()
             self._rows = rows
             yield reading
+
+    def _look(self, reading: QueryReading, tell: Callable[[], object]) -> None:
+        """Find out which columns there are, and how each is written."""
+        import pyarrow as pa
+
+        given = reading.schema(tell)
+        check_types((name, pa.null()) for name in given.names)  # no name twice
+        for each in given:
+            written = _WRITTEN.get((each.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
+            if written:
+                self._written[each.name] = written.format(quoted(each.name))
+        self.kinds = kinds_of(reading.schema(tell, given.names))
 
 
 @contextlib.contextmanager
@@ -141,4 +148,4 @@ class PostgresEngine(ArrowEngine):
         on_rows: Callable[[int], None] = unheeded,
     ) -> None:
         """Connect, and look at every row once. Raises: as `ArrowEngine` and `PostgresReader`."""
-        super().__init__(PostgresReader(source, lambda: on_rows(0)), schema, key=key, on_rows=on_rows)
+        super().__init__(PostgresReader(source), schema, key=key, on_rows=on_rows)

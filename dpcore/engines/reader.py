@@ -52,7 +52,7 @@ class Reader(Protocol):
     """A place where a table lies.
 
     Attributes:
-        kinds: the columns and their types in Arrow.
+        kinds: the columns and their types in Arrow, once a state was held.
         as_text: it knows texts only, so that the cell of a number follows from its text.
         ordered: rows come in one order each time; a place then tells which rows count.
     """

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
+from dpcore.schema.bounds import check_bounds
 from dpcore.schema.column import Codes, Outside, check_column_cells
-from dpcore.schema.interval import IntervalColumn, check_bounds
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.values import as_text
 
 _ZONE = r"([T ]\d\d(?::?\d\d){0,2})(?:[.]\d+)?(?: ?Z| ?[+-]\d\d(?::?\d\d)?)$"

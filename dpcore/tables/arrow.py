@@ -83,6 +83,12 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
+def kinds_of(schema: Any) -> dict[str, Any]:
+    """The types of a table by column. Raises: as `check_types`."""
+    check_types(zip(schema.names, schema.types, strict=True))
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
 def plain(column: Any) -> Any:
     """The column in one of the few types that pandas takes over as numbers, dates or texts.
 

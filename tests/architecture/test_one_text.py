@@ -62,7 +62,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
         "mechanisms.measurer": {"str(order)"},
-        "release": {"map(str, models)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
         "accounting.events": {"str(self.delta)"},

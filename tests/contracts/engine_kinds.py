@@ -70,16 +70,23 @@ def postgres_schema() -> str:
     return name
 
 
-def in_postgres(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+@functools.cache
+def postgres_writer() -> Any:
+    """One connection for all tables of this process."""
     dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="its driver is not installed")
+    connection = dbapi.connect(os.environ["DATABASE_URL"], autocommit=True)
+    atexit.register(connection.close)
+    return connection
+
+
+def in_postgres(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
     rows = arrow_of(frame)
     table, place = f"t{next(_NUMBERS)}", postgres_schema()
-    with dbapi.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+    with postgres_writer().cursor() as cursor:
         kinds = {pa.uint8(): pa.int16(), pa.uint64(): pa.decimal128(20, 0), pa.null(): pa.string()}
         plain = [uncategorized(column) for column in rows.columns]
         plain = [column.cast(kinds.get(column.type, column.type)) for column in plain]
         cursor.adbc_ingest(table, pa.table(plain, rows.column_names), db_schema_name=place)
-        connection.commit()
     query = f"SELECT * FROM {place}.{table} ORDER BY random()"
     return PostgresEngine(postgres_source(query=query, declared_by="tests"), schema, key=key)
 

@@ -78,7 +78,7 @@ def in_the_middle_of(
     engine: DuckDBEngine,
     told: Callable[[], object] = lambda: None,
 ) -> tuple[One, Other]:
-    """What both give, where the second one begins when the first one has read some rows and not all.
+    """What both give, where the second one begins when the first one is in a pass and not at its end.
 
     The first one goes on when the second one has read some rows or has ended.
 
@@ -91,7 +91,7 @@ def in_the_middle_of(
         if threading.get_ident() == here:
             told()
             go_on.set()
-        elif rows and not begun.is_set():
+        elif not begun.is_set():
             begun.set()
             assert go_on.wait(LONG)
 
