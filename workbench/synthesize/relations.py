@@ -27,6 +27,8 @@ STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Associations (Cramer's V) that are tried, weakest first."""
 NEARLY_ALL = 0.9
 """Share of the related pairs that must come out."""
+DRAWS = 2
+"""Releases of each strength that must tell it: one may do so by chance."""
 HALF = 0.5
 """Share of a pair's distance from independence that must be kept for its relation to have come out."""
 BINS = 8
@@ -87,8 +89,8 @@ def told_from(trial: Trial) -> dict[bool, float | None]:
     for strength in reversed(STRENGTHS):
         if not held:
             break
-        shares = _come_out(trial, strength)
-        held = {kind for kind in held if shares[kind] >= NEARLY_ALL}
+        draws = [_come_out(trial, strength) for _ in range(DRAWS)]
+        held = {kind for kind in held if all(shares[kind] >= NEARLY_ALL for shares in draws)}
         weakest |= dict.fromkeys(held, strength)
     return weakest
 
