@@ -133,12 +133,11 @@ class Curator:
 
         Args: table_rows: about how many rows count, from public knowledge; see `likely`.
         """
-        cell = self._part(part)
         recipe.check(self.schema.domain)
         spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
-        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
-        expected = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
-        return Quote.of(charge, self._ledger.standing(self.account.dataset), expected)
+        charge = Charge(units=self.rule.units(spend), part=self._charged(self._part(part)))
+        error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
+        return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
         """The smallest loss at which every cell is within `half_width` rows with chance `level`; no data.
