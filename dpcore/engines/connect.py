@@ -27,6 +27,9 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
 
+_STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
+"""How Spark keeps the rows of a table itself; a table of another data base may be a query there."""
+
 
 def engine_of(
     table: pd.DataFrame | Engine | Source,
@@ -94,7 +97,8 @@ def _spark_table(source: Source) -> object:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
-            is_base = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
+            about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()}
+            is_base = about.get("Type") in ("MANAGED", "EXTERNAL") and about.get("Provider") in _STORED
             return [(name, False) for name in session.table(table).columns] if is_base else []
 
         if not source.base and not source.described:

@@ -79,8 +79,7 @@ class PostgresReader:
                 for number, value in enumerate(values, 1):
                     bound = (f"source.value_{number}", str(value))
                     _rows(connection, "SELECT set_config($1, $2, true)", bound)
-                if not self.kinds:
-                    check_described(self._source, POSTGRES, functools.partial(_rows, connection))
+                check_described(self._source, POSTGRES, functools.partial(_rows, connection))
 
             @contextlib.contextmanager
             def ask(query: str) -> Iterator[Any]:

@@ -64,11 +64,17 @@ def column_of_numbers(base: dict[str, Any], numbers: pd.Series, beside: tuple[fl
 
 
 def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str) -> Categorical:
-    """The numbers as classes, in rising order."""
+    """The numbers as classes, in rising order; what is no number is another one."""
     rising = np.sort(numbers.unique())
     categories = rising.astype(np.int64).tolist() if whole else as_text(pd.Series(rising)).tolist()
-    facts = ("categories", "other")
-    return Categorical(**base, categories=tuple(categories), from_data=facts, reason=reason)
+    known = {name: fact for name, fact in base.items() if name != "unreadable_is_missing"}
+    return Categorical(
+        **known,
+        categories=tuple(categories),
+        other="unreadable_is_missing" in base,
+        from_data=("categories", "other"),
+        reason=reason,
+    )
 
 
 def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tuple[float, ...] = ()) -> Column:
@@ -109,7 +115,7 @@ def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tupl
             ),
         )
     start = _multiple(math.floor(low / width), width)
-    stop = _multiple(math.floor(high / width) + 1, width)
+    stop = _multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)  # the last is closed
     return Real(
         **base,
         low=start if start <= low else start - width,

@@ -276,6 +276,16 @@ def test_two_different_numbers_are_classes(pair: tuple[float, float]) -> None:
     assert label.labels == tuple(map(str, pair))
 
 
+def test_an_odd_cell_among_classes_is_another_one() -> None:
+    """One word among labels 0 and 1, or among codes, ended in a traceback."""
+    frame = pd.DataFrame(
+        {"label": ["0", "1"] * 99 + ["dead", "1"], "zip": ["33617", "23622", "101"] * 66 + ["3362*"] * 2}
+    )
+    label, code = dp.suggest_schema(frame).columns
+    assert label.labels == ("0", "1", "(other)", "(missing)")
+    assert code.labels == ("101", "23622", "33617", "(other)", "(missing)")
+
+
 def test_few_numbers_far_apart_are_listed() -> None:
     """Ten different values of the book's measurements had 109 cells, of which 99 were empty but for noise."""
     tenths = [-1, -0.7778, -0.5556, -0.3333, -0.1111, 0.1111, 0.3333, 0.5556, 0.7778, 1]

@@ -90,9 +90,9 @@ def rounded(column: Column) -> Column | None:
 
 
 def _rounded(column: Integer | Real) -> Column:
-    """Bounds at multiples of the round number that is about as large as the span."""
+    """Bounds at multiples of the round number that is at least half as large as the span."""
     span = column.high - column.low
-    unit = round_width(0.95 * span) if span else 1.0
+    unit = round_width(0.45 * span) if span else 1.0
     low, high = math.floor(column.low / unit) * unit, math.ceil(column.high / unit) * unit
     high = high if high > low else low + unit
     one_cell = not column.cuts and (column.bin_width or 0) >= span
