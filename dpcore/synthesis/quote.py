@@ -6,7 +6,7 @@ import bisect
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcore.accounting.ledger import Balance
+from dpcore.accounting.ledger import Balance, Charge, Standing
 from dpcore.accounting.loss import UNIT, ZCDP, Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Domain
@@ -31,6 +31,16 @@ class Quote:
     balance: Balance
     expected: tuple[Expected, ...]
     memory: int = MAX_BYTES
+
+    @classmethod
+    def of(cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]) -> Quote:
+        """The quote of a charge on an account as it stands."""
+        return cls(
+            charge=standing.extra(charge),
+            own_charge=charge.units,
+            balance=standing.balance,
+            expected=expected,
+        )
 
     @property
     def affordable(self) -> bool:
