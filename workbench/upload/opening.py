@@ -219,7 +219,7 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         held.notices["upload"] = error
         return
     if draft.source is None:
-        reopening.note_rows(draft.dataset, draft.frame)
+        reopening.note_rows(draft.dataset, draft.frame, schema.unit)
     held.add(curator, declared(draft, schema), size=draft.size)
 
 
