@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,17 +212,12 @@ class Audit(Evaluation[AuditReport]):
             codes=knowledge.codes,
         )
         more = knowledge.with_one_more({})
-        left_out = {
-            role.column: "" if role.finding is None else role.finding.kind
-            for role in roles
-            if (role.role == "identifier" or role.column == schema.unit.id_column)
-            and role.column not in (*columns, *self.sensitive)
-        }
+        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive))
         return AuditReport(
             verdict=verdict_of(
                 knowledge,
-                [name for name, kind in left_out.items() if kind not in (FREE_TEXT, RUNNING)],
-                [name for name, kind in left_out.items() if kind == FREE_TEXT],
+                naming,
+                texts,
                 sets,
                 more,
                 crowd=1 / self.threshold,
@@ -282,6 +277,22 @@ class Audit(Evaluation[AuditReport]):
             return None
         once = once_each(equivalence_classes(frame, shared), person)
         return link(frame.iloc[once], self.attacker, shared)
+
+
+def who_is_named(
+    roles: Sequence[SuggestedRole], schema: Schema, judged: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Columns that name people, and columns of free text, which may; a number that counts the rows does not.
+
+    Args: judged: columns that are asked about otherwise.
+    """
+    kinds = {
+        role.column: "" if role.finding is None else role.finding.kind
+        for role in roles
+        if (role.role == "identifier" or role.column == schema.unit.id_column) and role.column not in judged
+    }
+    naming = [name for name, kind in kinds.items() if kind not in (FREE_TEXT, RUNNING)]
+    return naming, [name for name, kind in kinds.items() if kind == FREE_TEXT]
 
 
 def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:

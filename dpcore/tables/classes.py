@@ -64,9 +64,12 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     else:
         found = canonical(column)
         shown = [plain(value) for value in found.values]
-        labels = np.array(sorted({*shown}), dtype=object)
+        held = np.bincount(found.codes + 1, minlength=len(shown) + 1)[1:]  # a category may be held by nobody
+        labels = np.array(
+            sorted({text for text, rows in zip(shown, held, strict=True) if rows}), dtype=object
+        )
         place = {text: code for code, text in enumerate(labels)}
-        codes = found.put(np.array([place[text] for text in shown], dtype=np.int64), -1)
+        codes = found.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
     if (codes < 0).any():
         codes = np.where(codes < 0, len(labels), codes)
         labels = np.append(labels, MISSING)
