@@ -25,6 +25,8 @@ from dpcore.tables.rows import PublicTable
 
 RELEASE_VERSION = 1
 MAX_ROWS = 10_000_000
+SURE_ROWS = 10_000
+"""Up to so many rows are drawn even where the noisy counts do not tell how many there are."""
 MAX_FILE = 50_000_000
 """Bytes of a release file that is read."""
 FILE_READERS: list[Callable[[bytes], Release]] = []
@@ -66,6 +68,7 @@ class Guarantee:
         stands_on: the losses of earlier releases that are in `loss`, because their numbers are carried on.
         unit: who is protected, in words, with the neighboring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
+        known_from: where what is declared of a column is known from, as its owner says, by column.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person; nobody can check it.
     """
@@ -74,15 +77,15 @@ class Guarantee:
     loss: Mapping[str, str] = field(default_factory=dict)
     unit: str = ""
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    known_from: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
 
     @classmethod
-    def syntactic(cls, models: Sequence[object], *, counts: str, declared_by: str = "") -> Guarantee:
-        """What an anonymized table keeps to; `counts` says of what: rows, people, households."""
-        held = tuple(map(str, models))
-        return cls(kind="syntactic", unit=counts, models=held, declared_by=declared_by)
+    def syntactic(cls, models: tuple[str, ...], *, counts: str, declared_by: str = "") -> Guarantee:
+        """What an anonymized table keeps to, in words; `counts` says of what: rows, people, households."""
+        return cls(kind="syntactic", unit=counts, models=models, declared_by=declared_by)
 
     def as_metadata(self) -> dict[str, str]:
         """The promise as a Parquet file carries it."""
@@ -103,6 +106,7 @@ class Guarantee:
             "stands_on": [dict(loss) for loss in self.stands_on],
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
+            "known_from": dict(self.known_from),
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
@@ -116,6 +120,7 @@ class Guarantee:
             stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
+            known_from=fields.get("known_from", {}),
             models=tuple(fields["models"]),
             declared_by=fields.get("declared_by", ""),
         )
@@ -136,6 +141,7 @@ def guarantee_of(
         stands_on=tuple(map(loss_fields, stands_on)),
         unit=str(schema.unit),
         from_data=schema.from_data,
+        known_from={column.name: column.known_from for column in schema.columns if column.known_from},
         declared_by=schema.declared_by,
     )
 
@@ -189,10 +195,16 @@ class Release:
         Args:
             rows: how many, from 0; None for as many as the noisy counts say.
             seed: for drawing the same rows again; it has no part in the privacy noise.
-        Raises: ParameterError for a number of rows that cannot be drawn.
+        Raises: ParameterError for a number of rows that cannot be drawn, or where noise alone decides how
+            many there would be.
         """
         if rows is None:
             rows = min(max(0, round(self.model.total)), MAX_ROWS)
+            if rows > SURE_ROWS and not self.tells_rows:
+                raise ParameterError(
+                    "the noise of this release is larger than its number of rows",
+                    remedy="say how many rows to draw: sample(rows=...)",
+                )
         if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
             raise ParameterError(
                 "rows ({rows}) must be a whole number from 0 to {max_rows}",
@@ -208,6 +220,12 @@ class Release:
             if column.name in codes
         }
         return pd.DataFrame(columns, copy=False)  # each column is its own already
+
+    @property
+    def tells_rows(self) -> bool:
+        """Whether the number of rows is larger than its noise, by the most precise table."""
+        halves = [table.project(()).half_width() for table in self.marginals.values()]
+        return self.model.total > min(halves, default=0.0)
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
         """The same release, drawing only rows that have these cells: `given({"age": range(20, 30)})`. Free.

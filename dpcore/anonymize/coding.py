@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.values import texts
+from dpcore.schema.values import is_exact, texts
 
 KEY_BYTES = 16
 
@@ -46,6 +46,8 @@ def rounded(column: pd.Series, *, base: float) -> pd.Series:
     _check_numbers(column)
     if not (base > 0 and math.isfinite(base)):
         raise ParameterError("base ({base}) must be above 0", remedy="give a width such as 5", base=base)
+    if is_exact(column.dtype):
+        column = column.astype("float64")
     multiples: pd.Series = np.sign(column) * np.floor(column.abs() / base + 0.5) * base
     whole = pd.api.types.is_integer_dtype(column) and float(base).is_integer()
     return multiples.astype(column.dtype) if whole else multiples

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import NoReturn, Protocol
 
@@ -32,7 +33,7 @@ from dpcore.engines.work import (
 from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError, SchemaError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import Counts, check_cells, project
+from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
 from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.tables.sums import Entry, Integers
 
@@ -43,8 +44,6 @@ MOST_TUPLES = 5_000_000
 MOST_JOINT = 2**14
 """Cells of a table that is counted for several others, at most: to sum up a larger one costs more than to
 count again, with few rows and with many."""
-MOST_AT_ONCE = 2**22
-"""Cells that are counted in one pass, at most."""
 
 
 class Engine(Protocol):
@@ -82,6 +81,12 @@ class Engine(Protocol):
 
         It is given the columns that it `reads` alone, and must put a row where it belongs whatever the
         other rows are.
+        """
+
+    def held(self) -> AbstractContextManager[None]:
+        """One state of the table for all that is read inside, in this thread. It is held before a charge.
+
+        Raises: ReadError where the table is not as it was when it was opened, as far as that can be told.
         """
 
     @property
@@ -137,6 +142,10 @@ class Scanner(ABC):
     def domain(self) -> Domain:
         """Names and sizes of the declared columns."""
         return self._schema.domain
+
+    def held(self) -> AbstractContextManager[None]:
+        """One state of the table for all that is read inside: here it has no other."""
+        return nullcontext()
 
     @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:

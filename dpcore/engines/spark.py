@@ -30,7 +30,7 @@ from dpcore.engines.words import Words
 from dpcore.engines.work import Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.arrow import check_types, frame_of, in_utc, uncoded
+from dpcore.tables.arrow import check_types, frame_of, uncoded
 from dpcore.tables.rows import DistinctRows, Microdata
 
 Waited = TypeVar("Waited")
@@ -260,7 +260,7 @@ def _end_with(engine: SparkEngine, kept: Any) -> None:
 def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
     import pyarrow as pa
 
-    return uncoded(frame_of(pa.table(list(map(in_utc, columns)), names=list(names)).combine_chunks()))
+    return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
 
 
 def _nothing(kinds: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:

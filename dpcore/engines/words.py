@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.tables.arrow import in_utc
-
 _KINDS = {"byte": "int8", "short": "int16", "integer": "int32", "boolean": "bool"}
 """Types of Spark that share words."""
 
@@ -69,7 +67,7 @@ class Words:
 
         came = pa.Table.from_batches(batches).combine_chunks()
         alone = self.alone
-        found = dict(zip(alone, map(in_utc, came.columns), strict=False))
+        found = dict(zip(alone, came.columns, strict=False))
         for word, column in zip(self.words, came.columns[len(alone) :], strict=True):
             values = column.to_numpy()
             missing = values.view(np.uint64) >> np.uint64(64 - len(word))

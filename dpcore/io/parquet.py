@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io.checks import Limits, check_cell_length, check_header, check_rows, check_size, shown
-from dpcore.tables.arrow import is_taken, is_text, nullable, plain
+from dpcore.tables.arrow import exact, is_taken, is_text, nullable, plain
 
 _ROWS_AT_ONCE = 65_536
 _UNPACKED = 10  # times the limit of a file: numbers of 8 bytes that took less than one, and a spare copy
@@ -79,7 +79,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         raise ReadError("the table has columns but no rows", remedy="choose a file with data in it")
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
-    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False)
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, date_as_object=False, types_mapper=exact)
     for name, column in zip(names, columns, strict=True):
         if column.null_count and pa.types.is_integer(column.type) and not _fits_a_float(column):
             frame[name] = column.to_pandas(types_mapper=nullable().get)

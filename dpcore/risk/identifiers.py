@@ -98,7 +98,7 @@ def is_amount(values: pd.Series) -> bool:
     if pd.api.types.is_bool_dtype(values.dtype) or not pd.api.types.is_numeric_dtype(values.dtype):
         return False
     present = values.dropna()
-    if pd.api.types.is_float_dtype(values.dtype) and not (present % 1 == 0).all():
+    if not pd.api.types.is_integer_dtype(values.dtype) and (present.astype("float64") % 1 != 0).any():
         return True
     if present.empty:
         return False

@@ -34,6 +34,9 @@ _IS_DECIMAL = re.compile(_DECIMAL).fullmatch
 
 Codes = npt.NDArray[np.int64]
 
+_MOST_DIGITS = 100
+"""Digits of a whole number that are written, at most; only a `Decimal` has more."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Canonical:
@@ -55,14 +58,14 @@ class Canonical:
 
 def canonical(column: pd.Series) -> Canonical:
     """The values of a column, each by itself."""
-    dtype = column.dtype
+    dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         inner = canonical(pd.Series(dtype.categories))
         return Canonical(codes=np.append(inner.codes, -1)[column.cat.codes.to_numpy()], values=inner.values)
     texts = isinstance(dtype, pd.StringDtype) or (
         pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) == "string"
     )
-    if texts or dtype.kind in "iufbM":  # of one type, so that equal to pandas is the same
+    if texts or dtype.kind in "iufbM" or is_exact(dtype):  # of one type: equal to pandas is the same
         distinct: Any
         codes, distinct = pd.factorize(column)
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
@@ -75,6 +78,13 @@ def canonical(column: pd.Series) -> Canonical:
         value = canonical_text(each)
         codes[row] = -1 if value is None else place.setdefault(value, len(place))
     return Canonical(codes=codes, values=list(place))
+
+
+def is_exact(dtype: Any) -> bool:
+    """Whether a column holds decimals of a declared number of digits, as Arrow does."""
+    import pyarrow as pa
+
+    return isinstance(dtype, pd.ArrowDtype) and bool(pa.types.is_decimal(dtype.pyarrow_dtype))
 
 
 def canonical_text(value: Any) -> str | None:
@@ -146,13 +156,18 @@ def plain(value: str) -> str:
 
 
 def _of_one_type(distinct: Any) -> list[str]:
+    if is_exact(distinct.dtype):
+        return _decimals(distinct)
     kind = distinct.dtype.kind
     if kind == "f" and distinct.dtype.itemsize == 8:
         return _floats(np.asarray(distinct))
     if kind in "iu":
         return _written(np.asarray(distinct))
-    if kind == "M" and getattr(distinct, "tz", None) is None:
-        return [_moment_text(stamp) for stamp in np.datetime_as_string(np.asarray(distinct)).tolist()]
+    if kind == "M":
+        zone = getattr(distinct, "tz", None)
+        stamps = np.asarray(distinct if zone is None else distinct.tz_convert(None))
+        write = _moment_text if zone is None else _instant_text
+        return [write(stamp) for stamp in np.datetime_as_string(stamps).tolist()]
     return [str(canonical_text(each)) for each in distinct]
 
 
@@ -169,7 +184,23 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
     return list(found.tolist())
 
 
-def _written(numbers: npt.NDArray[Any]) -> list[str]:
+def _decimals(distinct: Any) -> list[str]:
+    """As `_decimal` writes each: Arrow gives all digits too, zeros at the end and other exponents."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers = pa.array(distinct.array)
+    texts = pc.cast(numbers, pa.large_string())
+    if numbers.type.scale > 0:
+        texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
+    found = _written(texts)
+    small = pc.match_substring_regex(texts, r"^-?0\.0000|[eE]")
+    for place in np.flatnonzero(small.to_numpy(zero_copy_only=False)).tolist():
+        found[place] = f"n{_decimal(numbers[place].as_py())}"
+    return found
+
+
+def _written(numbers: Any) -> list[str]:
     """The canonical texts of numbers, as Arrow writes them."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -186,9 +217,32 @@ def _number(number: float) -> str:
 
 
 def _decimal(number: decimal.Decimal) -> str:
-    if number.is_finite() and abs(number) < 2**64 and number == number.to_integral_value():
-        return str(int(number))
-    return str(number.normalize()) if number.is_finite() else _number(float(number))
+    """Every digit but zeros at the end, placed as `repr` places those of a float: 12.10 is 12.1."""
+    sign, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int):
+        return _number(float(number))  # infinity
+    written = "".join(map(str, digits)).lstrip("0")
+    kept = written.rstrip("0")
+    exponent += len(written) - len(kept)
+    if not kept:
+        return "0"
+    minus, size = "-" * sign, exponent + len(kept) - 1
+    if exponent >= 0 and size < _MOST_DIGITS:
+        return f"{minus}{kept}{'0' * exponent}"
+    if exponent < 0 <= size:
+        return f"{minus}{kept[:exponent]}.{kept[exponent:]}"
+    if -4 <= size < 0:
+        return f"{minus}0.{'0' * (-size - 1)}{kept}"
+    return f"{minus}{kept[0]}{'.' if kept[1:] else ''}{kept[1:]}e{size:+03d}"
+
+
+def below(number: decimal.Decimal) -> tuple[float, bool]:
+    """The largest float that is written as no more than this number, and whether it is written as it."""
+    near = float(number)
+    if not math.isfinite(near):
+        return near, True
+    written = decimal.Decimal(_number(near))
+    return math.nextafter(near, -math.inf) if written > number else near, written == number
 
 
 def _moment(moment: Any) -> str | None:
@@ -196,7 +250,13 @@ def _moment(moment: Any) -> str | None:
         return None
     if moment.tzinfo is None:
         return _moment_text(str(moment.to_datetime64()))
-    return f"t{moment.isoformat(sep=' ')}"
+    return _instant_text(str(moment.tz_convert(None).to_datetime64()))
+
+
+def _instant_text(stamp: str) -> str:
+    """An instant, which is one time in UTC, whatever zone shows it: always with a clock, and its zone."""
+    day, _, clock = _moment_text(stamp).partition(" ")
+    return f"{day} {clock or '00:00:00'}+00:00"
 
 
 def _moment_text(stamp: str) -> str:

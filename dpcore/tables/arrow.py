@@ -6,6 +6,7 @@ so that a table read in batches is the table read at once.
 
 from __future__ import annotations
 
+import decimal
 import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,6 +14,10 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import SchemaError
+from dpcore.schema.values import is_exact
+
+_DIGITS = 18
+"""Digits that every whole number of int64 has room for."""
 
 
 def is_text(kind: Any) -> bool:
@@ -27,6 +32,11 @@ def is_text(kind: Any) -> bool:
     )
 
 
+def is_numeric(kind: Any) -> bool:
+    """Whether a type is NUMERIC of PostgreSQL, which its driver hands over as texts of all digits."""
+    return getattr(kind, "extension_name", "") == "arrow.opaque" and kind.type_name == "numeric"
+
+
 def is_taken(kind: Any) -> bool:
     """Whether a type of Arrow holds numbers, booleans, dates or texts."""
     from pyarrow import types
@@ -35,6 +45,7 @@ def is_taken(kind: Any) -> bool:
         return is_taken(kind.value_type)
     return bool(
         is_text(kind)
+        or is_numeric(kind)
         or types.is_integer(kind)
         or types.is_floating(kind)
         or types.is_decimal(kind)
@@ -72,29 +83,30 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
+def kinds_of(schema: Any) -> dict[str, Any]:
+    """The types of a table by column. Raises: as `check_types`."""
+    check_types(zip(schema.names, schema.types, strict=True))
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
 def plain(column: Any) -> Any:
-    """The column in one of the few types that pandas takes over as numbers, dates or texts."""
+    """The column in one of the few types that pandas takes over as numbers, dates or texts.
+
+    Whole decimals of up to 18 digits are int64; other decimals stay what they are, in all their digits. Times
+    with a zone are in UTC, in which each instant has a time of its own, and which all engines know.
+    """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if is_text(column.type) or pa.types.is_null(column.type):
-        return column.cast(pa.string())
-    if pa.types.is_decimal(column.type):
-        return column.cast(pa.float64())
-    if pa.types.is_timestamp(column.type) and column.type.tz:
-        return pc.local_timestamp(column)
-    return column
-
-
-def in_utc(column: Any) -> Any:
-    """A column that says which zone its times are shown in, from a program that knows no other: in UTC."""
-    import pyarrow as pa
-
     kind = column.type
-    is_zoned = pa.types.is_timestamp(kind) and kind.tz
-    return column.cast(pa.timestamp(kind.unit, "UTC")) if is_zoned else column
+    if is_text(kind) or pa.types.is_null(kind):
+        return column.cast(pa.string())
+    if pa.types.is_decimal(kind) and kind.scale <= 0 and kind.precision - kind.scale <= _DIGITS:
+        return column.cast(pa.int64())
+    if pa.types.is_timestamp(kind) and kind.tz:
+        return column.cast(pa.timestamp(kind.unit, "UTC"))
+    return column
 
 
 def frame_of(batch: Any) -> pd.DataFrame:
@@ -108,9 +120,20 @@ def frame_of(batch: Any) -> pd.DataFrame:
         ignore_metadata=True,
         date_as_object=False,
         split_blocks=True,
-        types_mapper=lambda kind: nullable().get(kind) if kind in kinds else None,
+        types_mapper=lambda kind: exact(kind) or (nullable().get(kind) if kind in kinds else None),
     )
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if is_numeric(column.type):
+            frame[name] = frame[name].cat.rename_categories(
+                [decimal.Decimal(text) for text in frame[name].cat.categories]
+            )
     return frame
+
+
+def exact(kind: Any) -> Any:
+    """What pandas holds decimals in with all their digits; None for other types."""
+    dtype = pd.ArrowDtype(kind)
+    return dtype if is_exact(dtype) else None
 
 
 @functools.cache
@@ -141,6 +164,8 @@ def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
 def _coded(column: Any) -> Any:
     import pyarrow as pa
 
+    if is_numeric(column.type):
+        column = column.storage
     if not is_text(column.type):
         return plain(column)
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

@@ -46,11 +46,11 @@ def test_kinds_are_taken_over() -> None:
     read = result.frame
     assert (result.kind, result.encoding, result.separator, result.notes) == ("parquet", None, None, ())
     assert [str(kind) for kind in read.dtypes] == [
-        *("int64", "float64", "float64", "float64", "bool"),
-        *("datetime64[ms]", "datetime64[us]", "str", "str", "str"),
+        *("int64", "float64", "float64", "decimal128(3, 2)[pyarrow]", "bool"),
+        *("datetime64[ms]", "datetime64[us, UTC]", "str", "str", "str"),
     ]
-    assert list(read["exact"].fillna(-1)) == [1.5, -1, 2]
-    assert read["time"][0] == pd.Timestamp("2020-01-31 23:30")
+    assert canonical(read["exact"]).values == ["n1.5", "n2"]
+    assert read["time"][0] == pd.Timestamp("2020-01-31 21:30", tz="UTC")
     assert list(read["zip"].fillna("missing")) == ["01234", "missing", "?"]
     assert list(read["group"].fillna("missing")) == ["a", "missing", "b"]
     assert read["empty"].isna().all()

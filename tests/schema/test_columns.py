@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -199,7 +201,11 @@ def test_dates_in_every_form() -> None:
     column = Date("x", low="2020-01-01", high="2020-12-31", step="day", missing=True)
     stamps = pd.to_datetime(pd.Series(["2020-01-02", "2020-01-03"]))
     assert column.encode(stamps).tolist() == [1, 2]
-    assert column.encode(stamps.dt.tz_localize("Asia/Tokyo")).tolist() == [1, 2]
+    assert column.encode(stamps.dt.tz_localize("UTC")).tolist() == [1, 2]
+    assert column.encode(stamps.dt.tz_localize("Asia/Tokyo")).tolist() == [
+        0,
+        1,
+    ]  # 15:00 in UTC, the day before
     assert column.encode(pd.Series(["2020-01-02", "2020-01-03T23:59:59", None])).tolist() == [1, 2, 366]
     assert column.encode(pd.Series([datetime.date(2020, 1, 2), None])).tolist() == [1, 366]
     zones = pd.Series(["2020-01-02T01:00+09:00", "2020-01-03 01:00:00.5 -0500", "2020-01-04T00:00:00Z"])
@@ -374,3 +380,23 @@ def test_numbers_and_times_are_the_same_in_any_company() -> None:
     stamps = pd.Series(np.array(["2020-01-01", "2020-01-02T12:00"], dtype="datetime64[s]"))
     assert days.encode(stamps).tolist() == [0, 1]
     assert days.encode(stamps[:1]).tolist() == [0]
+
+
+@pytest.mark.parametrize("kind", ["decimal", "object"])
+def test_decimals_fall_where_all_their_digits_say(kind: str) -> None:
+    """As floats, .1 fell below a cut at .1, and a hair below it was at it; 0 and nearly 0 shared a cell."""
+    column = Real("x", low=-1.0, high=2.0, cuts=(0.0, 0.1, 0.3, 1.0), special=(0.0, 1.5), missing=True)
+    cells = {
+        "-0.0000000000000000001": 0, "0": 1, "0.0000000000000000001": 2, "0.0999999999999999999": 2,
+        "0.1": 3, "0.1000000000000000001": 3, "0.2999999999999999999": 3, "0.3": 4,
+        "0.9999999999999999999": 4, "1": 5, "1.5": 6, "1.5000000000000000001": 7,
+        "1.4999999999999999999": 5, "9": 7,
+    }  # fmt: skip
+    numbers = [*map(decimal.Decimal, cells), None]
+    exact = pd.ArrowDtype(pa.decimal128(25, 19))
+    values = pd.Series(numbers, dtype=exact if kind == "decimal" else object)
+    assert column.encode(values).tolist() == [*cells.values(), column.values_size]
+    prices = [decimal.Decimal(cents).scaleb(-2) for cents in range(100_000)]
+    every = Real("x", low=0.0, high=1000.0, bin_width=0.25)
+    as_decimal = every.encode(pd.Series(prices, dtype=pd.ArrowDtype(pa.decimal128(8, 2))))
+    assert as_decimal.tolist() == [cents // 25 for cents in range(100_000)]

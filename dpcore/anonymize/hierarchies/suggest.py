@@ -135,7 +135,7 @@ def _numeric(series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bo
     if len(shown) <= FEW:
         ordered = shown[numbers.argsort()]
         return order(ordered, GROUPS, reason="Few numbers: neighbors are joined, 2, 4, 8 and 16 at a time")
-    cells = pd.to_numeric(series, errors="coerce").dropna()
+    cells = pd.to_numeric(series.dropna(), errors="coerce").astype("float64").dropna()
     low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
     widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)
     return intervals(
