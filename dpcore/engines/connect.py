@@ -89,6 +89,7 @@ def _spark_table(source: Source) -> object:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
+            session.catalog.refreshTable(table)  # its files may have been written anew
             is_base = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
             return [(name, False) for name in session.table(table).columns] if is_base else []
 

@@ -31,6 +31,11 @@ def is_text(kind: Any) -> bool:
     )
 
 
+def is_uuid(kind: Any) -> bool:
+    """Whether a type of Arrow holds UUIDs, whose texts are their hexadecimal digits."""
+    return getattr(kind, "extension_name", "") == "arrow.uuid"
+
+
 def is_taken(kind: Any) -> bool:
     """Whether a type of Arrow holds numbers, booleans, dates or texts."""
     from pyarrow import types
@@ -39,6 +44,7 @@ def is_taken(kind: Any) -> bool:
         return is_taken(kind.value_type)
     return bool(
         is_text(kind)
+        or is_uuid(kind)
         or types.is_integer(kind)
         or types.is_floating(kind)
         or types.is_decimal(kind)
@@ -87,6 +93,8 @@ def plain(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
+    if is_uuid(kind):
+        return pa.array([None if each is None else str(each) for each in column.to_pylist()], pa.string())
     if is_text(kind) or pa.types.is_null(kind):
         return column.cast(pa.string())
     if pa.types.is_decimal(kind) and kind.scale <= 0 and kind.precision - kind.scale <= _DIGITS:
