@@ -13,7 +13,7 @@ from tests.e2e.browser import Person, chromium, serving  # noqa: E402  (the path
 
 with serving() as server, chromium() as browser:
     person = Person(browser, server, device_scale_factor=1.5).visit()
-    person.press("Open this sample").press("All of this is known").press("Open the data set")
+    person.press("Open this sample").know_all().press("Open the data set")
     person.sees("The data set is open").go("Synthesize").release()
     person.press("Release something else").page.wait_for_timeout(500)
     column = person.page.get_by_test_id("stSelectbox").filter(has_text="Column").get_by_role("combobox")

@@ -20,7 +20,7 @@ from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
-from dpcore.anonymize.apply import apply, in_order
+from dpcore.anonymize.apply import carried_out, in_order
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
@@ -176,7 +176,7 @@ class Curator:
         recipe.check(self.schema.domain)
         spend = self.rule.spends(loss)
         plan = self._plan(recipe, spend, cell)
-        if stored := self._answered(request_id, plan):
+        if stored := answered(self.lines(), request_id, plan):
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
@@ -207,7 +207,7 @@ class Curator:
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return self._answered(None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
+        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -220,47 +220,51 @@ class Curator:
         the order of what is published, so that their places tell nothing about the original.
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
         """
-        plan, guarantee = self._noted(plan)
-        table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
-        return AnonymizedTable(table=table, plan=plan.to_json(), guarantee=guarantee)
+        return self._made(self._noted(plan), on_progress)
 
     def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
         """The same, of any number of rows, as a new folder of Parquet files; how many rows.
 
         Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
-            for a plan that needs all rows at once; ParameterError for a folder that cannot be written;
-            ReadError for a source that gives other rows the second time.
+            for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
-        plan, guarantee = self._noted(plan)
+        plan = self._noted(plan)
         try:
-            table = PublicTable(in_order(apply(self._engine.rows().frame, plan, on_progress)))
-            return write_folder([table], folder, guarantee.as_metadata())
+            made = self._made(plan, on_progress)
+            return write_folder([made.table], folder, made.guarantee.as_metadata())
         except RowsError:
             check_streamed(plan)
-        distinct = distinct_of(self._engine.tuples, plan)
-        recoding = Recoding.of(distinct, plan, on_progress)
-        tally = Tally(recoding, distinct)
+        with self._engine.held():
+            distinct = distinct_of(self._engine.tuples, plan)
+            recoding = Recoding.of(distinct, plan, on_progress)
+            tally = Tally(recoding, distinct)
 
-        def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
-            self._engine.apply(recoding, tally.before(take))
-            tally.check_complete()
+            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
+                self._engine.apply(recoding, tally.before(take))
+                tally.check_complete()
 
-        return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
+            guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts, **self._declared)
+            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
-    def _noted(self, plan: Plan) -> tuple[Plan, Guarantee]:
+    def _made(self, plan: Plan, on_progress: OnProgress) -> AnonymizedTable:
+        frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
+        guarantee = Guarantee.syntactic(models, counts=plan.counts, **self._declared)
+        return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
+
+    def _noted(self, plan: Plan) -> Plan:
         """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
-        about = [plan.method.name, *map(str, plan.models)]
-        noted = {"anonymized": digest, "about": about, **self._declared}
+        noted = {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)], **self._declared}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
-        return plan, Guarantee.syntactic(plan.models, counts=plan.counts, **self._declared)
+        return plan
 
     def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
-        content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
+        with self._engine.held():
+            content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(
@@ -276,7 +280,7 @@ class Curator:
         evaluation.check(self.schema)
         spend = self.rule.spends(loss)
         plan = self._plan(evaluation, spend, None)
-        if stored := self._answered(request_id, plan):
+        if stored := answered(self.lines(), request_id, plan):
             return self.report(stored)
         request_id = request_id or uuid.uuid4().hex
         evaluation.measure(self._rehearsal(spend), self.schema)
@@ -336,15 +340,16 @@ class Curator:
         measurer: Measurer,
         answer: Callable[[], Answer],
     ) -> Answer:
-        """Reserve, and only then answer; commit the answer, or keep the charge of what failed."""
+        """Hold the table, reserve, only then answer; commit the answer, or keep the charge of what failed."""
         dataset = self.account.dataset
-        self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
-        try:
-            answered = answer()
-            text = answered.to_json()
-        except BaseException as error:
-            self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
-            raise
+        with self._engine.held():
+            self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
+            try:
+                answered = answer()
+                text = answered.to_json()
+            except BaseException as error:
+                self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
+                raise
         self._ledger.commit(dataset, request_id, _events(measurer), text)
         return answered
 
@@ -369,9 +374,6 @@ class Curator:
         """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
-
-    def _answered(self, request_id: str | None, plan: tuple[str, str]) -> str | None:
-        return answered(self.lines(), request_id, plan)
 
     def _charged(self, part: Part | None) -> Part | None:
         """The part as the ledger keeps it: with a digest of the column's cells.

@@ -66,6 +66,7 @@ class Guarantee:
         stands_on: the losses of earlier releases that are in `loss`, because their numbers are carried on.
         unit: who is protected, in words, with the neighboring relation.
         from_data: facts that were taken from the data and are not covered by the promise, by column.
+        known_from: where what is declared of a column is known from, as its owner says, by column.
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person; nobody can check it.
     """
@@ -74,15 +75,15 @@ class Guarantee:
     loss: Mapping[str, str] = field(default_factory=dict)
     unit: str = ""
     from_data: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    known_from: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
 
     @classmethod
-    def syntactic(cls, models: Sequence[object], *, counts: str, declared_by: str = "") -> Guarantee:
-        """What an anonymized table keeps to; `counts` says of what: rows, people, households."""
-        held = tuple(map(str, models))
-        return cls(kind="syntactic", unit=counts, models=held, declared_by=declared_by)
+    def syntactic(cls, models: tuple[str, ...], *, counts: str, declared_by: str = "") -> Guarantee:
+        """What an anonymized table keeps to, in words; `counts` says of what: rows, people, households."""
+        return cls(kind="syntactic", unit=counts, models=models, declared_by=declared_by)
 
     def as_metadata(self) -> dict[str, str]:
         """The promise as a Parquet file carries it."""
@@ -103,6 +104,7 @@ class Guarantee:
             "stands_on": [dict(loss) for loss in self.stands_on],
             "unit": self.unit,
             "from_data": {name: list(facts) for name, facts in self.from_data.items()},
+            "known_from": dict(self.known_from),
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
         }
@@ -116,6 +118,7 @@ class Guarantee:
             stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
             from_data={name: tuple(facts) for name, facts in fields["from_data"].items()},
+            known_from=fields.get("known_from", {}),
             models=tuple(fields["models"]),
             declared_by=fields.get("declared_by", ""),
         )
@@ -136,6 +139,7 @@ def guarantee_of(
         stands_on=tuple(map(loss_fields, stands_on)),
         unit=str(schema.unit),
         from_data=schema.from_data,
+        known_from={column.name: column.known_from for column in schema.columns if column.known_from},
         declared_by=schema.declared_by,
     )
 

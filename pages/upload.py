@@ -7,7 +7,7 @@ from workbench.drafts import Draft
 from workbench.ui import data_sets_view, file_view, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain
-from workbench.upload import form, opening, reading, source_view, ways_view
+from workbench.upload import form, opening, reading, source_view, unit_view, ways_view
 
 held = session.session()
 
@@ -97,9 +97,9 @@ if notice is not None:
     widgets.error_box(notice)
 if held.draft is not None:
     describe(held.draft)
-    unit = form.ask_unit(held.draft)
-    schema = form.ask_schema(held.draft, unit)
-    budget = form.ask_budget(held.draft)
+    unit = unit_view.ask_unit(held.draft)
+    schema = form.ask_schema(held.draft, unit) if unit else None
+    budget = form.ask_budget(held.draft) if unit else None
     ready = schema is not None and budget is not None
     st.button(
         _("Open the data set"),

@@ -36,7 +36,12 @@ class Draft:
         data: the bytes of a file of text, to read it otherwise; they go with the draft.
         alike: the table on file that it looks like.
         sample: key of the sample that it is.
-        unconfirmed: the grid before all of it was taken as known from outside.
+        unconfirmed: lines of the grid before the last answer on what is known from outside.
+        left: columns that stay as they were taken from the table.
+        singly: whether bounds are asked about one by one.
+        rare: labels that few people hold, and cells that cannot be read, found so far.
+        cap: how many rows of a person count, as it was chosen before any figure of the rows was shown.
+        cap_seen: whether such figures were shown.
         auditor: its rows behind a door without a budget, once an audit was asked for.
         reports: what that audit computed.
         size: of the rows, in bytes.
@@ -59,6 +64,11 @@ class Draft:
     alike: Alike | None = None
     sample: str = ""
     unconfirmed: pd.DataFrame | None = None
+    left: set[str] = field(default_factory=set)
+    singly: bool = False
+    rare: dict[tuple[Column, str | None], tuple[str, ...]] = field(default_factory=dict)
+    cap: int | None = None
+    cap_seen: bool = False
     auditor: Curator | None = None
     reports: dict[Any, Any] = field(default_factory=dict)
     size: int = 0

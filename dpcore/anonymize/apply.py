@@ -8,6 +8,7 @@ import pandas as pd
 from dpcore.anonymize.inputs import held_by, published_rows
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.promise import promised
 from dpcore.anonymize.quality import suppressed_classes
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import InfeasibleError
@@ -21,7 +22,16 @@ LAST = "\U0010ffff"
 
 
 def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> pd.DataFrame:
-    """The table that may be published: same index and order, without identifiers and the subset column.
+    """The table that may be published, see `carried_out`."""
+    return carried_out(frame, plan, on_progress)[0]
+
+
+def carried_out(
+    frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table that may be published, and in words the models that it meets, see `promised`.
+
+    It has the same index and order, and is without identifiers and the subset column.
 
     Suppressed rows have `*` in every quasi-identifier, and are treated as `plan.suppressed` says. Rows
     outside the subset are left out. `on_progress` gets the stage of a search and the share done; what it
@@ -31,13 +41,15 @@ def apply(frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> 
         and those of the method.
     """
     result = recoded(frame, plan, on_progress)
-    rows = result.frame(published_rows(frame, plan))
+    original = published_rows(frame, plan)
     hidden = suppressed_classes(result)[result.classes]
     kept = leaving(frame, plan, hidden)
+    models = promised(plan, original, result.classes, hidden=hidden, leaves=kept)
+    rows = result.frame(original)
     if plan.suppressed == "blanked":
         secrets = plan.columns_of("sensitive")
         rows = rows.assign(**{name: rows[name].astype(object).mask(hidden, SUPPRESSED) for name in secrets})
-    return rows[kept].drop(columns=[name for name in rows.columns if name in plan.dropped])
+    return rows[kept].drop(columns=[name for name in rows.columns if name in plan.dropped]), models
 
 
 def leaving(frame: pd.DataFrame, plan: Plan, hidden: BoolArray) -> BoolArray:

@@ -12,8 +12,8 @@ from dpcore.anonymize.groups import Rows
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, SensitiveModel
 from dpcore.errors import InfeasibleError, SchemaError
-from dpcore.schema.suggest import YES_AND_NO
 from dpcore.schema.values import as_text
+from dpcore.schema.words import YES_AND_NO
 from dpcore.tables.classes import BoolArray
 
 YES = {"1", "true", *(yes for yes, _ in YES_AND_NO)}

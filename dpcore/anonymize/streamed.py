@@ -17,11 +17,12 @@ from dpcore.anonymize.inputs import check_people, check_roles, published_rows, s
 from dpcore.anonymize.levels import Shown, counted, shown_classes, suppressed_rows
 from dpcore.anonymize.models import violations
 from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.promise import promised
 from dpcore.errors import ParameterError, RowsError, source_changed
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import uncoded
-from dpcore.tables.classes import BoolArray, IntArray
+from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.hashes import person_hashes, tuple_hashes
 from dpcore.tables.rows import DistinctRows
 
@@ -37,10 +38,12 @@ class Recoding:
     Attributes:
         plan: with its levels filled in.
         rows: how many rows there will be.
+        models: those that they meet, in words.
     """
 
     plan: Plan
     rows: int
+    models: tuple[str, ...]
     _table: Tuples
     _shown: Shown
     _keeps_hidden: bool
@@ -76,19 +79,21 @@ class Recoding:
         weights = distinct.rows if subset is None else distinct.rows[subset]
         shown = shown_classes(table, plan)
         few = table.without_rows()  # as it is sent along to wherever rows are
-        made = cls(plan=plan, rows=int(weights.sum()), _table=few, _shown=shown, _keeps_hidden=True)
+        made = cls(plan=plan, rows=0, models=(), _table=few, _shown=shown, _keeps_hidden=True)
         rows = published_rows(distinct.frame, plan)
-        hidden = _hidden(made._printed(rows))
+        printed = made._printed(rows)
+        hidden = _hidden(printed)
         keeps = plan.suppressed in ("kept", "blanked")
+        held = distinct.held if subset is None or distinct.held is None else distinct.held.within(subset)
         if plan.suppressed == "checked":
-            held = distinct.held if subset is None or distinct.held is None else distinct.held.within(subset)
             of_rows = hidden if held is None else hidden[held.place]
             every = Rows.of(rows, secrets_of(plan), weights=weights, held=held)
             together = every.taken(of_rows.nonzero()[0]).groups(np.zeros(int(of_rows.sum()), dtype=np.int64))
             keeps = not violations(plan.models, together).any()
-        if keeps:
-            return made
-        return replace(made, rows=int(weights[~hidden].sum()), _keeps_hidden=False)
+        leaves = ~hidden | keeps
+        classes = class_index([labels.codes.astype(np.int64) for labels in printed.values()])
+        models = promised(plan, rows, classes, hidden=hidden, leaves=leaves, weights=weights, held=held)
+        return replace(made, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
         """What is published of some rows. Raises: SchemaError when the roles do not fit them.

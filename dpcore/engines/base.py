@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import NoReturn, Protocol
 
@@ -84,6 +85,12 @@ class Engine(Protocol):
         other rows are.
         """
 
+    def held(self) -> AbstractContextManager[None]:
+        """One state of the table for all that is read inside, in this thread. It is held before a charge.
+
+        Raises: ReadError where the table is not as it was when it was opened, as far as that can be told.
+        """
+
     @property
     def fingerprint(self) -> str:
         """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
@@ -137,6 +144,10 @@ class Scanner(ABC):
     def domain(self) -> Domain:
         """Names and sizes of the declared columns."""
         return self._schema.domain
+
+    def held(self) -> AbstractContextManager[None]:
+        """One state of the table for all that is read inside: here it has no other."""
+        return nullcontext()
 
     @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:

@@ -34,7 +34,7 @@ def unpacked(data: Any, rows: int, schema: Schema) -> Batch:
 
 
 class NoRoomError(Exception):
-    """The disk did not take the cells; the table is read without them."""
+    """There are too many cells, or the disk did not take them; the table is read without them."""
 
 
 class Coded:
@@ -49,17 +49,14 @@ class Coded:
         self.blocks: list[tuple[int, int]] = []
         """Where each batch begins, and its rows."""
 
-    @property
-    def width(self) -> int:
-        """Bytes of a row."""
-        return sum(kind.itemsize for kind in self._kinds.values())
-
     def take(self, batch: Batch) -> None:
         """Keep the cells of a batch. Raises: NoRoomError."""
         cells = {name: batch.cells(name) for name in self._kinds}
         rows = len(batch)
         with self._lock:
-            start, self._end = self._end, self._end + rows * self.width
+            start, self._end = self._end, self._end + sum(each.nbytes for each in cells.values())
+        if self._end > MOST_BYTES:
+            raise NoRoomError
         self._write(cells.values(), start)
         with self._lock:
             self.blocks.append((start, rows))

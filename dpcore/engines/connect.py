@@ -12,16 +12,23 @@ import pandas as pd
 
 from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.own import derived_key
-from dpcore.engines import duck, parquet
+from dpcore.engines import arrow
 from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.duck import DuckDBReader
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
+from dpcore.engines.parquet import ParquetReader
+from dpcore.engines.postgres import PostgresReader
+from dpcore.engines.reader import Reader
 from dpcore.engines.spark import SparkEngine
 from dpcore.engines.statement import SPARK, check_described, statement
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
+
+_STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
+"""How Spark keeps the rows of a table itself; a table of another data base may be a query there."""
 
 
 def engine_of(
@@ -47,9 +54,7 @@ def engine_of(
     key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    if table.kind == "parquet" and not (table.query or table.described):
-        return parquet.ParquetEngine(Path(table.location), schema, key=key, on_rows=on_rows)
-    return duck.DuckDBEngine(_duckdb(table), schema, key=key, on_rows=on_rows)
+    return arrow.ArrowEngine(_reader(table), schema, key=key, on_rows=on_rows)
 
 
 def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
@@ -60,13 +65,16 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
+    return arrow.look(_reader(source), rows, on_rows)
+
+
+def _reader(source: Source) -> Reader:
     if source.kind == "parquet" and not (source.query or source.described):
-        return parquet.look(Path(source.location), rows)
-    return duck.look(_duckdb(source), rows, on_rows)
-
-
-def _duckdb(source: Source) -> DuckDBSource:
-    return DuckDBSource(**{each.name: getattr(source, each.name) for each in dataclasses.fields(source)})
+        return ParquetReader(Path(source.location))
+    if source.kind == "postgres":
+        return PostgresReader(source)
+    fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
+    return DuckDBReader(DuckDBSource(**fields))
 
 
 def _spark_table(source: Source) -> object:
@@ -90,7 +98,8 @@ def _spark_table(source: Source) -> object:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
             session.catalog.refreshTable(table)  # its files may have been written anew
-            is_base = session.catalog.getTable(table).tableType in ("MANAGED", "EXTERNAL")
+            about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()}
+            is_base = about.get("Type") in ("MANAGED", "EXTERNAL") and about.get("Provider") in _STORED
             return [(name, False) for name in session.table(table).columns] if is_base else []
 
         if not source.base and not source.described:

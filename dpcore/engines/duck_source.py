@@ -54,8 +54,8 @@ class DuckDBSource(Source):
 
     @property
     def files(self) -> list[Path]:
-        """The files that are read; none for PostgreSQL. Raises: ReadError when there are none."""
-        return [] if self.kind == "postgres" else files_at(Path(self.location), _ENDINGS[self.kind])
+        """The files that are read. Raises: ReadError when there are none."""
+        return files_at(Path(self.location), _ENDINGS[self.kind])
 
     @property
     def rows(self) -> str:
@@ -87,9 +87,8 @@ class DuckDBSource(Source):
                 f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
             )
         else:
-            how = "TYPE postgres, READ_ONLY" if self.kind == "postgres" else "READ_ONLY"
-            connection.execute(f"ATTACH {_text(self.location)} AS attached ({how})")
-        connection.execute("SET TimeZone = 'UTC'")  # not that of the server
+            connection.execute(f"ATTACH {_text(self.location)} AS attached (READ_ONLY)")
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not that of the server
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
@@ -148,7 +147,7 @@ class DuckDBSource(Source):
         return self._using(connection.cursor())
 
     def _using(self, connection: Any) -> Any:
-        if self.kind in ("duckdb", "postgres"):
+        if self.kind == "duckdb":
             connection.execute("USE attached")
         for number, each in enumerate(self.where, 1):
             connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])
@@ -173,11 +172,6 @@ def _changed(column: str, kind: Any) -> SchemaError:
         column=column,
         type=kind,
     )
-
-
-def quoted(name: str) -> str:
-    """The name of a column inside a query."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _text(text: str) -> str:

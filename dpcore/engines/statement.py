@@ -64,7 +64,7 @@ DUCKDB = Dialect(
 POSTGRES = Dialect(
     quote='"',
     within=("public",),
-    value="${number}",
+    value="current_setting('source.value_{number}')",  # what is copied out takes no parameters
     text='CAST({column} AS text) COLLATE "C"',
     compared={
         "text": _TEXT,

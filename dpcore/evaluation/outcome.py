@@ -10,6 +10,7 @@ import pandas as pd
 from dpcore.anonymize.apply import leaving, recoded
 from dpcore.anonymize.inputs import published_rows, subset_of
 from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.promise import promised
 from dpcore.anonymize.quality import Quality, quality, suppressed_classes
 from dpcore.anonymize.recoded import leaf_codes
 from dpcore.errors import InfeasibleError
@@ -37,6 +38,7 @@ class OutcomeReport:
         original, left: rows of the table, and rows that leave.
         hidden: people of the suppressed rows that leave as one class; 0 without any.
         side: the figures of all rows that leave, the suppressed ones among them.
+        models: those that the table meets, in words.
         quality: what was lost.
         prosecutor, journalist: share of people at each of `LEVELS`, for an attacker who knows that a person
             is in the table, and for one who knows the population that it was taken from. They are the same
@@ -51,6 +53,7 @@ class OutcomeReport:
     left: int
     hidden: int
     side: Side
+    models: tuple[str, ...]
     quality: Quality
     prosecutor: tuple[float, ...]
     journalist: tuple[float, ...]
@@ -93,6 +96,7 @@ class Outcome(Evaluation[OutcomeReport]):
             left=int(leaves.sum()),
             hidden=_people_of(rows, plan, suppressed & leaves),
             side=side,
+            models=promised(plan, rows, result.classes, hidden=suppressed, leaves=leaves),
             quality=quality(result, person_of(rows, plan.counted)),
             prosecutor=_levels(of_people),
             journalist=_levels(crowd),

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from dpcore.io.locales import Reading, as_dates, as_numbers
+from dpcore.io.locales import Reading, as_dates, as_numbers, is_date, is_number
 from dpcore.io.options import DECIMALS, ReadOptions, Understood
 from dpcore.schema.detector import may_be_id
-from dpcore.schema.suggest import MISSING_TOKENS
+from dpcore.schema.suggest import MOST
 from dpcore.schema.values import MERGED, READ_AS_TEXT
+from dpcore.schema.words import means_missing
 
 _INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _LONG = r"-?[0-9]{16,}"
 NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _PLAIN = re.compile(NUMBER)
 _LOOK = 30
-"""Distinct texts of a column that must fit before all of them are looked at."""
+"""Distinct texts of a column of which half must fit before all of them are looked at."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,13 +52,25 @@ class _Texts:
     def distinct(self) -> list[str]:
         """Texts that are neither empty nor a common mark for missing."""
         if self._distinct is None:
-            self._distinct = [text for text in self.arrow.to_pylist() if text.strip() not in MISSING_TOKENS]
+            self._distinct = [text for text in self.arrow.to_pylist() if not means_missing(text)]
         return self._distinct
 
-    def look(self) -> list[str]:
-        """Some of them."""
+    def look(self, fits: Callable[[str], bool] = bool) -> list[str]:
+        """Some of them that fit, if half of some do; else none."""
         few = self.arrow.slice(0, 4 * _LOOK).to_pylist()
-        return [text for text in few if text.strip() not in MISSING_TOKENS][:_LOOK]
+        some = [text for text in few if not means_missing(text)][:_LOOK]
+        fitting = [text for text in some if fits(text)]
+        return fitting if 2 * len(fitting) >= len(some) else []
+
+    def most(self, fits: Callable[[str], bool]) -> list[str]:
+        """Those that fit, if the cells with one of them are most of those that are not missing; else none."""
+        fitting = [text for text in self.distinct if fits(text)]
+        if len(fitting) == len(self.distinct) or not fitting:
+            return fitting
+        of = {row["values"]: row["counts"] for row in self.indices.value_counts().to_pylist()}
+        cells = {text: of.get(place, 0) for place, text in enumerate(self.arrow.to_pylist())}
+        enough = sum(map(cells.__getitem__, fitting)) >= MOST * sum(map(cells.__getitem__, self.distinct))
+        return fitting if enough else []
 
     def _all_match(self, pattern: str) -> bool:
         import pyarrow.compute as pc
@@ -66,13 +80,20 @@ class _Texts:
         matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
         return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
 
-    def replaced(self, reading: Reading) -> None:
-        """Take the reading's texts for the distinct ones; marks for missing stay."""
+    def replaced(self, texts: list[str], reading: Reading) -> bool:
+        """Take the reading for these texts; marks for missing and what did not fit stay.
+
+        False, and nothing is taken, where a text would become one that is there: one id of two.
+        """
         import pyarrow as pa
 
-        now = dict(zip(self.distinct, reading.texts, strict=True))
+        now = dict(zip(texts, reading.texts, strict=True))
+        if len(texts) < len(self.distinct) and not {*now.values()}.isdisjoint({*self.distinct} - {*texts}):
+            return False
         self.arrow = pa.array([now.get(text, text) for text in self.arrow.to_pylist()], pa.string())
         self.plain = self._all_match(NUMBER)
+        self._distinct = None
+        return True
 
     def values(self, *, may_be_id: bool) -> Any:
         """An Arrow column: whole numbers, numbers or texts."""
@@ -125,21 +146,19 @@ def type_columns(
     undecided: list[str] = []
     dates: list[str] = []
     for name, column in rest.items():
-        reading = _as_numbers(column, decimal, asked=options.decimal is not None)
-        if reading is not None:
-            understood.append(_understood(name, "number", column, reading))
-            column.replaced(reading)
-        elif not column.plain and any(as_dates(column.look(), order) for order in (True, False)):
+        fitting, reading = _as_numbers(column, decimal, asked=options.decimal is not None)
+        if reading is not None and column.replaced(fitting, reading):
+            understood.append(_understood(name, "number", fitting, reading))
+        elif not column.plain and any(as_dates(column.look(is_date), order) for order in (True, False)):
             dates.append(name)
     day_first = options.day_first if options.day_first is not None else _day_first(rest, dates)
     for name in dates:
-        column = rest[name]
-        reading = as_dates(column.distinct, day_first)
-        if reading is not None and reading.texts:
-            understood.append(_understood(name, "date", column, reading))
-            column.replaced(reading)
-        elif reading is not None:
+        fitting = rest[name].most(is_date)
+        reading = as_dates(fitting, day_first)
+        if reading is not None and not reading.texts:
             undecided.append(name)
+        elif reading is not None and rest[name].replaced(fitting, reading):
+            understood.append(_understood(name, "date", fitting, reading))
     values = []
     for place, (name, column) in enumerate(texts.items()):
         told((1 + place / len(texts)) / 2)
@@ -157,43 +176,48 @@ def type_columns(
 
 def _decimal(columns: Any, separator: str | None) -> str:
     for column in columns:
-        fitting = [(sign, as_numbers(column.look(), sign)) for sign in DECIMALS]
+        fitting = [(sign, as_numbers(column.look(_number(sign)), sign)) for sign in DECIMALS]
         decided = [sign for sign, reading in fitting if reading is not None and reading.decided]
-        if len(decided) == 1 and as_numbers(column.distinct, decided[0]) is not None:
+        if len(decided) == 1 and as_numbers(column.most(_number(decided[0])), decided[0]) is not None:
             return decided[0]
     return (
         "," if separator == ";" and not any(column.plain for column in columns if _has_point(column)) else "."
     )
 
 
+def _number(decimal: str) -> Callable[[str], bool]:
+    return partial(is_number, decimal=decimal)
+
+
 def _has_point(column: _Texts) -> bool:
     return any("." in text for text in column.look())
 
 
-def _as_numbers(column: _Texts, decimal: str, *, asked: bool) -> Reading | None:
-    """How a column's numbers are to be rewritten; None where they are plain ones, or not numbers."""
+def _as_numbers(column: _Texts, decimal: str, *, asked: bool) -> tuple[list[str], Reading | None]:
+    """The numbers of a column, and how they are to be rewritten; None where they are plain, or not most."""
     other = "," if decimal == "." else "."
     for sign in (decimal,) if asked else (decimal, other):
         if sign == "." and column.plain:
-            return None
-        if as_numbers(column.look(), sign) is None:
+            break
+        if as_numbers(column.look(_number(sign)), sign) is None:
             continue
-        reading = as_numbers(column.distinct, sign)
+        fitting = column.most(_number(sign))
+        reading = as_numbers(fitting, sign)
         if reading is not None:
-            return None if reading.texts == column.distinct else reading
-    return None
+            return fitting, None if reading.texts == fitting else reading
+    return [], None
 
 
 def _day_first(columns: dict[str, _Texts], dates: Sequence[str]) -> bool | None:
     """The order of day and month that some column leaves no doubt about."""
     for name in dates:
         for order in (True, False):
-            reading = as_dates(columns[name].distinct, order)
+            reading = as_dates(columns[name].most(is_date), order)
             if reading is not None and reading.decided:
                 return reading.pattern.startswith("dd")
     return None
 
 
-def _understood(name: str, kind: Any, column: _Texts, reading: Reading) -> Understood:
-    pairs = tuple(zip(column.distinct, reading.texts, strict=True))
+def _understood(name: str, kind: Any, texts: list[str], reading: Reading) -> Understood:
+    pairs = tuple(zip(texts, reading.texts, strict=True))
     return Understood(column=name, kind=kind, pattern=reading.pattern, examples=pairs[:3])

@@ -49,6 +49,17 @@ class Reading:
     decided: bool = True
 
 
+def is_number(text: str, decimal: str) -> bool:
+    """Whether a text is a number by itself, with this sign before the decimals."""
+    return _NUMBERS[decimal].fullmatch(text) is not None
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a date by itself, in some order of day and month."""
+    match = _DATE.fullmatch(text)
+    return match is not None and any(_day(match, order) for order in (True, False))
+
+
 def as_numbers(texts: Sequence[str], decimal: str) -> Reading | None:
     """Numbers with one sign before the decimals, one between thousands and one unit; None for all else.
 

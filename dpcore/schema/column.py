@@ -48,7 +48,9 @@ class Column(ABC):
         name: as in the table's header.
         missing: whether there is a cell for missing values.
         missing_tokens: texts that stand for missing, such as "?".
+        synonyms: pairs of texts: the first counts as the second, such as "<0.5" as 0.25.
         from_data: names of the facts that were taken from the data and not known from outside.
+        known_from: where the other facts are known from, in one line.
         reason: why this declaration was suggested, for its owner's eyes; it leaves with nothing.
     """
 
@@ -57,7 +59,9 @@ class Column(ABC):
     name: str = field(kw_only=False)
     missing: bool = False
     missing_tokens: tuple[str, ...] = ()
+    synonyms: tuple[tuple[str, str], ...] = ()
     from_data: tuple[str, ...] = ()
+    known_from: str = field(default="", compare=False)
     reason: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +69,14 @@ class Column(ABC):
             raise ParameterError("a column needs a name", remedy="give the name as in the table's header")
         object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
         object.__setattr__(self, "from_data", tuple(self.from_data))
+        pairs = tuple(map(tuple, self.synonyms))
+        if any(len(pair) != 2 or not all(isinstance(text, str) for text in pair) for pair in pairs):
+            raise ParameterError(
+                "the synonyms of column {name!r} must be pairs of texts",
+                remedy="give each text with the one that it counts as",
+                name=self.name,
+            )
+        object.__setattr__(self, "synonyms", pairs)
 
     @property
     @abstractmethod
@@ -86,7 +98,7 @@ class Column(ABC):
 
         Raises: SchemaError when a value has no cell to go to.
         """
-        codes, outside = self._encode(values)
+        codes, outside = self._encode(self._joined(values))
         if outside.refused:
             raise SchemaError(
                 "column {column!r} holds values that its declaration has no cell for",
@@ -97,7 +109,7 @@ class Column(ABC):
 
     def check(self, values: pd.Series) -> Outside:
         """How many rows fall outside the declaration. Private: show it to the owner of the table only."""
-        return self._encode(values)[1]
+        return self._encode(self._joined(values))[1]
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
         """Values for cell numbers; inside an interval along the slope of the cells around it."""
@@ -126,6 +138,14 @@ class Column(ABC):
 
     def _refusal_remedy(self) -> str:
         return "declare a cell for missing values, or change the declared kind"
+
+    def _joined(self, values: pd.Series) -> pd.Series:
+        """The values with each synonym as what it counts as."""
+        if not self.synonyms:
+            return values
+        firsts, seconds = zip(*self.synonyms, strict=True)
+        found = as_text(values).map(dict(zip(texts_of(firsts), seconds, strict=True)))
+        return values.astype(object).where(found.isna(), found)
 
     def _missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
         missing = values.isna().to_numpy(dtype=bool)

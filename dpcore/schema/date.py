@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
+from dpcore.schema.bounds import check_bounds
 from dpcore.schema.column import Codes, Outside, check_column_cells
-from dpcore.schema.interval import IntervalColumn, check_bounds
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.values import as_text
 
 _ZONE = r"([T ]\d\d(?::?\d\d){0,2})(?:[.]\d+)?(?: ?Z| ?[+-]\d\d(?::?\d\d)?)$"
@@ -114,11 +115,16 @@ def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
     return stamps.to_numpy(dtype="datetime64[D]")
 
 
-def has_days(values: pd.Series) -> bool:
-    """Whether every value is a day of the years 1 to 9999, which are all that a calendar here knows."""
+def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
+    """Which values are days of the years 1 to 9999, which are all that a calendar here knows."""
     days = days_in(values)
     first, last = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
-    return bool((~np.isnat(days) & (days >= first) & (days <= last)).all())
+    return np.asarray(~np.isnat(days) & (days >= first) & (days <= last))
+
+
+def has_days(values: pd.Series) -> bool:
+    """Whether every value is such a day."""
+    return bool(are_days(values).all())
 
 
 def _days(text: str) -> int:

@@ -216,7 +216,7 @@ _KINDS = (
     ),
     Kind(
         "personal number",
-        _shape(r"(?=.*\d)[\w\-./ ]{1,40}"),
+        _shape(r"(?=.*\d)(?!-?\d*\.\d+$)[\w\-./ ]{1,40}"),  # no number with decimals
         _NAMED,
         words=r"id|uuid|ssn|social security|passport|licen[cs]e|account|mrn|medical record|(tax|nhs) number|"
         r"\w+(nummer|nr)|identifiant|matricule|dni|nie|nif|c[eé]dula|\w*(身份证|编号|学号|工号|病历号|证件|护照|账号|卡号)\w*",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError
+from dpcore.schema.bounds import check_bounds, check_special, whole_number
 from dpcore.schema.column import Codes, Column, Outside, check_column_cells, whole_numbers
 from dpcore.schema.slope import place_in_cells, slopes
 from dpcore.schema.values import below, is_exact
@@ -27,7 +27,22 @@ class IntervalColumn(Column):
 
     Cells follow each other in the order of `edges`: cell i begins at `edges[i]`. It ends where the next one
     begins, or at a bound of the column, if special values lie beyond that bound.
+
+    Attributes:
+        unreadable_is_missing: whether a value that is no number, or no day, counts as missing; it is refused
+            otherwise.
     """
+
+    unreadable_is_missing: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unreadable_is_missing and not self.missing:
+            raise ParameterError(
+                "what cannot be read of column {name!r} would count as missing, which has no cell",
+                remedy="declare a cell for missing values",
+                name=self.name,
+            )
 
     @property
     @abstractmethod
@@ -80,6 +95,8 @@ class IntervalColumn(Column):
     ) -> tuple[Codes, Outside]:
         """Cell numbers of numeric values; NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
+        if self.unreadable_is_missing:
+            missing, unreadable = missing | unreadable, np.zeros_like(missing)
         readable = np.where(np.isnan(numbers), self.edges[0], numbers)
         bounded = np.clip(readable, self._low, self._high)
         placed = np.where(np.isin(readable, self.edges[:-1][self.single]), readable, bounded)
@@ -162,9 +179,9 @@ class Integer(IntervalColumn):
     def __post_init__(self) -> None:
         super().__post_init__()
         for label in ("low", "high", "bin_width"):
-            object.__setattr__(self, label, _whole(self.name, label, getattr(self, label)))
-        object.__setattr__(self, "cuts", tuple(_whole(self.name, "a cut", cut) for cut in self.cuts))
-        special = {_whole(self.name, "a special value", value) for value in self.special}
+            object.__setattr__(self, label, whole_number(self.name, label, getattr(self, label)))
+        object.__setattr__(self, "cuts", tuple(whole_number(self.name, "a cut", cut) for cut in self.cuts))
+        special = {whole_number(self.name, "a special value", value) for value in self.special}
         object.__setattr__(self, "special", tuple(sorted(special)))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
         if self.bin_width < 1:
@@ -238,7 +255,7 @@ class Real(IntervalColumn):
         super().__post_init__()
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=False)
-        _check_special(self.name, self.special)
+        check_special(self.name, self.special)
         object.__setattr__(self, "special", tuple(sorted({float(value) + 0.0 for value in self.special})))
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
@@ -341,59 +358,3 @@ def _with_special(
     following = np.array([edge for edge in np.asarray(after) if low < edge < end], dtype=np.float64)
     last = max([end, *np.asarray(after)])
     return np.unique(np.concatenate([starts, np.array(special, dtype=np.float64), following, [last]]))
-
-
-def _check_special(name: str, special: Sequence[float]) -> None:
-    for value in special:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ParameterError(
-                "special value {value} of column {column!r} must be a finite number",
-                remedy="use a finite number",
-                value=value,
-                column=name,
-            )
-
-
-def _whole(name: str, label: str, value: object) -> int:
-    """`value` as a whole number that a float64 holds exactly."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or abs(int(value)) > 2**53:
-        raise ParameterError(
-            "{label} ({value}) of column {name!r} must be a whole number within 2^53 of 0",
-            remedy="use a whole number, or declare the column Real",
-            label=label,
-            value=value,
-            name=name,
-        )
-    return int(value)
-
-
-def check_bounds(name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool) -> None:
-    """Refuse bounds that are not finite, ascending numbers, and cuts outside of them."""
-    for label, value in (("low", low), ("high", high), *(("a cut", cut) for cut in cuts)):
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float, np.number))
-            or not math.isfinite(value)
-        ):
-            raise ParameterError(
-                "{label} ({value}) of column {name!r} must be a finite number",
-                remedy="use a finite number",
-                label=label,
-                value=value,
-                name=name,
-            )
-    if high < low or (high == low and not equal_bounds):
-        raise ParameterError(
-            "low ({low}) of column {column!r} must be below high ({high})",
-            remedy="swap or correct the bounds",
-            column=name,
-            low=low,
-            high=high,
-        )
-    points = [low, *cuts, high + 1 if equal_bounds else high]
-    if any(a >= b for a, b in itertools.pairwise(points)):
-        raise ParameterError(
-            "the cuts of column {column!r} must rise strictly and lie between its bounds",
-            remedy="sort the cuts and drop those outside",
-            column=name,
-        )

@@ -20,10 +20,12 @@ class PrivacyUnit:
         max_rows: rows a person may have, from 1 to `MOST_ROWS`; the L1 sensitivity of one table of counts.
         id_column: the column that names the person. With it, at most `max_rows` rows of each person are
             kept, chosen by a keyed hash; without it, the bound is the declared truth about the table.
+        from_data: whether `max_rows` was chosen by what the rows of the table showed.
     """
 
     max_rows: int
     id_column: str | None = None
+    from_data: bool = False
 
     def __post_init__(self) -> None:
         whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
@@ -34,16 +36,18 @@ class PrivacyUnit:
                 max_rows=self.max_rows,
                 most=MOST_ROWS,
             )
-        if self.id_column is not None and not (isinstance(self.id_column, str) and self.id_column):
+        named = isinstance(self.id_column, str) and self.id_column != ""
+        if not named and (self.id_column is not None or self.from_data):
             raise ParameterError(
-                "id_column must be the name of a column",
+                "id_column must be the name of a column; without one nothing is taken from the data",
                 remedy="name the column, or leave it out where no column names the person",
             )
 
     def __str__(self) -> str:
         rows = "one row" if self.max_rows == 1 else f"at most {self.max_rows} rows"
         if self.id_column:
-            return f"add or remove one person ({rows}, named by {self.id_column!r})"
+            taken = ", a number that was taken from the data" if self.from_data else ""
+            return f"add or remove one person ({rows}{taken}, named by {self.id_column!r})"
         return f"add or remove one person ({rows}{', declared and not checked' if self.max_rows > 1 else ''})"
 
     def covers(self, declared: PrivacyUnit) -> bool:
@@ -62,9 +66,15 @@ class PrivacyUnit:
             )
 
     def to_dict(self) -> dict[str, object]:
-        return {"max_rows": self.max_rows, "id_column": self.id_column, "neighbours": "add or remove"}
+        fields: dict[str, object] = {
+            "max_rows": self.max_rows,
+            "id_column": self.id_column,
+            "neighbours": "add or remove",
+        }
+        return fields | ({"from_data": True} if self.from_data else {})
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> PrivacyUnit:
         """Read what `to_dict` wrote. Raises: KeyError, ParameterError."""
-        return cls(max_rows=fields["max_rows"], id_column=fields["id_column"])
+        taken = bool(fields.get("from_data", False))
+        return cls(max_rows=fields["max_rows"], id_column=fields["id_column"], from_data=taken)

@@ -6,6 +6,7 @@ so that a table read in batches is the table read at once.
 
 from __future__ import annotations
 
+import decimal
 import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -36,6 +37,11 @@ def is_uuid(kind: Any) -> bool:
     return getattr(kind, "extension_name", "") == "arrow.uuid"
 
 
+def is_numeric(kind: Any) -> bool:
+    """Whether a type is NUMERIC of PostgreSQL, which its driver hands over as texts of all digits."""
+    return getattr(kind, "extension_name", "") == "arrow.opaque" and kind.type_name == "numeric"
+
+
 def is_taken(kind: Any) -> bool:
     """Whether a type of Arrow holds numbers, booleans, dates or texts."""
     from pyarrow import types
@@ -45,6 +51,7 @@ def is_taken(kind: Any) -> bool:
     return bool(
         is_text(kind)
         or is_uuid(kind)
+        or is_numeric(kind)
         or types.is_integer(kind)
         or types.is_floating(kind)
         or types.is_decimal(kind)
@@ -82,6 +89,12 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
+def kinds_of(schema: Any) -> dict[str, Any]:
+    """The types of a table by column. Raises: as `check_types`."""
+    check_types(zip(schema.names, schema.types, strict=True))
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
 def plain(column: Any) -> Any:
     """The column in one of the few types that pandas takes over as numbers, dates or texts.
 
@@ -117,6 +130,11 @@ def frame_of(batch: Any) -> pd.DataFrame:
         split_blocks=True,
         types_mapper=lambda kind: exact(kind) or (nullable().get(kind) if kind in kinds else None),
     )
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if is_numeric(column.type):
+            frame[name] = frame[name].cat.rename_categories(
+                [decimal.Decimal(text) for text in frame[name].cat.categories]
+            )
     return frame
 
 
@@ -154,6 +172,8 @@ def uncoded(frame: pd.DataFrame) -> pd.DataFrame:
 def _coded(column: Any) -> Any:
     import pyarrow as pa
 
+    if is_numeric(column.type):
+        column = column.storage
     if not is_text(column.type):
         return plain(column)
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

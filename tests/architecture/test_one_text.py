@@ -27,7 +27,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "risk.roles": {"map(str, frame.columns)"},
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},
-        "schema.suggest": {"str(name)", "str(duplicated[0])", "str(base['name'])"},
+        "schema.numbers": {"str(base['name'])"},
+        "schema.suggest": {"str(name)", "str(duplicated[0])"},
         "synthesis.base": {"str(name)"},
         "synthesis.conditional": {"map(repr, model.columns)"},
         "synthesis.workload": {"map(repr, names)"},
@@ -35,6 +36,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "tables.sketch": {"str(name)"},
     },
     "public facts of a declaration": {
+        "engines.postgres": {"str(value)"},
         "schema.column": {
             *("str(each)", "map(str, self.categories)", "str(value)"),
             *("pd.array([str(value) for value in values], dtype='str')",),
@@ -60,7 +62,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
         "mechanisms.measurer": {"str(order)"},
-        "release": {"map(str, models)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
         "accounting.events": {"str(self.delta)"},

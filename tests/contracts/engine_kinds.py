@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import itertools
 import os
 import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,8 +25,10 @@ from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.postgres import PostgresEngine
 from dpcore.engines.spark import SparkEngine
 from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
 from dpcore.schema.values import READ_AS_TEXT
 
 Make = Callable[..., Engine]
@@ -46,6 +51,55 @@ def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) 
         return DuckDBEngine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
     source = DuckDBSource(kind="parquet", location=str(written(folder, frame)))
     return DuckDBEngine(source, schema, key=key)
+
+
+@functools.cache
+def postgres_schema() -> str:
+    """A schema of its own in the PostgreSQL of the tests, for this process; gone at its end."""
+    if "DATABASE_URL" not in os.environ:
+        pytest.skip("DATABASE_URL names no PostgreSQL")
+    name = f"engines_{uuid.uuid4().hex}"
+    with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+
+    @atexit.register
+    def leave() -> None:
+        with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+    return name
+
+
+@functools.cache
+def postgres_writer() -> Any:
+    """One connection for all tables of this process."""
+    dbapi = pytest.importorskip("adbc_driver_postgresql.dbapi", reason="its driver is not installed")
+    connection = dbapi.connect(os.environ["DATABASE_URL"], autocommit=True)
+    atexit.register(connection.close)
+    return connection
+
+
+def in_postgres(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
+    rows = arrow_of(frame)
+    table, place = f"t{next(_NUMBERS)}", postgres_schema()
+    with postgres_writer().cursor() as cursor:
+        kinds = {pa.uint8(): pa.int16(), pa.uint64(): pa.decimal128(20, 0), pa.null(): pa.string()}
+        plain = [uncategorized(column) for column in rows.columns]
+        plain = [column.cast(kinds.get(column.type, column.type)) for column in plain]
+        cursor.adbc_ingest(table, pa.table(plain, rows.column_names), db_schema_name=place)
+    query = f"SELECT * FROM {place}.{table} ORDER BY random()"
+    return PostgresEngine(postgres_source(query=query, declared_by="tests"), schema, key=key)
+
+
+def postgres_source(**fields: Any) -> Source:
+    """A source in the PostgreSQL of the tests."""
+    postgres_schema()  # or the test is skipped
+    return Source(name="people", kind="postgres", location=os.environ["DATABASE_URL"], **fields)
+
+
+def uncategorized(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values themselves."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 @functools.cache
@@ -84,18 +138,24 @@ ENGINES = {
     "frame": (FrameEngine, in_memory),
     "parquet": (ParquetEngine, as_parquet),
     "duckdb": (DuckDBEngine, in_duckdb),
+    "postgres": (PostgresEngine, in_postgres),
     "spark": (SparkEngine, in_spark),
 }
 
 
+def arrow_of(frame: pd.DataFrame) -> pa.Table:
+    """The frame, where its columns have types."""
+    if frame.attrs.get(READ_AS_TEXT):
+        pytest.skip("only a file of texts has no types")
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        pytest.skip("values of several types are in one column of memory alone")
+
+
 def written(folder: Path, frame: pd.DataFrame) -> Path:
     """The frame as a folder of Parquet files: an empty one, one in row groups of 70 rows, one in a folder."""
-    if frame.attrs.get(READ_AS_TEXT):
-        pytest.skip("Parquet knows its types")
-    try:
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        pytest.skip("no Parquet file holds values of several types in one column")
+    table = arrow_of(frame)
     place = folder / str(next(_NUMBERS))
     (place / "more").mkdir(parents=True)
     half = len(table) // 2

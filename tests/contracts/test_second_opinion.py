@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -77,7 +78,9 @@ def opened(place: Path, kind: pa.DataType) -> dict[str, Callable[[dp.Schema], En
         "upload": lambda schema: FrameEngine(
             read_table(place.read_bytes(), place.name).frame, schema, key=KEY
         ),
-        "frame": lambda schema: FrameEngine(pq.read_table(place).to_pandas(), schema, key=KEY),
+        "frame": lambda schema: FrameEngine(
+            pd.DataFrame(pq.read_table(place).to_pydict(), dtype=object), schema, key=KEY
+        ),
         "parquet": lambda schema: ParquetEngine(place, schema, key=KEY),
         "duckdb": lambda schema: DuckDBEngine(
             DuckDBSource(kind="parquet", location=str(place)), schema, key=KEY

@@ -17,8 +17,7 @@ def every_page(person: Person, table: bytes):
         yield f"{name}, empty"
     person.go("Data").upload(table)
     yield "Data, draft"
-    if person.button("All of this is known").count():
-        person.press("All of this is known")
+    person.know_all()
     person.press("Open the data set").sees("The data set is open")
     yield "Data, open"
     person.go("Synthesize").sees("What you would get")
@@ -29,6 +28,11 @@ def every_page(person: Person, table: bytes):
         person.go(name).page.wait_for_timeout(500)
         person.rest()
         yield name
+        if name == "Evaluate":
+            person.page.get_by_text("The figures of the book, measured anew").click()
+            person.rest().page.get_by_text("Show them").click()
+            person.rest().sees("no k").page.wait_for_timeout(500)
+            yield "Evaluate, figures of the book"
 
 
 PAGES = ("Data", "Audit", "Anonymize", "Synthesize", "Evaluate", "Ledger")
@@ -42,6 +46,22 @@ def too_wide(person: Person) -> bool:
         ".map(each => each.scrollWidth - each.clientWidth)"
     )
     return max(wide) > 0
+
+
+def charts_beyond(person: Person) -> list[str]:
+    """Charts that reach beyond their container, or beyond the screen, where nobody can see the rest."""
+    person.page.wait_for_timeout(300)
+    found: list[str] = person.page.locator("[data-testid=stVegaLiteChart]").evaluate_all(
+        """charts => charts.filter(each => each.checkVisibility({visibilityProperty: true})).flatMap(each => {
+            const own = each.getBoundingClientRect()
+            const end = Math.min(own.right, document.documentElement.clientWidth) + 1
+            return [...each.querySelectorAll('canvas, svg')]
+                .map(drawn => drawn.getBoundingClientRect())
+                .filter(drawn => own.width && drawn.right > end)
+                .map(drawn => `${Math.round(drawn.width)} in ${Math.round(own.width)}`)
+        })"""
+    )
+    return found
 
 
 def is_light(person: Person) -> bool:

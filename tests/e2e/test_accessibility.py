@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 
 from tests.e2e.audit import the_columns_go_along_to_what_makes_it_safer
 from tests.e2e.browser import PHONE
-from tests.e2e.looks import every_page, is_below_the_edge, is_light, too_wide, wordless_charts
+from tests.e2e.looks import charts_beyond, every_page, is_below_the_edge, is_light, too_wide, wordless_charts
 from tests.e2e.test_answer import Server
 from tests.e2e.test_links import it_is_read_until_it_is_revoked, share
 from tests.e2e.test_local_dp import part
@@ -55,6 +55,7 @@ def test_every_page_in_light(visitor, table, browser, tmp_path):
         problems += [(seen, each) for each in serious(person.page)]
         if too_wide(person):
             problems.append((seen, "wider than the screen"))
+        problems += [(seen, f"a chart beyond its place: {each}") for each in charts_beyond(person)]
         step = FIRST_STEPS.get((seen, released))
         if step and is_below_the_edge(person, step):
             problems.append((seen, "the main step is below the edge"))
@@ -100,6 +101,7 @@ def test_every_page_in_the_dark_on_a_telephone(visitor, table):
             problems.append((seen, "not dark"))
         if too_wide(person):
             problems.append((seen, "too wide"))
+        problems += [(seen, f"a chart beyond its place: {each}") for each in charts_beyond(person)]
         if seen == "Audit":
             the_columns_go_along_to_what_makes_it_safer(person)
         if seen == "Local answers":

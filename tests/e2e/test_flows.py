@@ -162,8 +162,7 @@ def three_tables_open(person: Person, table: bytes) -> bytes:
         if person.page.get_by_text("no, other people").count():
             person.page.get_by_text("no, other people").click()
             person.rest()
-        if person.button("All of this is known").count():
-            person.press("All of this is known")
+        person.know_all()
         person.press("Open the data set").sees("The data set is open")
     for page in ("Audit", "Ledger", "Synthesize"):
         person.go(page)

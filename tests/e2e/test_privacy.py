@@ -15,7 +15,7 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     person.page.get_by_text("Look at the first rows").click()
     person.page.get_by_text("Check against the table").click()
     person.rest()
-    person.press("All of this is known").press("Open the data set").sees("The data set is open")
+    person.know_all().press("Open the data set").sees("The data set is open")
     for page in ("Audit", "Anonymize", "Synthesize"):
         person.go(page)
     person.release().page.get_by_text("The same as a table").first.click()

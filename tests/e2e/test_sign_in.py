@@ -160,7 +160,7 @@ def test_two_people_at_once_see_their_own_only(workbench: Workbench, come) -> No
     bob.upload(TABLE)
     assert not bob.page.get_by_text("was opened before").count()
     assert not bob.page.get_by_text("This looks like").count()
-    bob.press("All of this is known").press("Open the data set").sees("The data set is open")
+    bob.know_all().press("Open the data set").sees("The data set is open")
     ada.visit().sees("Continue with people.csv")
     assert ada.page.get_by_text("Continue with people.csv").count() == 1
     file = {"name": "again.csv", "mimeType": "text/csv", "buffer": TABLE}

@@ -1,4 +1,4 @@
-"""A paid run and a page of one tab ask one engine of DuckDB at the same time: they take turns."""
+"""A paid run and a page of one tab ask one engine of DuckDB at the same time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -78,11 +78,11 @@ def in_the_middle_of(
     engine: DuckDBEngine,
     told: Callable[[], object] = lambda: None,
 ) -> tuple[One, Other]:
-    """What both give, where the second one begins when the first one has read some rows and not all.
+    """What both give, where the second one begins when the first one is in a pass and not at its end.
 
-    The first one goes on when the second one waits or has ended.
+    The first one goes on when the second one has read some rows or has ended.
 
-    Args: told: what the second one calls while it waits.
+    Args: told: what the second one calls while it reads.
     """
     here = threading.get_ident()
     begun, go_on = threading.Event(), threading.Event()
@@ -91,7 +91,7 @@ def in_the_middle_of(
         if threading.get_ident() == here:
             told()
             go_on.set()
-        elif rows and not begun.is_set():
+        elif not begun.is_set():
             begun.set()
             assert go_on.wait(LONG)
 
@@ -132,49 +132,22 @@ def test_a_paid_run_begins_while_a_page_reads(engine: DuckDBEngine, curator: dp.
     assert states(curator) == ["opened", "reserved", "committed"]
 
 
-def test_a_click_ends_the_query_of_its_page_alone(engine: DuckDBEngine, curator: dp.Curator) -> None:
-    """To interrupt the connection would end the query of the paid run."""
-    clicked = threading.Event()
-    connection = engine._connection
-
-    class Slow:
-        """The same connection; a query of tuples does not end before the click."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(connection, name)
-
-        def sql(self, query: str) -> Any:
-            if "GROUP BY ALL" in query:
-                assert clicked.wait(LONG)
-            return connection.sql(query)
-
-    def click() -> None:
-        clicked.set()
-        raise Gone
-
-    def asked() -> None:
-        with pytest.raises(Gone):
-            tupled(engine)
-
-    engine._connection = Slow()
-    release, _ = in_the_middle_of(lambda: paid(curator), asked, engine=engine, told=click)
-    assert isinstance(release, dp.Release)
-    assert states(curator) == ["opened", "reserved", "committed"]
-
-
-@pytest.mark.parametrize("ask", [counted, tupled, sampled])
-def test_whoever_waits_for_a_turn_can_leave(engine: DuckDBEngine, ask: Callable[[DuckDBEngine], int]) -> None:
-    """A page would wait for the end of a run of an hour, and every click with it."""
+@pytest.mark.parametrize("ask", [counted, tupled])
+def test_a_click_ends_the_query_of_its_page_alone(
+    engine: DuckDBEngine, curator: dp.Curator, ask: Callable[[DuckDBEngine], int]
+) -> None:
+    """To interrupt what both share would end the query of the paid run."""
 
     def asked() -> None:
         with pytest.raises(Gone):
             ask(engine)
 
-    found, _ = in_the_middle_of(lambda: counted(engine), asked, engine=engine, told=leave)
-    assert found == ROWS
+    release, _ = in_the_middle_of(lambda: paid(curator), asked, engine=engine, told=leave)
+    assert isinstance(release, dp.Release)
+    assert states(curator) == ["opened", "reserved", "committed"]
 
 
-def test_a_paid_run_that_waits_for_its_turn_can_be_stopped(engine: DuckDBEngine, curator: dp.Curator) -> None:
+def test_a_paid_run_can_be_stopped_while_a_page_reads(engine: DuckDBEngine, curator: dp.Curator) -> None:
     """A run is stopped by its listener alone, wherever it is; what was charged stays so."""
 
     def asked() -> None:
@@ -187,34 +160,17 @@ def test_a_paid_run_that_waits_for_its_turn_can_be_stopped(engine: DuckDBEngine,
 
 
 def test_a_pass_that_was_left_holds_up_nobody(engine: DuckDBEngine) -> None:
-    """An error that is shown keeps all that was at work alive: the turn, and a result of DuckDB, must end."""
-    left = threading.Event()
-    connection = engine._connection
+    """An error that is shown keeps all that was at work alive: a result of DuckDB must end all the same."""
 
-    class Slow:
-        """The same connection; the first batch of a result is not there before somebody has left."""
+    def leave_in_the_middle(rows: int) -> None:
+        if rows:
+            raise Gone
 
-        def sql(self, query: str) -> Slow:
-            self.result = connection.sql(query)
-            return self
-
-        def to_arrow_reader(self, *rows: int) -> Any:
-            reader = self.result.to_arrow_reader(*rows)
-            assert left.wait(LONG)
-            return reader
-
-        def interrupt(self) -> None:
-            """It comes too late."""
-
-    def leave_for_good(rows: int) -> None:
-        left.set()
-        raise Gone
-
-    going_on, engine._on_rows = engine._on_rows, leave_for_good
-    engine._connection = Slow()
+    going_on, engine._on_rows = engine._on_rows, leave_in_the_middle
     with pytest.raises(Gone) as kept:
-        counted(engine)
-    engine._on_rows, engine._connection = going_on, connection
+        tupled(engine)
+    engine._on_rows = going_on
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(counted, engine).result(timeout=LONG) == ROWS
+        assert pool.submit(tupled, engine).result(timeout=LONG) == ROWS
+    assert tupled(engine) == ROWS
     assert kept.value.__traceback__ is not None

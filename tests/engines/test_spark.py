@@ -245,6 +245,18 @@ def test_a_table_of_spark_described_by_fields(tmp_path: Path) -> None:
     folder = Source(name="Visits", kind="spark", location=str(tmp_path / "a.parquet"), where=where)
     assert sorted(look(folder, 20).frame["age"]) == ["7", "8"]
     session.range(0, 50).selectExpr("id % 10 AS age", "count(*) OVER () AS n").createOrReplaceTempView("seen")
+    session.range(0, 50).selectExpr("id % 10 AS age").write.parquet(str(tmp_path / "kept"))
+    session.sql(f"CREATE TABLE kept USING parquet LOCATION '{tmp_path / 'kept'}'")
+    session.sql(f"CREATE TABLE elsewhere USING binaryFile LOCATION '{tmp_path}'")  # keeps no rows
+    try:
+        kept = Source(name="Visits", kind="spark", location="kept", where=where)
+        assert engine_of(kept, SCHEMA, key=KEY).counts([()])[0].values == 15
+        for wrong in ({"location": "elsewhere"}, {"columns": ("_metadata",)}):
+            with pytest.raises(dp.SchemaError, match="no base table"):
+                engine_of(dataclasses.replace(kept, **wrong), SCHEMA, key=KEY)
+    finally:
+        session.sql("DROP TABLE kept")
+        session.sql("DROP TABLE elsewhere")
     view = Source(name="Visits", kind="spark", location="seen", columns=("age",))
     with pytest.raises(dp.SchemaError, match="no base table"):
         engine_of(view, SCHEMA, key=KEY)

@@ -190,3 +190,26 @@ def test_an_id_stays_as_written_where_numbers_would_merge_people() -> None:
     assert read("id,x\n1.10,1\n1.1,2\n").frame["id"].tolist() == ["1.10", "1.1"]
     assert read("id,x\n-0,1\n0,2\n").frame["id"].tolist() == ["-0", "0"]
     assert read("id,x\n10,1\n11,2\n10,3\n").frame["id"].tolist() == [10, 11, 10]
+
+
+def test_some_odd_cells_do_not_keep_numbers_and_dates_from_being_read() -> None:
+    """One "k.A.", one "<0,5" or one impossible date left a whole German column as it was written."""
+    rows = [f"{place % 28 + 1:02}.0{place % 9 + 1}.1980;{place},5;{place}.000,25" for place in range(500)]
+    rows[3] = "00.00.1950;k.A.;<0,5"
+    rows[4] = "unbekannt;<0,5;keine Angabe"
+    read = read_table(
+        ("geboren;crp;kosten\n" + "\n".join(rows)).encode(), "a.csv", options=ReadOptions(decimal=",")
+    )
+    assert [each.column for each in read.understood] == ["crp", "kosten", "geboren"]
+    table = read.frame
+    assert table.loc[[0, 3, 4], "geboren"].tolist() == ["1980-01-01", "00.00.1950", "unbekannt"]
+    assert table.loc[[0, 3, 4], "crp"].tolist() == ["0.5", "k.A.", "<0,5"]
+    assert table.loc[[2, 3], "kosten"].tolist() == ["2000.25", "<0,5"]
+
+
+def test_reading_makes_no_two_ids_one() -> None:
+    """Among ids with decimal commas, one with a point would become the same as another."""
+    rows = [f"{place},5" for place in range(1, 500)]
+    clash = "\n".join(["id", *(f'"{row}"' for row in rows), "7.5"])
+    table = read_table(clash.encode(), "a.csv", options=ReadOptions(decimal=",")).frame
+    assert table["id"].nunique() == 500

@@ -104,7 +104,7 @@ def test_facts_from_the_data_are_named_until_confirmed(app):
     """Bounds and categories that reveal the table would pass for public ones."""
     app.upload(CSV)
     assert "Taken from this table: age, sex, city" in app.text
-    app.press("All of this is known from outside")
+    app.know_all()
     assert "Taken from this table" not in app.text
     app.press("Open the data set")
     assert app.curator.schema.from_data == {}
@@ -129,7 +129,7 @@ def test_edits_outlast_other_pages_and_other_answers(app):
     edit(app.upload(CSV), 0, high="99")
     app.go("ledger").go("upload")
     app.set("radio", "How charges add up", "zcdp")
-    app.press("All of this is known from outside")
+    app.know_all()
     assert app.session.draft.edited["high"].tolist()[0] == "99"
     edit(app, 0, low="10")
     assert app.session.draft.edited.loc[0, ["low", "high"]].tolist() == ["10", "99"]
@@ -140,7 +140,7 @@ def test_several_rows_a_person(app):
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     app.upload(f"patient_id,age\n{rows}".encode())
     assert app.at.radio[0].value == "named"
-    app.set("number_input", "Rows of one person", 5)
+    app.set("selectbox", "Rows of one person", 5)
     app.open_draft()
     assert app.curator.schema.unit.max_rows == 5
     assert app.curator.schema.unit.id_column == "patient_id"
@@ -154,7 +154,7 @@ def test_each_table_is_asked_about_anew(app):
     app.press("Choose another table")
     app.at.button[1].click().run()
     assert app.at.radio[0].value == "named"
-    assert next(each.value for each in app.at.number_input if each.label.startswith("Rows of one")) == 3
+    assert next(each.value for each in app.at.selectbox if each.label.startswith("Rows of one")) == 3
 
 
 def test_a_budget_on_file_stays(new_tab):

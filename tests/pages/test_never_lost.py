@@ -115,15 +115,14 @@ def test_d20_columns_are_described_one_at_a_time(app):
     """One click laundered every bound, and whoever uses no mouse had to walk a grid of twelve columns."""
     app.upload(CSV).set("segmented_control", "Describe the columns", "one")
     assert "Why it is suggested so" in app.text
-    app.set("radio", "Where is this known from?", "outside")
-    assert app.session.draft.edited["known from outside"].tolist() == [False, False, False]
-    app.set("checkbox", "These are exactly the values", True)
+    app.set("text_input", "Known from", "a questionnaire")
+    assert app.session.draft.edited["known from"].tolist() == ["a questionnaire", "", ""]
     app.set("text_input", "Highest value", "99").press("Next column")
     assert app.errors == ""
     assert next(each.value for each in app.at.selectbox if each.label == "Column") == "sex"
     assert app.session.draft.edited["high"].tolist() == ["99", "", ""]
-    app.press("All of this is known").press("Take that back")
-    assert app.session.draft.edited["known from outside"].tolist() == [True, False, False]
+    app.press("Yes, this is plainly public").press("Take the last answer back")
+    assert app.session.draft.edited["known from"].tolist() == ["a questionnaire", "", ""]
     app.press("Open the data set")
     assert set(app.curator.schema.from_data) == {"sex", "city"}
     assert app.curator.schema.column("age").high == 99

@@ -61,6 +61,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit would end in errors, in figures of a part that pass for all, or in half a table."""
+    assert "Each row comes from the rows of one person" in source.text
     app = source.press("Look at it")
     with cancelled(monkeypatch):
         app.open_draft()

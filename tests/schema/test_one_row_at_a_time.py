@@ -23,6 +23,10 @@ COLUMNS = (
     dp.Real("x", low=0, high=5, bin_width=0.5, missing=True),
     dp.Date("x", low="2020-01-01", high="2020-12-31", step="day", missing=True),
     dp.Boolean("x", missing=True, true_label="1", false_label="2"),
+    dp.Categorical("x", categories=("1", "a"), other=True, missing=True, synonyms=(("2", "1"), ("now", "a"))),
+    dp.Real(
+        "x", low=0, high=5, bin_width=0.5, missing=True, unreadable_is_missing=True, synonyms=(("a", "0.25"),)
+    ),
 )
 numbers = st.sampled_from([0.0, 1.0, 2.0, 2.5, -1.0, 1e300, float("inf"), float("nan"), 3e15])
 texts = st.sampled_from(
@@ -67,8 +71,12 @@ def alone(asked: Callable[[pd.Series], Any], name: str, values: pd.Series) -> li
 @given(values=tables)
 def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
     """Sensitivity is proved for counts of rows; it holds only if each row has its own cell."""
-    together, outside = column._encode(values)
-    single = alone(column._encode, repr(column), values)
+
+    def asked(values: pd.Series) -> Any:
+        return column._encode(column._joined(values))
+
+    together, outside = asked(values)
+    single = alone(asked, repr(column), values)
     assert together.tolist() == [int(codes[0]) for codes, _ in single]
     for kind in ("clipped", "other", "missing", "refused"):
         assert getattr(outside, kind) == sum(getattr(each, kind) for _, each in single)

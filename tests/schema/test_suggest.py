@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import pandas as frames
 
 import dpcore as dp
-from dpcore.schema import Column, Schema
+from dpcore.schema import Column, Outside, Schema
 
 
 def suggested(**columns: object) -> dict[str, Column]:
@@ -38,7 +38,8 @@ def test_adult(shared: Path) -> None:
     assert (columns["age"].low, columns["age"].high, columns["age"].from_data) == (
         0,
         119,
-        ("kind", "missing", "missing_tokens"),  # not the bounds, which every age has
+        # not the bounds, which every age has
+        ("kind", "missing", "missing_tokens", "unreadable_is_missing", "synonyms"),
     )
     for column in schema.columns:
         assert column.reason
@@ -67,6 +68,9 @@ def test_what_one_person_can_change_is_marked() -> None:
         {"score": 3.5},
         {"score": "?"},
         {"score": "word"},
+        {"score": "<0.5"},
+        {"score": "k.A."},
+        {"visit": "2020-02-31"},
         {"case_no": 500},
         {"sex": None},
         {"sex": "X"},
@@ -112,15 +116,18 @@ def test_every_kind() -> None:
         answer=["yes", "no"] * 15,
         day=["2020-01-31", "2021-06-30"] * 15,
         stamp=pd.to_datetime(["1950-01-31", "2021-06-30"] * 15),
-        height=[1.75, 1.62] * 15,
-        children=[0, 3] * 15,
-        salary=[0, 123_456] * 15,
+        height=[1.75 + place / 1000 for place in range(30)],
+        children=[0, 1, 3] * 10,
+        salary=[1_000 * place for place in range(30)],
+        code=[10, 20_000, 456] * 10,
+        label=[-1, 1] * 15,
         zip=["01234", "99999"] * 15,
     )
     kinds = {name: column.kind for name, column in found.items()}
     assert kinds == {
         "flag": "boolean", "answer": "boolean", "day": "date", "stamp": "date", "height": "real",
-        "children": "integer", "salary": "integer", "zip": "categorical",
+        "children": "integer", "salary": "integer", "code": "categorical", "label": "categorical",
+        "zip": "categorical",
     }  # fmt: skip
     assert found["zip"].categories == ("01234", "99999")  # a number would lose its zero
     assert (found["day"].low, found["day"].high, found["day"].step) == ("2020-01-01", "2021-12-31", "month")
@@ -208,3 +215,100 @@ def test_a_suggestion_always_fits_its_table(frame: pd.DataFrame) -> None:
     assert all(column.check(frame[column.name]).clipped == 0 for column in schema.columns)
     assert left_out(schema) | set(codes) == set(frame.columns)
     assert dp.Schema.from_json(schema.to_json()) == schema
+
+
+def hospital(rows: int = 1_000) -> pd.DataFrame:
+    """Cells as a German hospital exports them, after reading: odd ones among dates and measurements."""
+    birth = [f"19{30 + place % 60}-0{1 + place % 9}-15" for place in range(rows)]
+    birth[7:17] = ["00.00.1950"] * 10
+    crp = [f"{place % 80 + 0.5}" for place in range(rows)]
+    crp[20:30], crp[40:50] = ["k.A."] * 10, ["<0,5"] * 10
+    weight = [f"{50 + place % 60}.5" for place in range(rows)]
+    weight[100] = ">200"
+    status = [["geheilt", "tot", "Unbekannt", "keine Angabe"][place % 4] for place in range(rows)]
+    return pd.DataFrame({"birth": birth, "crp": crp, "weight": weight, "status": status})
+
+
+def test_the_kind_is_that_of_most_values() -> None:
+    """Ten impossible dates of a thousand, or 1 % "k.A.", threw their columns away."""
+    frame = hospital()
+    schema = dp.suggest_schema(frame)
+    columns = {column.name: column for column in schema.columns}
+    assert {name: column.kind for name, column in columns.items()} == {
+        "birth": "date", "crp": "real", "weight": "real", "status": "categorical",
+    }  # fmt: skip
+    assert columns["birth"].check(frame["birth"]) == Outside(missing=10)
+    crp, weight = columns["crp"], columns["weight"]
+    assert isinstance(crp, dp.Real)
+    assert isinstance(weight, dp.Real)
+    assert (crp.missing_tokens, crp.synonyms) == (("k.A.",), (("<0,5", "0.25"),))
+    cells = crp.encode(frame["crp"])
+    assert crp.labels[cells[45]] == "0.25"
+    assert (cells == cells[45]).sum() == 10
+    assert weight.labels[weight.encode(frame["weight"])[100]] == "200"
+    assert columns["status"].missing_tokens == ("Unbekannt", "keine Angabe")
+    assert columns["status"].labels == ("geheilt", "tot", "(missing)")
+    assert set(crp.from_data) >= {"synonyms", "unreadable_is_missing", "missing_tokens", "low", "special"}
+    assert dp.Schema.from_json(schema.to_json()) == schema
+    frame.loc[:30, "birth"] = "no day"  # 3 % and more
+    assert dp.suggest_schema(frame).column("birth").kind == "categorical"
+
+
+@pytest.mark.parametrize(
+    "word", ["k.A.", "keine Angabe", "unbekannt", "sans réponse", "不详", ".", "Sin respuesta", "N/A"]
+)
+def test_words_for_missing_in_many_languages(word: str) -> None:
+    """What everybody reads as "not known" would be a category of its own, or make a column unreadable."""
+    frame = pd.DataFrame(
+        {"n": [*(f"{place}.5" for place in range(99)), word], "t": ["a", "b", word, "c"] * 25}
+    )
+    found = {column.name: column for column in dp.suggest_schema(frame).columns}
+    assert found["n"].kind == "real"
+    assert [column.missing_tokens for column in found.values()] == [(word,), (word,)]
+    assert found["t"].labels == ("a", "b", "c", "(missing)")
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (-1, 1), (1, 2), (0.5, 1.5)])
+def test_two_different_numbers_are_classes(pair: tuple[float, float]) -> None:
+    """Labels -1 and 1 were whole numbers with an empty cell for 0, and nothing could be classified."""
+    label = suggested(label=list(pair) * 50)["label"]
+    assert label.kind == "categorical"
+    assert label.labels == tuple(map(str, pair))
+
+
+def test_an_odd_cell_among_classes_is_another_one() -> None:
+    """One word among labels 0 and 1, or among codes, ended in a traceback."""
+    frame = pd.DataFrame(
+        {"label": ["0", "1"] * 99 + ["dead", "1"], "zip": ["33617", "23622", "101"] * 66 + ["3362*"] * 2}
+    )
+    label, code = dp.suggest_schema(frame).columns
+    assert label.labels == ("0", "1", "(other)", "(missing)")
+    assert code.labels == ("101", "23622", "33617", "(other)", "(missing)")
+
+
+def test_few_numbers_far_apart_are_listed() -> None:
+    """Ten different values of the book's measurements had 109 cells, of which 99 were empty but for noise."""
+    tenths = [-1, -0.7778, -0.5556, -0.3333, -0.1111, 0.1111, 0.3333, 0.5556, 0.7778, 1]
+    columns = suggested(code=[101, 5_000, 77_000] * 100, measure=tenths * 30, wide=list(range(0, 3000, 10)))
+    assert columns["code"].labels == ("101", "5000", "77000")
+    assert isinstance(columns["measure"], dp.Real)
+    assert columns["measure"].special == tuple(tenths)
+    assert columns["measure"].size == 19
+    assert columns["wide"].kind == "integer"
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_running_number_is_left_out(first: int) -> None:
+    """The number of a row names its person, whatever the column is called."""
+    shuffled = np.random.default_rng(1).permutation(200) + first
+    frame = pd.DataFrame({"lfd": shuffled, "year": 2000 + np.arange(200), "day": np.arange(200) % 100})
+    schema = dp.suggest_schema(frame)
+    assert left_out(schema) == {"lfd"}
+
+
+def test_a_number_with_decimals_is_no_personal_number() -> None:
+    """A measurement whose name ends in id was taken for the number of a person."""
+    frame = pd.DataFrame({"sample_id": np.arange(300) // 2 / 64 - 1.2, "x": np.arange(300) % 7})
+    schema = dp.suggest_schema(frame)
+    assert left_out(schema) == set()
+    assert schema.unit == dp.PrivacyUnit(max_rows=1)

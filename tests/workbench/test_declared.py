@@ -17,7 +17,8 @@ from dpcore.schema.source import Source
 from workbench.ledger import lines
 from workbench.report import of_release, of_table
 from workbench.store.datasets import DataSet
-from workbench.ui.wording import guarantee_words
+from workbench.ui.wording import guarantee_words, plain
+from workbench.upload.source_view import rows_words
 
 ADA = "Ada <b>Lovelace"
 SHOWN = "that each row of the source comes from one person"
@@ -67,12 +68,24 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
         assert SHOWN in page.decode()
         assert "Ada" in page.decode()
         assert "<b>Lovelace" not in page.decode()
+    assert plain(ADA) in rows_words(declared)
     data_set = DataSet(ledger=curator._ledger, account=curator.account, declaration=None)
     for shown in (lines.charges(data_set), lines.notes(data_set)):
         assert ADA in shown.to_numpy()
     for line in curator.lines():
         if line.state == "reserved" or "anonymized" in line.content:
             assert line.content["declared_by"] == ADA
+
+
+@pytest.mark.parametrize("person", [None, "age"])
+def test_a_query_fails_without_the_words_of_its_row(declared: Source, person: str | None) -> None:
+    """What `error('found')` says about one person's row stood on the page, and in the log."""
+    secret = "CASE WHEN age = 3 THEN error('found ' || sex) ELSE sex END AS sex"
+    failing = dataclasses.replace(declared, query=f"SELECT age, {secret} FROM source")
+    schema = dataclasses.replace(SCHEMA, unit=dp.PrivacyUnit(max_rows=1, id_column=person))
+    with pytest.raises(dp.ReadError) as refused:
+        dp.Curator.open(failing, schema, budget=ONE, ledger=dp.MemoryLedger())
+    assert "found" not in str(refused.value)
 
 
 def test_another_word_is_another_release(declared: Source) -> None:

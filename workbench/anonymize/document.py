@@ -118,7 +118,7 @@ def done(found: OutcomeReport) -> list[str]:
         _("Method: {method} ({words}).").format(
             method=METHOD_NAMES[plan.method.name], words=METHOD_WORDS[plan.method.name]
         ),
-        _("Demands that hold: {models}.").format(models=", ".join(map(str, plan.models))),
+        _("Demands that hold: {models}.").format(models="; ".join(found.models)),
         _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),
     ]
     if plan.method.suppresses or found.quality.suppressed:

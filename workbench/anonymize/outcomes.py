@@ -155,7 +155,7 @@ def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dic
         _("generalized"): percent(found.ncp),
         _("information loss"): number(found.loss),
         _("suppressed"): percent(found.suppressed),
-        _("smallest group"): f"{found.k:,}",
+        _("smallest group"): f"{report.after.risk.k:,}",
         _("seconds"): f"{report.seconds:.1f}",
     }
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.promise import EARLIER, EXCEPT
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
 from dpcore.evaluation.trial import TrialReport
@@ -137,7 +138,7 @@ def _figures(report: TrialReport) -> None:
             "the search makes small: {loss}. "
             "{share} of the {whom} have a suppressed row."
         ).format(
-            k=report.quality.k,
+            k=report.after.risk.k,
             whom=work.whom(report.plan),
             average=number(report.quality.average_class),
             loss=number(report.quality.loss),
@@ -179,11 +180,11 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
 
     Args: name: of the data set, for the names of files.
     """
-    models = " ".join(made.guarantee.models)
+    models = " ".join(text for text in made.guarantee.models if EXCEPT not in text and EARLIER not in text)
     st.success(
         _(
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
-        ).format(models=plain(", ".join(made.guarantee.models), at_most=200))
+        ).format(models=plain("; ".join(made.guarantee.models), at_most=800))
     )
     widgets.show_rows(made.table.frame.head(200))
     with st.container(horizontal=True):
@@ -226,9 +227,10 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
 
 def write(curator: Curator, plan: Plan) -> None:
     """The same table of any size, where the settings name a place for it."""
+    models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
     folder_view.offer(
         _("Write it as a folder of Parquet"),
-        file_name(curator.name, f"anonymized {' '.join(map(str, plan.models))}", "parquet").removesuffix(
+        file_name(curator.name, f"anonymized {' '.join(map(str, models))}", "parquet").removesuffix(
             ".parquet"
         ),
         lambda place: outcomes.write(curator, plan, place),

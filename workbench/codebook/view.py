@@ -5,12 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from dpcore.schema import Categorical, Column, Date, Integer, Real
 from workbench import session
 from workbench.store.datasets import DataSet, Declaration
 from workbench.ui.files import file_name
 from workbench.ui.language import N_, Words, _, said
-from workbench.ui.wording import KIND_WORDS, plain, unit_words
+from workbench.ui.wording import KIND_WORDS, plain, unit_words, values_words
 
 FACTS = Words(
     {
@@ -25,9 +24,10 @@ FACTS = Words(
         "cuts": N_("cuts"),
         "bin_width": N_("step"),
         "step": N_("step"),
+        "synonyms": N_("what counts as what"),
+        "unreadable_is_missing": N_("what cannot be read"),
     }
 )
-MOST_CATEGORIES = 12
 
 
 def table(declaration: Declaration) -> pd.DataFrame:
@@ -37,24 +37,17 @@ def table(declaration: Declaration) -> pd.DataFrame:
             {
                 _("column"): column.name,
                 _("kind"): KIND_WORDS[column.kind],
-                _("values"): values(column),
+                _("values"): values_words(column),
                 _("cells"): column.size,
                 _("taken from the data"): ", ".join(FACTS.get(fact, fact) for fact in column.from_data)
                 or _("no"),
+                _("known from"): column.known_from,
+                _("counts as"): ", ".join(f"{text} = {value}" for text, value in column.synonyms),
                 _("why"): said(column.reason),
             }
             for column in declaration.schema.columns
         ]
     )
-
-
-def values(column: Column) -> str:
-    """Bounds or categories in a few words."""
-    if isinstance(column, (Integer, Real, Date)):
-        return _("{low} to {high}").format(low=column.low, high=column.high)
-    labels = column.categories if isinstance(column, Categorical) else column.labels
-    more = f" … ({len(labels):,})" if len(labels) > MOST_CATEGORIES else ""
-    return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
 
 
 def show(data_set: DataSet) -> None:

@@ -235,7 +235,7 @@ def compare_methods() -> None:
         key="sweep-measure",
     )
     shown = frame[frame["measure"] == measure].drop(columns="measure")
-    widgets.show_chart(against_epsilon(shown, measure=titles[measure]), key="sweep")
+    widgets.show_pictures(against_epsilon(shown, measure=titles[measure]), key="sweep")
 
 
 def share(curator: Curator, release: Release) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from workbench.evaluate.charts import against_epsilon
 from workbench.ui import examples, widgets
-from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips
+from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Pictures
 from workbench.ui.language import N_, Words, _
 
 FIGURES = Path(__file__).with_name("figures.json")
@@ -52,8 +53,7 @@ def show() -> None:
         format_func=MEASURES.__getitem__,
         key="book-measure",
     )
-    chart = against_epsilon(found[found["measure"] == measure], measure=MEASURES[measure])
-    widgets.show_chart(chart, key="book")
+    widgets.show_pictures(pictures(found[found["measure"] == measure], measure=MEASURES[measure]), key="book")
     st.caption(_(examples.BOOK))
     st.caption(
         _(
@@ -65,66 +65,23 @@ def show() -> None:
     )
 
 
-def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
-    """The measure against epsilon: color tells the method, the dashes tell k."""
+def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
+    """The measure against epsilon: color tells the method, dashes and shapes tell k."""
     scenarios = {
         0: _("both scenarios are one"),
         1: _("1: learn from the original, test on the release"),
         2: _("2: learn from the release, test on the original"),
     }
-    ks = sorted(frame["k"].unique())
-    names = {key: METHODS[key] for key in METHODS if (frame["method"] == key).any()}
-    shown = pd.DataFrame(
-        {
-            "table": frame["table"],
-            "method": frame["method"].map(names),
-            "k": frame["k"].map(lambda k: f"k = {k}" if k else _("no k")),
-            "scenario": frame["scenario"].map(scenarios),
-            "epsilon": frame["epsilon"],
-            "mean": frame["mean"],
-            "low": (frame["mean"] - frame["spread"]).clip(lower=frame["mean"] / 10),  # on a log scale too
-            "high": frame["mean"] + frame["spread"],
-        }
+    parts = [frame[frame["method"] == key].assign(method=METHODS[key]) for key in METHODS]
+    shown = pd.concat(parts).assign(
+        k=lambda each: [f"k = {k}" if k else _("no k") for k in each["k"]],
+        scenario=lambda each: each["scenario"].map(scenarios),
+        low=lambda each: each["mean"] - each["spread"],
+        high=lambda each: each["mean"] + each["spread"],
     )
-    altair, chart = drawing(shown)
-    x = altair.X("epsilon:Q", title=_("epsilon"))
-    wide = frame["mean"].max() > 20 * frame["mean"].min()
-    scale = altair.Scale(type="log") if wide else altair.Scale(zero=False)
-    color = altair.Color(
-        "method:N",
-        title=None,
-        scale=altair.Scale(domain=list(names.values()), range=[COLORS[key] for key in names]),
-        legend=altair.Legend(orient="top", columns=2, labelLimit=0),
+    return against_epsilon(
+        shown[["table", "method", "k", "scenario", "epsilon", "mean", "low", "high"]],
+        measure=measure,
+        colors=[COLORS[key] for key in METHODS if (frame["method"] == key).any()],
+        by="k",
     )
-    domain = [f"k = {k}" if k else _("no k") for k in ks]
-    dashes = altair.StrokeDash(
-        "k:N",
-        title=None,
-        scale=altair.Scale(domain=domain, range=[[1, 0], [2, 2], [4, 2], [6, 3], [10, 4]][: len(domain)]),
-        legend=altair.Legend(orient="top"),
-    )
-    line = chart.mark_line(point=True).encode(
-        x=x,
-        y=altair.Y("mean:Q", title=measure, scale=scale),
-        color=color,
-        strokeDash=dashes,
-        detail=altair.Detail("k:N"),
-        tooltip=tips(*shown.columns),
-    )
-    spread = chart.mark_rule(opacity=0.25).encode(
-        x=x, y=altair.Y("low:Q"), y2=altair.Y2("high:Q"), color=color
-    )
-    tables = list(dict.fromkeys(shown["table"]))
-    spec = (
-        (spread + line)
-        .properties(width=620 // len(tables), height=220)
-        .facet(
-            column=altair.Column("table:N", sort=tables, title=None),
-            row=altair.Row("scenario:N", title=None),
-        )
-        .resolve_scale(y="independent")
-    )
-    alt = _("{measure} against epsilon for {methods}, on {tables}, in each scenario.").format(
-        measure=measure, methods=", ".join(names.values()), tables=", ".join(tables)
-    )
-    return Chart(spec=spec, alt=alt, table=headed(shown))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dpcore.evaluation import measures
 from dpcore.evaluation.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.verdict import KEPT, LOST, is_off, kept_share
+from workbench.ui.charts import dot
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent
 
@@ -110,19 +111,13 @@ def end_of(cards: Sequence[Card]) -> float:
 def legend(*, has_independent: bool) -> str:
     """What the marks on the scales are, as HTML."""
     marks = [
-        _dot(COLORS["good"], _("this release")),
-        _dot(CHANCE, _("by chance alone: another sample of this size"), bar=True),
+        dot(COLORS["good"], _("this release")),
+        dot(CHANCE, _("by chance alone: another sample of this size"), bar=True),
     ]
     if has_independent:
-        marks.append(_dot(INDEPENDENT, _("independent columns"), bar=True))
+        marks.append(dot(INDEPENDENT, _("independent columns"), bar=True))
     words = _("Left end: perfect, 0 %. The same scale on every card.")
     return f'<small aria-hidden="true">{"".join(marks)} {html.escape(words)}</small>'
-
-
-def _dot(color: str, words: str, *, bar: bool = False) -> str:
-    size = "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
-    mark = f"display:inline-block;{size};background:{color};margin:0 5px 0 0;vertical-align:middle"
-    return f'<span style="margin-right:14px"><span style="{mark}"></span>{html.escape(words)}</span>'
 
 
 def _card(card: Card, end: float) -> str:

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from workbench.ui.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Chart, drawing, headed, tips, tips_of
+from workbench.ui.charts import (
+    ORIGINAL,
+    PRIVATE,
+    SYNTHETIC,
+    WARNING,
+    Chart,
+    Pictures,
+    dot,
+    drawing,
+    headed,
+    tips,
+    tips_of,
+)
 from workbench.ui.language import _
 from workbench.ui.wording import percent
 
 _WIDE = ("#009E73", "#0072B2", "#CC79A7", "#D55E00", "#7A7A7A", "#56B4E9", "#E69F00", "#4D4D4D")
+_SHAPES = {
+    "circle": "●",
+    "square": "■",
+    "triangle-up": "▲",
+    "diamond": "◆",
+    "cross": "✚",
+    "triangle-down": "▼",
+}
 STEPS = 30
 """Cells from which on lines are clearer than bars."""
 
@@ -109,7 +130,7 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
     spread = chart.mark_rule(opacity=0.6).encode(
         y=y, x=altair.X("low:Q"), x2=altair.X2("high:Q"), color=color
     )
-    spec = altair.layer(spread, points, height={"step": 34}, width="container")
+    spec = altair.layer(spread, points, height={"step": 34})
     alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
         f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == names[0]
     )
@@ -148,39 +169,59 @@ def attacks(frame: pd.DataFrame) -> Chart:
     return Chart(spec=altair.layer(bars, points, height={"step": 16}), alt=alt, table=headed(frame))
 
 
-def against_epsilon(frame: pd.DataFrame, *, measure: str) -> Chart:
-    """A measure against epsilon: one line per method or k, one picture per table and scenario.
+def against_epsilon(
+    frame: pd.DataFrame, *, measure: str, colors: Sequence[str] = _WIDE, by: str = "method"
+) -> Pictures:
+    """A measure against epsilon: a line of pictures per table, one per scenario, each as wide as its place.
 
     Methods without an epsilon are level lines. These are figures 6.19 to 6.21 of the book.
+
+    Args:
+        frame: table, method, scenario, epsilon, mean, low, high; and what `by` names.
+        by: the field that is told by shapes, while colors tell the method.
     """
-    names = list(frame["method"].unique())
-    altair, chart = drawing(frame)
-    x = altair.X("epsilon:Q", scale=altair.Scale(type="log"), title=_("epsilon"))
-    color = _color(altair, "method", names, [_WIDE[i % len(_WIDE)] for i in range(len(names))])
-    line = chart.mark_line(point=True).encode(
-        x=x,
-        y=altair.Y("mean:Q", title=measure, scale=altair.Scale(zero=False)),
-        color=color,
-        strokeDash=altair.StrokeDash("method:N", title=None, scale=altair.Scale(domain=names)),
-        shape=altair.Shape("method:N", title=None, scale=altair.Scale(domain=names)),
-        tooltip=tips_of(frame),
-    )
-    spread = chart.mark_rule(opacity=0.4).encode(
-        x=x, y=altair.Y("low:Q"), y2=altair.Y2("high:Q"), color=color
-    )
-    tables = list(frame["table"].unique())
-    spec = (
-        (spread + line)
-        .properties(width=max(180, 620 // len(tables)), height=200)
-        .facet(
-            column=altair.Column("table:N", sort=tables, title=None),
-            row=altair.Row("scenario:N", title=None),
-        )
-    )
-    alt = _("{measure} against epsilon for {methods}, on {tables}, in each scenario.").format(
-        measure=measure, methods=", ".join(names), tables=", ".join(tables)
-    )
-    return Chart(spec=spec, alt=alt, table=headed(frame))
+    names, ways = list(frame["method"].unique()), list(frame[by].unique())
+    wide = 0 < 20 * frame["mean"].min() < frame["mean"].max()
+    if wide:
+        frame = frame.assign(low=frame["low"].clip(lower=frame["mean"] / 10))  # on a log scale too
+    colors = [colors[i % len(colors)] for i in range(len(names))]
+    shapes = [list(_SHAPES)[i % len(_SHAPES)] for i in range(len(ways))]
+    lines: list[list[Chart]] = []
+    for table, of_table in frame.groupby("table", sort=False):
+        lines.append([])
+        for scenario, shown in of_table.groupby("scenario"):
+            altair, chart = drawing(shown)
+            chart = chart.encode(
+                x=altair.X(
+                    "epsilon:Q",
+                    title=_("epsilon"),
+                    scale=altair.Scale(type="log"),
+                    axis=altair.Axis(values=sorted(frame["epsilon"].unique()), format="~g"),
+                ),
+                y=altair.Y(
+                    "mean:Q", title=None, scale=altair.Scale(type="log") if wide else altair.Scale(zero=False)
+                ),
+                color=altair.Color("method:N", scale=altair.Scale(domain=names, range=colors), legend=None),
+            )
+            spread = chart.mark_rule(opacity=0.3).encode(y=altair.Y("low:Q"), y2=altair.Y2("high:Q"))
+            line = chart.mark_line().encode(detail=altair.Detail(f"{by}:N"))
+            points = chart.mark_point(filled=True, size=70, opacity=0.9).encode(
+                shape=altair.Shape(f"{by}:N", scale=altair.Scale(domain=ways, range=shapes), legend=None),
+                tooltip=tips_of(shown),
+            )
+            alt = _("{measure} against epsilon for {methods}: {table}, {scenario}.").format(
+                measure=measure, methods=", ".join(names), table=table, scenario=scenario
+            )
+            title = altair.Title(str(table), subtitle=str(scenario), anchor="start")
+            spec = altair.layer(spread, line, points, title=title, height=300)
+            lines[-1].append(Chart(spec=spec, alt=alt, table=headed(shown)))
+    signs = [_SHAPES[shape] for shape in shapes]
+    if by == "method":
+        legend = [dot(*each) for each in zip(colors, map("{} {}".format, signs, names), strict=True)]
+    else:
+        legend = [dot(*each) for each in zip(colors, names, strict=True)]
+        legend += [f"<span>{sign} {html.escape(way)}</span>" for sign, way in zip(signs, ways, strict=True)]
+    return Pictures(lines=lines, legend=legend)
 
 
 def _color(altair: Any, field: str, names: Sequence[str], colors: Sequence[str]) -> Any:
@@ -188,5 +229,5 @@ def _color(altair: Any, field: str, names: Sequence[str], colors: Sequence[str])
         f"{field}:N",
         title=None,
         scale=altair.Scale(domain=list(names), range=list(colors[: len(names)])),
-        legend=altair.Legend(orient="top", columns=4, labelLimit=0),
+        legend=altair.Legend(orient="top", columns=2, labelLimit=0),
     )

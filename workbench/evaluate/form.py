@@ -67,7 +67,7 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     }
     table = getattr(session.session().anonymization, "made", None)
     if isinstance(table, AnonymizedTable):
-        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models=", ".join(table.guarantee.models))
+        titles[ANONYMIZED] = _("Anonymized table: {models}").format(models="; ".join(table.guarantee.models))
     titles[FILE] = _("A file made elsewhere")
     return titles
 

@@ -13,8 +13,6 @@ from dpcore.progress import OnProgress
 from dpcore.schema import (
     Boolean,
     Categorical,
-    Column,
-    Integer,
     PrivacyUnit,
     Schema,
     suggest_schema,
@@ -101,8 +99,7 @@ def invented(title: str, frame: pd.DataFrame, target: str | None = None) -> Inve
     Raises: ParameterError when there is no such column.
     """
     frame = frame.iloc[np.random.default_rng(0).permutation(len(frame))[:ROWS]].reset_index(drop=True)
-    columns = [_labels(column, frame[column.name]) for column in suggest_schema(frame).columns]
-    schema = Schema(columns=tuple(columns), unit=PrivacyUnit(max_rows=1))
+    schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
     classes = [
         column.name
         for column in schema.columns
@@ -138,14 +135,6 @@ def sweep(
                 others = [each for each in figures if each["method"] != method.title]
                 lines += [{**each, "epsilon": at} for each in others for at in epsilons]
     return pd.DataFrame(lines)
-
-
-def _labels(column: Column, values: pd.Series) -> Column:
-    """A column of two whole numbers, such as -1 and 1, holds labels."""
-    found = sorted(values.dropna().unique().tolist()) if isinstance(column, Integer) else []
-    if len(found) != 2:
-        return column
-    return Categorical(column.name, categories=tuple(map(int, found)), missing=column.missing)
 
 
 def _figures(table: Invented, name: str, epsilon: float) -> list[dict[str, object]]:

@@ -93,7 +93,7 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
     else:
         level, sentence = "poor", _("Not fit for learning {label}.")
     if kept is not None and kept < KEPT:
-        actions.append(_("Release it again with a larger share of the budget, or with fewer columns."))
+        actions.insert(0, _("Release it again with a larger share of the budget, or with fewer columns."))
     if learned.measure == "accuracy":
         figures = _(
             "A model from it is right in {own} of cases: {best} without privacy, {least} by one answer."

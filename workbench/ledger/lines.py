@@ -152,7 +152,7 @@ def _outside(content: dict[str, Any]) -> str:
         ).format(number=number(content["forgotten"]))
     about = ", ".join(map(str, content.get("about", ())))
     if "anonymized" in content:
-        return _("anonymized table: {about}").format(about=about)
+        return _("anonymized table, asked for: {about}").format(about=about)
     if "declared" in content:
         columns = len(content["declared"]["schema"]["columns"])
         return _("declared what is publicly known: {columns} columns").format(columns=columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,6 +88,26 @@ class Chart:
     table: pd.DataFrame
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pictures:
+    """Charts that show parts of one table.
+
+    Attributes:
+        lines: those that stand beside each other.
+        legend: one for all of them, HTML of each entry.
+    """
+
+    lines: list[list[Chart]]
+    legend: list[str]
+
+
+def dot(color: str, words: str, *, bar: bool = False) -> str:
+    """An entry of a legend, as HTML: a dot or a bar of a color, and what it is."""
+    size = "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
+    mark = f"display:inline-block;{size};background:{color};margin:0 5px 0 0;vertical-align:middle"
+    return f'<span style="margin-right:14px"><span style="{mark}"></span>{html.escape(words)}</span>'
+
+
 def drawing(frame: pd.DataFrame) -> Any:
     """A chart base over aggregates; refuses what could be rows."""
     if len(frame) > MAX_MARKS:
@@ -113,6 +134,7 @@ def readable(spec: Any, *, dark: bool) -> Any:
         axis=altair.AxisConfig(labelColor=words, titleColor=words),
         legend=altair.LegendConfig(labelColor=words, titleColor=words),
         text=altair.MarkConfig(color=words),
+        title=altair.TitleConfig(color=words, subtitleColor=words),
     )
     return spec
 

@@ -32,11 +32,12 @@ from workbench.ui import (
     rows_view,
     unexpected,
 )
-from workbench.ui.charts import Chart
+from workbench.ui.charts import Chart, Pictures
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import (
     budget_line,
+    declared_words,
     loss_words,
     plain,
     rho_words,
@@ -224,8 +225,21 @@ def show_clickable(
 def show_chart(chart: Chart, *, key: str) -> None:
     """A chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(readable(chart), alt=chart.alt, key=key)
+    _twin(chart.table, key=key)
+
+
+def show_pictures(pictures: Pictures, *, key: str) -> None:
+    """The same of several charts, below each other on a telephone: one legend and one table for all."""
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:2px 14px">{"".join(pictures.legend)}</div>')
+    for number, beside in enumerate(pictures.lines):
+        for place, (column, chart) in enumerate(zip(st.columns(len(beside)), beside, strict=True)):
+            column.altair_chart(readable(chart), alt=chart.alt, key=f"{key}-{number}-{place}")
+    _twin(pd.concat([chart.table for beside in pictures.lines for chart in beside]), key=key)
+
+
+def _twin(table: pd.DataFrame, *, key: str) -> None:
     with st.expander(_("The same as a table"), key=f"{key}-twin"):
-        show_table(chart.table, key=f"{key}-table")
+        show_table(table, key=f"{key}-table")
 
 
 def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
@@ -259,6 +273,8 @@ def private_badge(release: Release | PrivateReport) -> None:
         icon=":material/verified_user:",
         help=GLOSSARY["privacy unit"],
     )
+    for sentence in declared_words(release.guarantee):
+        st.caption(sentence)
 
 
 def internal_badge() -> None:

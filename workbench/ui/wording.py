@@ -12,7 +12,7 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
-from dpcore.schema import PrivacyUnit
+from dpcore.schema import Categorical, Column, Date, Integer, PrivacyUnit, Real
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.ui.language import N_, PERCENT, Words, _, problem_and_remedy
@@ -49,6 +49,7 @@ COUNTED_WORDS = Words({"people": N_("people"), "rows": N_("rows"), "households":
 UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
+MOST_CATEGORIES = 12
 _MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
@@ -128,7 +129,20 @@ def unit_words(unit: PrivacyUnit) -> str:
     rows = _("1 row") if unit.max_rows == 1 else _("{rows} rows").format(rows=unit.max_rows)
     if unit.id_column is None:
         return _("a person has at most {rows}, declared and not checked").format(rows=rows)
+    if unit.from_data:
+        rows = _("{rows} (a number that was taken from the data)").format(rows=rows)
     return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
+
+
+def values_words(column: Column) -> str:
+    """Bounds or categories in a few words."""
+    if isinstance(column, Integer | Real | Date):
+        low, high = (each if isinstance(each, str) else number(each) for each in (column.low, column.high))
+        special = () if isinstance(column, Date) else column.special
+        return ", ".join([f"{low} – {high}", *map(number, special[:MOST_CATEGORIES])])
+    labels = column.categories if isinstance(column, Categorical) else column.labels
+    more = f" … ({len(labels):,})" if len(labels) > MOST_CATEGORIES else ""
+    return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
 
 
 def counted_words(unit: PrivacyUnit) -> str:
@@ -248,6 +262,13 @@ def guarantee_words(guarantee: Guarantee, *, shown: Callable[..., str] = plain) 
         sentences.append(
             _("Not covered: bounds or categories that were taken from the data itself, of {columns}.").format(
                 columns=columns
+            )
+        )
+    for source in dict.fromkeys(guarantee.known_from.values()):
+        columns = ", ".join(shown(name) for name, each in guarantee.known_from.items() if each == source)
+        sentences.append(
+            _("Declared as known from outside ({source}): {columns}.").format(
+                source=shown(source, at_most=200), columns=columns
             )
         )
     sentences += declared_words(guarantee, shown=shown)

@@ -14,9 +14,7 @@ from workbench.ui import charts, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import KIND_WORDS, plain
 from workbench.upload import opening
-from workbench.upload.grid import KINDS, LEAVE_OUT, from_grid
-
-OUTSIDE, TABLE = "outside", "table"
+from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
@@ -80,36 +78,26 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
         said["categories"] = st.text_area(
             _("Categories, with | between"), line["categories"], key=f"{key}-categories"
         )
-        if kind == "categorical":
-            said["other"] = st.checkbox(_("A cell for other values"), line["other"], key=f"{key}-other")
+    if kind != "boolean":
+        others = (
+            _("A cell for other values") if kind == "categorical" else _("What is none counts as missing")
+        )
+        said["other"] = st.checkbox(others, line["other"], key=f"{key}-other")
     said["missing"] = st.checkbox(_("A cell for missing values"), line["missing"], key=f"{key}-missing")
     if said["missing"]:
         said["means missing"] = st.text_input(
             _("What means missing, with | between"), line["means missing"], key=f"{key}-tokens"
         )
-    return said | {"known from outside": _known(line, said, key)}
-
-
-def _known(line: dict[str, Any], said: dict[str, Any], key: str) -> bool:
-    """Where the facts come from; what only repeats the table is asked about twice."""
-    sources = {
-        TABLE: _("it was read from this table"),
-        OUTSIDE: _("from outside: a questionnaire, a law, a description of the data"),
-    }
-    source = st.radio(
-        _("Where is this known from?"),
-        list(sources),
-        index=int(bool(line["known from outside"])),
-        format_func=sources.__getitem__,
+    said["counts as"] = st.text_input(
+        _("What counts as what, as text = value, with | between"), line["counts as"], key=f"{key}-synonyms"
+    )
+    said["known from"] = st.text_input(
+        _("Known from a questionnaire, a law, a description; empty where it was read from this table"),
+        line["known from"],
         key=f"{key}-source",
+        max_chars=LONGEST_SOURCE,
     )
-    repeats = not line["known from outside"] and all(line[field] == value for field, value in said.items())
-    if source == TABLE or not repeats:
-        return source == OUTSIDE
-    return st.checkbox(
-        _("These are exactly the values that this table shows. I have seen them elsewhere too."),
-        key=f"{key}-again",
-    )
+    return said
 
 
 def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str) -> None:

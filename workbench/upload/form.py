@@ -1,4 +1,4 @@
-"""The three questions of the Data page: who is protected, what is publicly known, and the budget."""
+"""Two of the three questions of the Data page: what is publicly known, and the budget."""
 
 from __future__ import annotations
 
@@ -15,95 +15,12 @@ from workbench.store.likeness import Alike
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, said
-from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, percent, plain, unit_words
-from workbench.upload import column_view, opening
-from workbench.upload.grid import KINDS, from_grid
+from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
+from workbench.upload import column_view, known_view, opening
+from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid
 
 GRID, SINGLY = "grid", "one"
-ONE, NAMED, DECLARED = "one", "named", "declared"
-_FIRST = ["column", "kind", "known from outside"]
-
-
-def ask_unit(draft: Draft) -> PrivacyUnit:
-    """Who is protected, asked first; what the operator of a source declared can only be made stronger."""
-    before, declared = draft.schema.unit, draft.declared
-    table = f"{draft.dataset}-{before}"  # each table is asked about anew
-    st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
-    if declared is not None:
-        st.info(
-            _("Declared by whoever runs this source: {unit}. This cannot be weakened here.").format(
-                unit=plain(unit_words(declared), at_most=200)
-            ),
-            icon=":material/lock:",
-        )
-        if declared.id_column is not None:
-            return declared
-        start = before.max_rows if before.covers(declared) else declared.max_rows
-        return _ask_most_rows(table, least=declared.max_rows, start=start)
-    ways = {
-        ONE: _("one row"),
-        NAMED: _("several rows, named by a column"),
-        DECLARED: _("several rows, at most a number, named by no column"),
-    }
-    way = st.radio(
-        _("A person has"),
-        list(ways),
-        index=list(ways).index(
-            NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
-        ),
-        format_func=ways.__getitem__,
-        key=f"unit-several-{table}",
-        persist_state="session",
-    )
-    if way == ONE:
-        return PrivacyUnit(max_rows=1)
-    if way == DECLARED:
-        return _ask_most_rows(table, least=1, start=before.max_rows)
-    names = [str(name) for name in draft.frame.columns]
-    left, right = st.columns(2)
-    name = left.selectbox(
-        _("Column that names the person"),
-        names,
-        index=names.index(before.id_column) if before.id_column in names else 0,
-        key=f"unit-column-{table}",
-        persist_state="session",
-    )
-    rows = right.number_input(
-        _("Rows of one person that count, at most"),
-        1,
-        value=before.max_rows,
-        key=f"unit-rows-{table}",
-        persist_state="session",
-    )
-    unit = PrivacyUnit(max_rows=rows, id_column=name)
-    people, kept = opening.shares_kept(draft, unit)
-    st.caption(
-        _("Internal: {people} of people have all their rows counted, and {kept} of rows count.").format(
-            people=percent(people), kept=percent(kept)
-        )
-        + " "
-        + _("More rows per person keep more of the table, and need that much more noise.")
-    )
-    return unit
-
-
-def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
-    """A number of rows that no column lets anybody check."""
-    rows = st.number_input(
-        _("Rows of one person, at most"),
-        least,
-        value=start,
-        key=f"unit-most-{table}",
-        persist_state="session",
-    )
-    if rows > 1:
-        st.caption(
-            _(
-                "Declared, and checked by nobody: whoever has more rows than this is protected less. "
-                "A larger number protects more, and needs that much more noise."
-            )
-        )
-    return PrivacyUnit(max_rows=rows)
+_FIRST = ["column", "kind", "known from"]
 
 
 def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
@@ -112,9 +29,21 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     st.write(
         _(
             "Bounds and categories should be known without looking at this table. Those that were read from "
-            "it are not ticked as known from outside: correct or confirm them, or every guarantee says so."
+            "it say nothing under *known from*: correct them or say from where, or every guarantee tells it."
         )
     )
+    if draft.schema.excluded:
+        st.caption(_("Left out, because of what they hold; take them in below if that is wrong:"))
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    _("column"): [column.name for column in draft.schema.excluded],
+                    _("why it is left out"): [said(column.reason) for column in draft.schema.excluded],
+                }
+            ),
+            hide_index=True,
+        )
+    questions = st.container()  # of what the grid below says
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
     way = st.segmented_control(
         _("Describe the columns"),
@@ -129,19 +58,9 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     schema, problems = from_grid(grid, draft.schema, unit)
     for error in problems.values():
         widgets.error_box(error)
-    from_data = schema.from_data if schema else {}
-    if from_data:
-        st.warning(
-            _("Taken from this table: {columns}. These facts reveal something about it.").format(
-                columns=", ".join(plain(name) for name in from_data)
-            ),
-            icon=":material/warning:",
-        )
-        st.button(_("All of this is known from outside"), on_click=opening.confirm_all, args=(draft,))
-    elif draft.unconfirmed is not None:
-        st.button(
-            _("Take that back: not all is known from outside"), on_click=opening.take_back, args=(draft,)
-        )
+    if schema:
+        with questions:
+            known_view.ask(draft, schema)
     if schema:
         fits = opening.check_table(draft, schema)
         with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
@@ -183,10 +102,18 @@ def _grid(draft: Draft) -> pd.DataFrame:
                 help=_("Such as a 0 that most people have. Drawn rows keep it exactly."),
             ),
             "categories": st.column_config.TextColumn(_("categories, with | between"), width="medium"),
-            "other": st.column_config.CheckboxColumn(_("cell for other")),
+            "other": st.column_config.CheckboxColumn(
+                _("other values"),
+                help=_("Categories: a cell for all others. Numbers, dates: what is none counts as missing."),
+            ),
             "missing": st.column_config.CheckboxColumn(_("cell for missing")),
-            "known from outside": st.column_config.CheckboxColumn(_("known from outside")),
+            "known from": st.column_config.TextColumn(
+                _("known from"),
+                help=_("Where else than from this table: a questionnaire, a law, a description of the data."),
+                max_chars=LONGEST_SOURCE,
+            ),
             "means missing": st.column_config.TextColumn(_("means missing, with | between")),
+            "counts as": st.column_config.TextColumn(_("counts as, with | between")),
             "reason": st.column_config.TextColumn(_("why suggested"), width="large"),
         },
         alt=_("One line per column: kind, bounds, step, categories, and whether they are known from outside"),

@@ -24,6 +24,7 @@ from dpcore.schema import (
 from workbench.ui.language import _, said
 
 LEAVE_OUT = "leave out"
+LONGEST_SOURCE = 200
 KINDS = ("categorical", "integer", "real", "date", "boolean", LEAVE_OUT)
 _BLANKS = re.compile(r"\s*+")
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
@@ -35,7 +36,7 @@ def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
     excluded = {column.name: column for column in schema.excluded}
     return pd.DataFrame(
         [
-            _line(declared[name]) if name in declared else _left_out(excluded[name])
+            line(declared[name]) if name in declared else _left_out(excluded[name])
             for name in header
             if name in declared or name in excluded
         ]
@@ -47,8 +48,8 @@ def from_grid(
 ) -> tuple[Schema | None, dict[str, DpcoreError]]:
     """The schema that the grid says, and what is wrong with which column.
 
-    A fact that a person changed, or a column ticked as known from outside, no longer counts as taken from
-    the data.
+    A fact that a person changed, or a column of which it is said where it is known from, no longer counts as
+    taken from the data.
     """
     before = {column.name: column for column in suggested.columns}
     columns: list[Column] = []
@@ -66,7 +67,7 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
-        columns.append(_marked(column, before.get(name), known=bool(line["known from outside"])))
+        columns.append(_marked(column, before.get(name), known_from=str(line["known from"] or "").strip()))
     if problems or not columns:
         if not problems:
             problems[""] = ParameterError("no column is left", remedy="keep at least one column")
@@ -74,7 +75,8 @@ def from_grid(
     return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded)), {}
 
 
-def _line(column: Column) -> dict[str, Any]:
+def line(column: Column) -> dict[str, Any]:
+    """One column as a line of the grid."""
     line: dict[str, Any] = {
         "column": column.name,
         "kind": column.kind,
@@ -85,12 +87,14 @@ def _line(column: Column) -> dict[str, Any]:
         "categories": "",
         "other": False,
         "missing": column.missing,
-        "known from outside": not column.from_data,
+        "known from": "" if column.from_data else column.known_from or _("declared"),
         "means missing": _join(column.missing_tokens),
+        "counts as": _join(f"{text} = {value}" for text, value in column.synonyms),
         "reason": said(column.reason),
     }
     if isinstance(column, (Integer, Real, Date)):
         line |= {"low": _text(column.low), "high": _text(column.high)}
+        line["other"] = column.unreadable_is_missing
     if isinstance(column, (Integer, Real)):
         line["step"] = ", ".join(map(_text, column.cuts)) if column.cuts else _text(column.bin_width)
         line["special"] = ", ".join(map(_text, column.special))
@@ -114,8 +118,9 @@ def _left_out(column: Excluded) -> dict[str, Any]:
         "categories": "",
         "other": False,
         "missing": False,
-        "known from outside": True,
+        "known from": "",
         "means missing": "",
+        "counts as": "",
         "reason": said(column.reason),
     }
 
@@ -125,6 +130,7 @@ def _column(line: dict[str, Any]) -> Column:
         "name": line["column"],
         "missing": bool(line["missing"]),
         "missing_tokens": _split(line["means missing"]) if line["missing"] else (),
+        "synonyms": _pairs(line),
         "reason": line["reason"] or "",
     }
     kind, step = line["kind"], str(line["step"] or "").strip()
@@ -139,6 +145,7 @@ def _column(line: dict[str, Any]) -> Column:
                 line=line["column"],
             )
         return Boolean(**base, false_label=labels[0], true_label=labels[1])
+    base["unreadable_is_missing"] = bool(line["other"]) and bool(line["missing"])
     if kind == "date":
         return Date(**base, low=_need(line, "low"), high=_need(line, "high"), step=step or "month")
     base |= {"low": _number(line, "low"), "high": _number(line, "high"), "special": _numbers(line, "special")}
@@ -149,16 +156,16 @@ def _column(line: dict[str, Any]) -> Column:
     return Integer(**base, bin_width=width) if kind == "integer" else Real(**base, bin_width=float(width))
 
 
-def _marked(column: Column, suggested: Column | None, *, known: bool) -> Column:
+def _marked(column: Column, suggested: Column | None, *, known_from: str) -> Column:
     """Marks outlast a change of kind, and of some categories of a list: what is left came from the data."""
-    if known or suggested is None:
-        return column
+    if known_from or suggested is None:
+        return dataclasses.replace(column, known_from=known_from[:LONGEST_SOURCE])
     kept = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
     return dataclasses.replace(column, from_data=kept)
 
 
 def _kept(column: Column, suggested: Column, fact: str) -> bool:
-    if fact in ("other", "missing", "missing_tokens"):
+    if fact in ("other", "missing", "missing_tokens", "unreadable_is_missing"):
         return True  # changed for what the check against the table showed
     now, before = getattr(column, fact, None), getattr(suggested, fact)
     if isinstance(now, tuple):
@@ -195,6 +202,18 @@ def _split(text: Any) -> tuple[str, ...]:
             parts.append(bare)
         at = end + 1
     return tuple(parts)
+
+
+def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What counts as what, written as "text = value"."""
+    pairs = [part.rpartition(" = ") for part in _split(line["counts as"])]
+    if not all(sign for _text, sign, _value in pairs):
+        raise ParameterError(
+            "what counts as what in column {line!r} is not understood",
+            remedy="write it as text = value, with | between",
+            line=line["column"],
+        )
+    return tuple((text.strip(), value.strip()) for text, _sign, value in pairs)
 
 
 def _text(value: Any) -> str:

@@ -124,14 +124,15 @@ def take_codebook() -> None:
     finally:
         session.drop_uploads()
     held.notices.pop("upload", None)
-    known = {column.name: column for column in codebook.columns if column.name in header}
-    columns = {column.name: column for column in draft.schema.columns} | known
+    declared = {column.name: column for column in codebook.columns if column.name in header}
+    columns = {column.name: column for column in draft.schema.columns} | declared
     draft.schema = Schema(
         columns=tuple(columns[name] for name in header if name in columns),
         unit=codebook.unit,
         excluded=tuple(column for column in draft.schema.excluded if column.name not in columns),
     )
     draft.grid = draft.edited = grid.to_grid(draft.schema, header)
+    draft.cap = cap_of(codebook.unit)
     draft.version += 1
 
 
@@ -168,31 +169,14 @@ def stay() -> None:
     held.notices.pop("upload", None)
 
 
+def cap_of(unit: PrivacyUnit | None) -> int | None:
+    """Rows of a named person that were declared to count; None where nobody did, or the rows decided it."""
+    return None if unit is None or unit.id_column is None or unit.from_data else unit.max_rows
+
+
 def check_covers(unit: PrivacyUnit, draft: Draft) -> None:
     """Refuse a unit that protects less than what the operator of a source declared. Raises: SchemaError."""
     unit.check_covers(draft.declared)
-
-
-def shares_kept(draft: Draft, unit: PrivacyUnit) -> tuple[float, float]:
-    """Shares of people whose rows all count, and of rows that count. Private."""
-    sizes = draft.frame[unit.id_column].value_counts()
-    kept = sizes.clip(upper=unit.max_rows)
-    return float((sizes <= unit.max_rows).mean()), float(kept.sum() / max(1, sizes.sum()))
-
-
-def confirm_all(draft: Draft) -> None:
-    """Take every fact as known from outside."""
-    draft.unconfirmed = draft.edited
-    draft.edited = draft.edited.assign(**{"known from outside": True})
-    draft.version += 1
-
-
-def take_back(draft: Draft) -> None:
-    """Go back to what was known from outside before all of it was; other edits since then stay."""
-    assert draft.unconfirmed is not None
-    known = draft.unconfirmed["known from outside"]
-    draft.edited, draft.unconfirmed = draft.edited.assign(**{"known from outside": known}), None
-    draft.version += 1
 
 
 def outside(draft: Draft, column: Column) -> Outside:
@@ -342,6 +326,7 @@ def _draft(
         size=size,
         source=source,
         declared=unit if source is not None else None,
+        cap=cap_of(on_file),
     )
 
 

@@ -47,14 +47,27 @@ def test_the_figures_are_those_of_this_method() -> None:
 
 
 def test_the_chart_has_a_picture_for_each_table_and_scenario() -> None:
-    """A line or a picture left out would look like a method without results."""
+    """A line or a picture left out would look like a method without results; all k had one black dot in the
+    legend, and pictures of a fixed width lay beyond the page."""
     frame = book.lines()
-    chart = book.against_epsilon(frame[frame["measure"] == "mse"], measure="mse")
-    spec = json.loads(chart.spec.to_json())
-    assert set(spec["facet"]) == {"row", "column"}
-    assert set(chart.table.iloc[:, 0]) == TABLES
-    assert chart.table.iloc[:, 3].nunique() == 2
-    assert "MDAV" in chart.alt
+    pictures = book.pictures(frame[frame["measure"] == "mse"], measure="mse")
+    assert [len(line) for line in pictures.lines] == [2, 2, 2]
+    assert [line[0].table.iloc[0, 0] for line in pictures.lines] == list(frame["table"].unique())
+    for line in pictures.lines:
+        assert [each.table.iloc[0, 3][0] for each in line] == ["1", "2"]
+        for each in line:
+            spec = json.loads(each.spec.to_json())
+            assert "facet" not in spec
+            assert "width" not in spec
+            assert each.table.iloc[:, [1, 2]].drop_duplicates().shape[0] == (10 if line.index(each) else 9)
+            assert "MDAV" in each.alt
+            points = next(mark for mark in spec["layer"] if mark["mark"]["type"] == "point")
+            shapes = points["encoding"]["shape"]["scale"]
+            assert shapes["domain"] == ["no k", "k = 25", "k = 50", "k = 75", "k = 100"]
+            assert len(set(shapes["range"])) == 5
+    signs = [words.removeprefix("<span>")[0] for words in pictures.legend[4:]]
+    assert len(set(signs)) == 5, "no k can be told from another"
+    assert all(f"k = {k}" in "".join(pictures.legend) for k in (25, 50, 75, 100))
 
 
 def best_ks(measure: str, scenario: int, *, lower: bool) -> dict[tuple[str, float], int]:

@@ -13,7 +13,7 @@ UNIT = PrivacyUnit(max_rows=1)
 SCHEMA = Schema(
     columns=(
         Integer(name="age", low=0, high=99, bin_width=5, reason="r"),
-        Integer(name="hours", low=0, high=99, cuts=(10, 40)),
+        Integer(name="hours", low=0, high=99, cuts=(10, 40), missing=True, unreadable_is_missing=True),
         Real(name="cost", low=0.0, high=12.5, bin_width=0.5, from_data=("low", "high", "bin_width")),
         Date(name="day", low="2020-01-01", high="2020-12-31", step="month"),
         Boolean(name="ill", false_label="no", true_label="yes"),
@@ -23,6 +23,7 @@ SCHEMA = Schema(
             other=True,
             missing=True,
             missing_tokens=("?", ""),
+            synonyms=(("f", "F"), ("<=m | M", "M")),
             from_data=("categories",),
         ),
     ),
@@ -80,11 +81,14 @@ def test_what_is_left_of_the_data_stays_marked():
     assert schema.column(categories.name).from_data == ()
 
 
-def test_a_tick_says_known_from_outside():
-    """Confirmed facts would stay marked in every guarantee."""
-    grid = to_grid(SCHEMA, HEADER).assign(**{"known from outside": True})
-    schema, _ = from_grid(grid, SCHEMA, UNIT)
+def test_a_source_says_known_from_outside():
+    """Confirmed facts would stay marked in every guarantee, or be confirmed without a word on where from."""
+    grid = to_grid(SCHEMA, HEADER)
+    assert grid["known from"].tolist() == ["", "declared", "declared", "", "declared", "declared", ""]
+    schema, _ = from_grid(grid.assign(**{"known from": " a law "}), SCHEMA, UNIT)
     assert schema.from_data == {}
+    assert {column.known_from for column in schema.columns} == {"a law"}
+    assert "a law" in schema.to_json()
 
 
 @pytest.mark.parametrize(
@@ -103,6 +107,7 @@ def test_a_tick_says_known_from_outside():
         ("sex", {"categories": "F | F"}),
         ("sex", {"categories": "", "other": False}),
         ("sex", {"kind": "integer"}),
+        ("sex", {"counts as": "f as F"}),
         ("sex", {"low": None, "kind": "date"}),
     ],
 )

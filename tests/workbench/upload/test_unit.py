@@ -14,19 +14,21 @@ from streamlit.testing.v1 import AppTest
 import dpcore as dp
 from dpcore.schema.unit import MOST_ROWS
 from workbench.drafts import Draft
-from workbench.upload import form, opening
+from workbench.upload import opening, unit_view
 from workbench.upload.grid import from_grid, to_grid
 
 FRAME = pd.DataFrame({"who": ["a", "a", "b"], "age": [1, 2, 3], "other": ["x", "y", "z"]})
 ROWS = st.integers(1, 9) | st.integers(1, MOST_ROWS)
-UNITS = st.builds(dp.PrivacyUnit, max_rows=ROWS, id_column=st.sampled_from([None, *FRAME.columns]))
+UNITS = st.builds(dp.PrivacyUnit, max_rows=ROWS) | st.builds(
+    dp.PrivacyUnit, max_rows=ROWS, id_column=st.sampled_from(list(FRAME.columns)), from_data=st.booleans()
+)
 
 
 def schema_of(unit: dp.PrivacyUnit) -> dp.Schema:
     return dp.Schema(columns=(dp.Integer("age", low=0, high=9),), unit=unit)
 
 
-def draft_of(unit: dp.PrivacyUnit, declared: dp.PrivacyUnit | None = None) -> Draft:
+def draft_of(unit: dp.PrivacyUnit, declared: dp.PrivacyUnit | None = None, *, capped: bool = True) -> Draft:
     grid = to_grid(schema_of(unit), list(FRAME.columns))
     return Draft(
         name="t",
@@ -37,17 +39,18 @@ def draft_of(unit: dp.PrivacyUnit, declared: dp.PrivacyUnit | None = None) -> Dr
         notes=(),
         dataset="d",
         declared=declared,
+        cap=opening.cap_of(unit) if capped else None,
     )
 
 
 def script(draft, asked):  # runs apart from this module
-    from workbench.upload import form
+    from workbench.upload import unit_view
 
-    asked[:] = [form.ask_unit(draft)]
+    asked[:] = [unit_view.ask_unit(draft)]
 
 
-def walk(draft: Draft) -> tuple[AppTest, list[dp.PrivacyUnit]]:
-    asked: list[dp.PrivacyUnit] = []
+def walk(draft: Draft) -> tuple[AppTest, list[dp.PrivacyUnit | None]]:
+    asked: list[dp.PrivacyUnit | None] = []
     at = AppTest.from_function(script, kwargs={"draft": draft, "asked": asked}).run()
     assert not at.exception
     return at, asked
@@ -80,12 +83,14 @@ def test_three_ways_to_have_rows() -> None:
     """People without an id could not be protected with more than one row."""
     at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1)))
     assert asked == [dp.PrivacyUnit(max_rows=1)]
-    at.radio[0].set_value(form.DECLARED).run()
+    at.radio[0].set_value(unit_view.DECLARED).run()
     at.number_input[0].set_value(3).run()
     assert "checked by nobody" in at.caption[0].value
     assert asked == [dp.PrivacyUnit(max_rows=3)]
-    at.radio[0].set_value(form.NAMED).run()
-    assert asked[0].id_column == "who"
+    at.radio[0].set_value(unit_view.NAMED).run()
+    assert asked == [None]  # until a number is chosen
+    at.selectbox[1].set_value(2).run()
+    assert asked == [dp.PrivacyUnit(max_rows=2, id_column="who")]
 
 
 def test_what_an_operator_declared_is_only_made_stronger() -> None:
@@ -134,3 +139,36 @@ def test_a_declared_bound_is_said_in_every_guarantee() -> None:
     """At most 3 rows would read as if the program had seen to it."""
     assert "declared and not checked" in str(dp.PrivacyUnit(max_rows=3))
     assert "not checked" not in str(dp.PrivacyUnit(max_rows=3, id_column="who"))
+
+
+def test_a_number_of_rows_is_chosen_before_the_rows_are_looked_at() -> None:
+    """At most 1 row was proposed for stays, and dropped two thirds of them without a word; or a number that
+    was chosen by what it keeps of this table would pass for a public one."""
+    proposed = dp.PrivacyUnit(max_rows=1, id_column="who")
+    at, asked = walk(draft_of(proposed, capped=False))
+    cap = at.selectbox[1]
+    assert cap.value is None
+    assert asked == [None]
+    cap.set_value(1).run()
+    assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who")]
+    assert "67 % of the rows count" in at.warning[0].value.replace("\u202f", " ")
+    at.selectbox[1].set_value(2).run()
+    assert asked == [dp.PrivacyUnit(max_rows=2, id_column="who", from_data=True)]
+    assert "every guarantee will say so" in at.warning[0].value
+    assert at.dataframe[0].value.iloc[:, 1].tolist()[:2] == ["67\u202f%", "100\u202f%"]
+    at.selectbox[1].set_value(1).run()  # as it was chosen before anything was seen
+    assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who")]
+
+
+def test_a_number_chosen_by_the_curve_is_marked() -> None:
+    """Whoever looks first and chooses then would publish a fact of the rows as one that everybody knows."""
+    at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False))
+    at.button[0].click().run()
+    assert asked == [None]
+    at.selectbox[1].set_value(unit_view.OTHER).run()
+    assert asked == [None]
+    at.number_input[0].set_value(7).run()
+    unit = dp.PrivacyUnit(max_rows=7, id_column="who", from_data=True)
+    assert asked == [unit]
+    assert "taken from the data" in str(unit)
+    assert opening.cap_of(dp.Schema.from_json(schema_of(unit).to_json()).unit) is None

@@ -1,0 +1,91 @@
+"""What an engine of Arrow asks of a place where a table lies; a reader for each kind of place answers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dpcore.errors import ReadError
+
+ROWS_AT_ONCE = 131_072
+"""Rows of a batch, where a reader can choose."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A part of a table; threads read several of them at a time.
+
+    Attributes:
+        place: where it lies.
+        start: the number of its first row in the whole table.
+    """
+
+    place: Any = None
+    start: int = 0
+
+
+class Reading(Protocol):
+    """One state of a table, for as long as it is held."""
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """All of the table."""
+
+    def rows(self) -> int:
+        """How many rows there are. Private."""
+
+    def check(self) -> None:
+        """Refuse a state that was not held to the end. Raises: ReadError."""
+
+    def batches(self, piece: Piece, names: Sequence[str], tell: Callable[[], object]) -> Iterator[Any]:
+        """The rows of a piece as record batches of Arrow, of these columns, at least one.
+
+        Args: tell: called now and then while a query is at work; what it raises ends it.
+        Raises: ReadError, in words that hold no value, password or place.
+        """
+
+
+class Reader(Protocol):
+    """A place where a table lies.
+
+    Attributes:
+        kinds: the columns and their types in Arrow, once a state was held.
+        as_text: it knows texts only, so that the cell of a number follows from its text.
+        ordered: rows come in one order each time; a place then tells which rows count.
+    """
+
+    @property
+    def kinds(self) -> Mapping[str, Any]: ...
+
+    @property
+    def as_text(self) -> bool: ...
+
+    @property
+    def ordered(self) -> bool: ...
+
+    def hold(self, tell: Callable[[], object]) -> AbstractContextManager[Reading]:
+        """One state of the table, the one that was held first as far as can be told.
+
+        Raises: ReadError, also where it is not that state any more.
+        """
+
+
+@contextlib.contextmanager
+def readable(*errors: type[Exception]) -> Iterator[None]:
+    """Say that reading failed without the words of another library, which may quote a value or a password.
+
+    Args: errors: of that library, beside those of Arrow and of files.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, *errors) as error:
+        raise ReadError(
+            "the source could not be read to its end ({kind})",
+            remedy="see that it is there, whole, and may be read, and that the disk is not full",
+            kind=type(error).__name__,
+        ) from None

@@ -1,0 +1,172 @@
+"""Cells for a column of numbers: classes, lists, short ranges, wide ones, and heavy tails."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.schema.column import Categorical, Column
+from dpcore.schema.interval import Integer, Real
+from dpcore.schema.values import as_text
+from dpcore.text import Text
+
+TARGET_CELLS = 100
+MOST_LISTED, ROWS_LISTED = 40, 5
+"""Different numbers that are listed where they are far apart, and rows that each has on average."""
+SPECIAL_SHARE, MOST_SPECIAL = 0.05, 5
+SPECIAL_ROWS = 10
+_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
+
+
+def column_of_numbers(base: dict[str, Any], numbers: pd.Series, beside: tuple[float, ...]) -> Column:
+    """Propose the cells of a column from its numbers; those `beside` have a cell of their own in any case.
+
+    Args: base: name and what is missing. numbers: float64, without missing ones.
+    """
+    low, high = float(numbers.min()), float(numbers.max())
+    whole = bool((numbers == np.floor(numbers)).all()) and max(abs(low), abs(high)) < 2**52
+    name = str(base["name"])
+    distinct = numbers.nunique()
+    if beside:
+        return _wide(base, numbers, whole=False, beside=beside)
+    if whole and _AGE.search(name):
+        return Integer(**base, low=0, high=119, reason="whole numbers, and the name says age: 0 to 119")
+    if distinct == 2:
+        return _listed(base, numbers, whole=whole, reason="two different numbers: classes")
+    if whole and high - low < TARGET_CELLS:
+        return Integer(
+            **base,
+            low=int(low),
+            high=int(high),
+            from_data=("low", "high", "bin_width"),
+            reason="whole numbers over a short range, one cell each",
+        )
+    if 2 < distinct <= MOST_LISTED and distinct * ROWS_LISTED <= len(numbers):
+        reason = "few different numbers, far apart: listed"
+        if whole:
+            return _listed(base, numbers, whole=True, reason=reason)
+        facts = ("low", "high", "bin_width", "special")
+        listed = tuple(np.sort(numbers.unique()).tolist())
+        return Real(
+            **base,
+            low=low,
+            high=high,
+            bin_width=high - low,
+            special=listed,
+            from_data=facts,
+            reason=reason,
+        )
+    return _wide(base, numbers, whole=whole)
+
+
+def _listed(base: dict[str, Any], numbers: pd.Series, *, whole: bool, reason: str) -> Categorical:
+    """The numbers as classes, in rising order; what is no number is another one."""
+    rising = np.sort(numbers.unique())
+    categories = rising.astype(np.int64).tolist() if whole else as_text(pd.Series(rising)).tolist()
+    known = {name: fact for name, fact in base.items() if name != "unreadable_is_missing"}
+    return Categorical(
+        **known,
+        categories=tuple(categories),
+        other="unreadable_is_missing" in base,
+        from_data=("categories", "other"),
+        reason=reason,
+    )
+
+
+def _wide(base: dict[str, Any], numbers: pd.Series, *, whole: bool, beside: tuple[float, ...] = ()) -> Column:
+    """Cells of one width, or rising ones, with cells of their own for numbers that many share."""
+    special = tuple(sorted({*_special(numbers), *beside}))
+    inner = numbers[~numbers.isin(_far(numbers))]
+    low, high = float(inner.min()), float(inner.max())
+    largest = max(abs(low), abs(high))
+    width = round_width(max((high - low) / TARGET_CELLS, largest * 1e-10) if high > low else largest)
+    if whole and low == 0 and high >= TARGET_CELLS and (numbers == 0).mean() > 0.5:
+        *cuts, end = _rising(high)
+        return Integer(
+            **base,
+            low=0,
+            high=end - 1,
+            cuts=tuple(cuts),
+            special=tuple(map(int, special)),
+            from_data=("low", "high", "cuts", "special"),
+            reason=Text("whole numbers, mostly 0: a cell for 0, and cells that grow with the numbers"),
+        )
+    if whole:
+        step = max(1, math.ceil(width))
+        first = math.floor(low / step) * step
+        last = math.floor(high / step) * step + step - 1
+        special = tuple(value for value in special if step > 1 or not first <= value <= last)
+        return Integer(
+            **base,
+            low=first,
+            high=last,
+            bin_width=step,
+            special=tuple(map(int, special)),
+            from_data=("low", "high", "bin_width", *(("special",) if special else ())),
+            reason=Text(
+                "whole numbers over a wide range, cells of {step}; numbers that many share have their own"
+                if special
+                else "whole numbers over a wide range, cells of {step}",
+                step=step,
+            ),
+        )
+    start = _multiple(math.floor(low / width), width)
+    stop = _multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)  # the last is closed
+    return Real(
+        **base,
+        low=start if start <= low else start - width,
+        high=stop if stop >= high else stop + width,
+        bin_width=width,
+        special=special,
+        from_data=("low", "high", "bin_width", *(("special",) if special else ())),
+        reason=Text(
+            "decimal numbers, cells of {width:g}; numbers that many share have their own"
+            if special
+            else "decimal numbers, cells of {width:g}",
+            width=width,
+        ),
+    )
+
+
+def _special(numbers: pd.Series) -> tuple[float, ...]:
+    """Numbers that deserve a cell of their own: those that many rows share, and codes far from all others."""
+    counts = numbers.value_counts()
+    many = counts[(counts >= SPECIAL_SHARE * len(numbers)) & (counts >= SPECIAL_ROWS)].index[:MOST_SPECIAL]
+    return tuple(sorted({*many.astype("float64"), *_far(numbers)}))
+
+
+def _far(numbers: pd.Series) -> list[float]:
+    """A largest or smallest number, such as 99999, that is further from all others than they are wide."""
+    values = np.sort(numbers.unique().astype(np.float64))
+    if len(values) < 4:
+        return []
+    far = []
+    if values[-1] - values[-2] > values[-2] - values[0]:
+        far.append(float(values[-1]))
+    if values[1] - values[0] > values[-1] - values[1]:
+        far.append(float(values[0]))
+    return [value for value in far if (numbers == value).sum() >= SPECIAL_ROWS]
+
+
+def _rising(high: float) -> list[int]:
+    """The series 1, 2, 5, 10, ... of the last three powers of ten, to the first number above `high`."""
+    last = int(math.log10(high))
+    series = [step * 10**power for power in range(max(1, last - 2), last + 2) for step in (1, 2, 5)]
+    return series[: next(place for place, bound in enumerate(series) if bound > high) + 1]
+
+
+def _multiple(times: int, width: float) -> float:
+    """In twelve digits, so that 3 times 0.1 is 0.3."""
+    return float(f"{times * width:.12g}")
+
+
+def round_width(width: float) -> float:
+    """The next width of the series 1, 2, 5, 10, ...; 1 for next to nothing."""
+    if width < 1e-300:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))

@@ -1,0 +1,164 @@
+"""The first question of the Data page: who is protected, and how many rows a person has."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.schema import PrivacyUnit
+from workbench.drafts import Draft
+from workbench.ui import widgets
+from workbench.ui.glossary import GLOSSARY
+from workbench.ui.language import _
+from workbench.ui.wording import number, percent, plain, unit_words
+from workbench.upload import answers
+
+ONE, NAMED, DECLARED = "one", "named", "declared"
+CAPS, OTHER = (1, 2, 3, 5, 10, 20), 0
+ENOUGH = 0.8
+"""Share of the rows below which a cap is warned of."""
+
+
+def ask_unit(draft: Draft) -> PrivacyUnit | None:
+    """Who is protected, asked first; None until it is said.
+
+    What the operator of a source declared can only be made stronger.
+    """
+    before, declared = draft.schema.unit, draft.declared
+    table = f"{draft.dataset}-{before}"  # each table is asked about anew
+    st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
+    if declared is not None:
+        st.info(
+            _("Declared by whoever runs this source: {unit}. This cannot be weakened here.").format(
+                unit=plain(unit_words(declared), at_most=200)
+            ),
+            icon=":material/lock:",
+        )
+        if declared.id_column is not None:
+            return declared
+        start = before.max_rows if before.covers(declared) else declared.max_rows
+        return _ask_most_rows(table, least=declared.max_rows, start=start)
+    ways = {
+        ONE: _("one row"),
+        NAMED: _("several rows, named by a column"),
+        DECLARED: _("several rows, at most a number, named by no column"),
+    }
+    way = st.radio(
+        _("A person has"),
+        list(ways),
+        index=list(ways).index(
+            NAMED if before.id_column is not None else ONE if before.max_rows == 1 else DECLARED
+        ),
+        format_func=ways.__getitem__,
+        key=f"unit-several-{table}",
+        persist_state="session",
+    )
+    if way == ONE:
+        return PrivacyUnit(max_rows=1)
+    if way == DECLARED:
+        return _ask_most_rows(table, least=1, start=before.max_rows)
+    names = [str(name) for name in draft.frame.columns]
+    left, right = st.columns(2)
+    name = left.selectbox(
+        _("Column that names the person"),
+        names,
+        index=names.index(before.id_column) if before.id_column in names else 0,
+        key=f"unit-column-{table}",
+        persist_state="session",
+    )
+    with right:
+        rows = _ask_cap(table, before.max_rows if before.from_data else draft.cap)
+    return _capped(draft, name, rows)
+
+
+def _ask_cap(table: str, start: int | None) -> int | None:
+    """How many rows of a person count, from a public list; None until it is chosen."""
+    chosen = st.selectbox(
+        _("Rows of one person that count, at most"),
+        [*CAPS, OTHER],
+        index=None if start is None else CAPS.index(start) if start in CAPS else len(CAPS),
+        format_func=lambda cap: _("another number") if cap == OTHER else str(cap),
+        placeholder=_("Choose by what a row is"),
+        help=_(
+            "Think of what a row is, not of this table: stays in a hospital in a year are seldom more "
+            "than 3, visits to a doctor in a month 5. More rows keep more of the table, and need that "
+            "much more noise."
+        ),
+        key=f"unit-cap-{table}",
+        persist_state="session",
+    )
+    if chosen != OTHER:
+        return chosen
+    rows: int | None = st.number_input(
+        _("How many rows"), 1, value=start, key=f"unit-rows-{table}", persist_state="session"
+    )
+    return rows
+
+
+def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
+    """The unit, marked where figures of the rows were seen before the number was chosen."""
+    if rows is None and not draft.cap_seen:
+        st.button(
+            _("Show what each number would keep (computed from the rows)"),
+            on_click=answers.see_caps,
+            args=(draft,),
+        )
+        return None
+    if not (draft.cap_seen or draft.schema.unit.from_data) and draft.cap is None:
+        draft.cap = rows
+    draft.cap_seen = True
+    _show_caps(draft, name, rows)
+    if rows is None:
+        return None
+    unit = PrivacyUnit(max_rows=rows, id_column=name, from_data=rows != draft.cap)
+    if unit.from_data:
+        st.warning(
+            _("This number was chosen after figures of the rows were seen: every guarantee will say so."),
+            icon=":material/warning:",
+        )
+    return unit
+
+
+def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
+    """What each number keeps, and the noise that it needs; for the owner only."""
+    caps = sorted({*CAPS, *([rows] if rows else [])})
+    kept = answers.shares_kept(draft, name, caps)
+    if rows and kept["rows"][caps.index(rows)] < ENOUGH:
+        st.warning(
+            _(
+                "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
+            ).format(kept=percent(kept["rows"][caps.index(rows)]), rows=rows),
+            icon=":material/warning:",
+        )
+    with st.expander(_("What each number keeps (internal, computed from the rows)"), expanded=rows is None):
+        widgets.internal_badge()
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    _("rows a person"): caps,
+                    _("rows that count"): kept["rows"].map(percent),
+                    _("people with all their rows"): kept["people"].map(percent),
+                    _("a count at epsilon 1 is off by"): [f"± {number(off)}" for off in kept["off"]],
+                }
+            ),
+            hide_index=True,
+        )
+
+
+def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
+    """A number of rows that no column lets anybody check."""
+    rows = st.number_input(
+        _("Rows of one person, at most"),
+        least,
+        value=start,
+        key=f"unit-most-{table}",
+        persist_state="session",
+    )
+    if rows > 1:
+        st.caption(
+            _(
+                "Declared, and checked by nobody: whoever has more rows than this is protected less. "
+                "A larger number protects more, and needs that much more noise."
+            )
+        )
+    return PrivacyUnit(max_rows=rows)
