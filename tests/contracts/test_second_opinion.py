@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -79,7 +78,7 @@ def opened(place: Path, kind: pa.DataType) -> dict[str, Callable[[dp.Schema], En
             read_table(place.read_bytes(), place.name).frame, schema, key=KEY
         ),
         "frame": lambda schema: FrameEngine(
-            pd.DataFrame(pq.read_table(place).to_pydict(), dtype=object), schema, key=KEY
+            pq.read_table(place).to_pandas(types_mapper=arrow.nullable().get), schema, key=KEY
         ),
         "parquet": lambda schema: ParquetEngine(place, schema, key=KEY),
         "duckdb": lambda schema: DuckDBEngine(
