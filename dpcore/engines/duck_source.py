@@ -93,7 +93,7 @@ class DuckDBSource(Source):
         connection.execute("SET lock_configuration = true")
         check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
         asked = self._using(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
-        for name, kind in zip(asked.columns, map(str, asked.types), strict=True):
+        for name, kind in zip(asked.columns, asked.types, strict=True):
             if kind == "UHUGEINT":  # large ones come as negative numbers
                 raise _changed(name, kind)
         return connection

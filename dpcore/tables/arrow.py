@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import SchemaError
-from dpcore.schema.values import is_exact
+from dpcore.schema.values import is_exact, texts
 
 _DIGITS = 18
 """Digits that every whole number of int64 has room for."""
@@ -107,7 +107,7 @@ def plain(column: Any) -> Any:
         column = column.cast(column.type.value_type)
     kind = column.type
     if is_uuid(kind):
-        return pa.array([None if each is None else str(each) for each in column.to_pylist()], pa.string())
+        return pa.array([each and texts([each])[0] for each in column.to_pylist()], pa.string())
     if is_text(kind) or pa.types.is_null(kind):
         return column.cast(pa.string())
     if pa.types.is_decimal(kind) and kind.scale <= 0 and kind.precision - kind.scale <= _DIGITS:
