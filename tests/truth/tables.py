@@ -13,9 +13,22 @@ import pandas as pd
 
 from tests.truth.figures import MarkedTab, bare
 
-NAMES = (
-    "Alvarez Brandt Costa Dubois Eriksen Fischer Gruber Horvat Ivanov Jansen Keller Lopez Meyer Novak".split()
-)
+NAMES = [
+    "Alvarez",
+    "Brandt",
+    "Costa",
+    "Dubois",
+    "Eriksen",
+    "Fischer",
+    "Gruber",
+    "Horvat",
+    "Ivanov",
+    "Jansen",
+    "Keller",
+    "Lopez",
+    "Meyer",
+    "Novak",
+]
 
 
 @dataclass(frozen=True)
