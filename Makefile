@@ -59,7 +59,7 @@ lint: $(VENV)/dev
 check: lint test
 
 bench: $(VENV)/dev
-	set -e; for name in histogram synthesis learning anonymize attacks local ledger interaction sharing; do echo "== $$name"; \
+	set -e; for name in histogram synthesis preview learning anonymize attacks local ledger interaction sharing; do echo "== $$name"; \
 	$(BIN)/python -m benchmarks.$$name; done
 
 wheel: $(VENV)/dev

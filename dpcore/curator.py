@@ -38,6 +38,7 @@ from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateRe
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import Recipe, load_model
+from dpcore.synthesis.likely import likely
 from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
@@ -125,19 +126,18 @@ class Curator:
         """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
         self._ledger.verify(self.account.dataset)
 
-    def quote(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> Quote:
-        """What `run` would cost, what would remain, and the error to expect; reads no data."""
-        cell = self._part(part)
+    def quote(
+        self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None, table_rows: float = 0
+    ) -> Quote:
+        """Say what `run` would cost, what would remain, and the error to expect; reads no data.
+
+        Args: table_rows: about how many rows count, from public knowledge; see `likely`.
+        """
         recipe.check(self.schema.domain)
-        spend = self.rule.spends(loss)
-        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
-        standing = self._ledger.standing(self.account.dataset)
-        return Quote(
-            charge=standing.extra(charge),
-            own_charge=charge.units,
-            balance=standing.balance,
-            expected=recipe.expect(self.schema.domain, spend, self.schema.unit.max_rows),
-        )
+        spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
+        charge = Charge(units=self.rule.units(spend), part=self._charged(self._part(part)))
+        error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
+        return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
         """The smallest loss at which every cell is within `half_width` rows with chance `level`; no data.

@@ -25,6 +25,8 @@ from dpcore.tables.rows import PublicTable
 
 RELEASE_VERSION = 1
 MAX_ROWS = 10_000_000
+SURE_ROWS = 10_000
+"""Up to so many rows are drawn even where the noisy counts do not tell how many there are."""
 MAX_FILE = 50_000_000
 """Bytes of a release file that is read."""
 FILE_READERS: list[Callable[[bytes], Release]] = []
@@ -193,10 +195,16 @@ class Release:
         Args:
             rows: how many, from 0; None for as many as the noisy counts say.
             seed: for drawing the same rows again; it has no part in the privacy noise.
-        Raises: ParameterError for a number of rows that cannot be drawn.
+        Raises: ParameterError for a number of rows that cannot be drawn, or where noise alone decides how
+            many there would be.
         """
         if rows is None:
             rows = min(max(0, round(self.model.total)), MAX_ROWS)
+            if rows > SURE_ROWS and not self.tells_rows:
+                raise ParameterError(
+                    "the noise of this release is larger than its number of rows",
+                    remedy="say how many rows to draw: sample(rows=...)",
+                )
         if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or not 0 <= rows <= MAX_ROWS:
             raise ParameterError(
                 "rows ({rows}) must be a whole number from 0 to {max_rows}",
@@ -212,6 +220,12 @@ class Release:
             if column.name in codes
         }
         return pd.DataFrame(columns, copy=False)  # each column is its own already
+
+    @property
+    def tells_rows(self) -> bool:
+        """Whether the number of rows is larger than its noise, by the most precise table."""
+        halves = [table.project(()).half_width() for table in self.marginals.values()]
+        return self.model.total > min(halves, default=0.0)
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
         """The same release, drawing only rows that have these cells: `given({"age": range(20, 30)})`. Free.

@@ -77,7 +77,7 @@ class Session:
         invitations: the key and tokens of the last one, or what went wrong with it.
         note: what one page left for another.
         address: what this tab last wrote into the address.
-        about_rows: one digit of the rows of each table that this tab brought; internal.
+        about_rows: one digit of the rows that count of each table that this tab brought; internal.
         link: title and token of the last link that was made, shown once.
         offered: what the Anonymize page handed to the Links page, of the current data set.
         tab: id of the tab; empty outside of any.

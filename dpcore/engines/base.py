@@ -33,7 +33,7 @@ from dpcore.engines.work import (
 from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError, SchemaError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.tables.counts import Counts, check_cells, project
+from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
 from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.tables.sums import Entry, Integers
 
@@ -44,8 +44,6 @@ MOST_TUPLES = 5_000_000
 MOST_JOINT = 2**14
 """Cells of a table that is counted for several others, at most: to sum up a larger one costs more than to
 count again, with few rows and with many."""
-MOST_AT_ONCE = 2**22
-"""Cells that are counted in one pass, at most."""
 
 
 class Engine(Protocol):

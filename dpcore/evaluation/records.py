@@ -117,12 +117,13 @@ def distances(targets: Records, table: Records, columns: Sequence[int] | None = 
 def numbers_of(column: IntervalColumn, values: pd.Series) -> Floats:
     """(rows,) numbers, or days since 1970-01-01, of a column with an order; NaN where there is none.
 
-    An interval that is written as a text counts as its middle.
+    An interval that is written as a text counts as its middle. Other values of the column change nothing: a
+    float of 32 or 16 bits is the number of its own text here, as it is among values of other types.
     """
     missing = values.isna().to_numpy(dtype=bool)
     if (
         isinstance(values.dtype, np.dtype)
-        and values.dtype.kind in "iuf"
+        and (values.dtype.kind in "iu" or values.dtype == np.float64)
         and not column.missing_tokens
         and not isinstance(column, Date)
     ):

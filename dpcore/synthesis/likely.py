@@ -22,11 +22,11 @@ def likely(
 
     Args:
         rows: that a person may hold.
-        table_rows: about how many rows there are, from public knowledge.
+        table_rows: about how many rows there are, from public knowledge; 0 where that is not known.
     """
     if isinstance(recipe, SomeColumns):
         inner = domain.project(recipe.columns)
         return likely(recipe.recipe, inner, loss, rows=rows, table_rows=table_rows)
-    if isinstance(recipe, Tree | Adaptive):
+    if table_rows and isinstance(recipe, Tree | Adaptive):
         return likely_columns(domain, recipe.constraints, loss, rows, table_rows=table_rows)
     return recipe.expect(domain, loss, rows)

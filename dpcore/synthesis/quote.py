@@ -6,11 +6,12 @@ import bisect
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcore.accounting.ledger import Balance
+from dpcore.accounting.ledger import Balance, Charge, Standing
 from dpcore.accounting.loss import UNIT, ZCDP, Loss, PureDP
 from dpcore.errors import ParameterError
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.base import Expected, Recipe
+from dpcore.tables.counts import MAX_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +23,24 @@ class Quote:
         own_charge: the same where nothing is shared with charges on other parts; never less.
         balance: before the charge.
         expected: the error to expect, one entry per marginal that is known in advance.
+        memory: bytes that counting takes at most, beyond the rows; what needs more is refused uncharged.
     """
 
     charge: int
     own_charge: int
     balance: Balance
     expected: tuple[Expected, ...]
+    memory: int = MAX_BYTES
+
+    @classmethod
+    def of(cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]) -> Quote:
+        """The quote of a charge on an account as it stands."""
+        return cls(
+            charge=standing.extra(charge),
+            own_charge=charge.units,
+            balance=standing.balance,
+            expected=expected,
+        )
 
     @property
     def affordable(self) -> bool:

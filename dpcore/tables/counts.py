@@ -19,6 +19,12 @@ from dpcore.schema.domain import Clique, Domain
 
 MAX_CELLS = 2_000_000
 MAX_CELLS_TOGETHER = 50_000_000
+MOST_AT_ONCE = 2**22
+"""Cells that are counted in one pass over the rows, at most."""
+MAX_BYTES = 8 * (MAX_CELLS_TOGETHER + 2 * MOST_AT_ONCE)
+"""Memory of counting, beyond the rows, at most: all cells that may be asked for at once, and two passes."""
+MAX_AXES = 64
+"""Columns of a table: an array of numpy has no more."""
 
 Noise = Literal["laplace", "gaussian", "max norm"]
 Values = npt.NDArray[np.float64]
@@ -114,7 +120,7 @@ class Marginal:
 
 
 def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:
-    """Refuse a clique of more than `limit` cells, or too many in all, before anything is allocated.
+    """Refuse a clique of more than `limit` cells or 64 columns, or too many cells in all; allocates nothing.
 
     Raises: LimitError that shows the product, or the sum.
     """
@@ -129,6 +135,13 @@ def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_C
         )
     for clique in cliques:
         cells = domain.cells(clique)
+        if len(clique) > MAX_AXES:
+            raise LimitError(
+                "a table over {count} columns would have more axes than {limit}",
+                remedy="leave out columns with one cell",
+                count=len(clique),
+                limit=MAX_AXES,
+            )
         if cells > limit:
             product = " x ".join(map(str, domain.shape(clique)))
             raise LimitError(

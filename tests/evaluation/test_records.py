@@ -8,6 +8,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError
+from dpcore.evaluation.features import matrix
 from dpcore.evaluation.records import as_declared, distances, numbers_of, records
 from tests.evaluation.people import SCHEMA, people
 
@@ -89,3 +90,45 @@ def test_a_foreign_table_as_far_as_it_fits() -> None:
     nothing = as_declared(pd.DataFrame({"x": [1, 2]}), SCHEMA)
     assert nothing.left_out == ()
     assert list(nothing.frame.columns) == []
+
+
+ONE_BY_ONE = [
+    0,
+    7.5,
+    0.1,
+    1e23,
+    2**53 + 1,
+    2**64 - 1,
+    -1e308,
+    5e-324,
+    np.float32(0.1),
+    np.float32(16777217.3),
+    np.float16(0.1),
+    np.int8(-3),
+    np.uint64(2**63),
+    np.float64(0.1),
+    True,
+    "5.0",
+    " 5 ",
+    "1e5",
+    "[1, 4)",
+    "inf",
+    None,
+]
+
+
+@pytest.mark.parametrize("low", [0.1, -1e6])
+def test_a_value_is_read_alone_as_among_others(low: float) -> None:
+    """One person's text would change what a paid question counts of everybody's 32-bit floats."""
+    column = dp.Real("x", low=low, high=low + 1e-7, bin_width=1e-8, missing=True)
+    schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
+
+    def features(values: pd.Series) -> list[list[float]]:
+        return matrix(pd.DataFrame({"x": values}), schema, ("x",)).tolist()
+
+    together = features(pd.Series(ONE_BY_ONE, dtype=object))
+    alone = [features(pd.Series([value]))[0] for value in ONE_BY_ONE]
+    assert alone == together
+    for kind in ("float16", "float32", "float64"):
+        numbers = pd.Series(np.linspace(0, 1, 50).astype(kind))
+        assert features(numbers) == features(pd.Series([*numbers.to_numpy(), "a text"], dtype=object))[:-1]

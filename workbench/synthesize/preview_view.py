@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import streamlit as st
@@ -11,11 +12,12 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns
 from dpcore.synthesis.base import Expected
-from dpcore.synthesis.likely import likely
 from dpcore.synthesis.quote import Quote
+from dpcore.tables.counts import half_width
 from workbench import session
-from workbench.synthesize import learning, recipes, view
+from workbench.synthesize import learning, recipes, relations_view, view
 from workbench.synthesize.charts import expected, picture
+from workbench.synthesize.relations import Trial
 from workbench.ui import charts, epsilon_view, releases, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -23,6 +25,8 @@ from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
 
 DROWNED, ROUGH = 1.0, 0.3
 """Width of the error beside the rows of a mean cell, from which noise drowns counts, and blurs them."""
+GROUP_ERROR = 0.2
+"""Largest error of a group that is called told, beside its rows."""
 TABLES = 20
 ALONE = session.Widget[str]("marginal-ways")
 RELATIONS = session.Widget[str]("table-relations")
@@ -35,11 +39,13 @@ def show(
     st.subheader(
         _("What you would get"),
         help=_(
-            "Computed from what is declared; the size of the table is what you were told when it was read, "
-            "in one digit. Nothing is charged."
+            "Computed from what is declared, and from the number of rows that count, in one digit, which "
+            "only you are told. Nothing is charged."
         ),
     )
-    quote = curator.quote(recipe, loss, part=part or None)
+    rows = 0 if part else rows_of(curator)  # how many a part has is not known before
+    quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
+    expected_error = quote.expected
     cost, after, error = st.columns(3)
     cost.metric(_("Cost"), amount(quote.charge, curator.account), help=GLOSSARY["charge"])
     after.metric(
@@ -47,17 +53,14 @@ def show(
         amount(max(0, quote.left_after), curator.account),
         help=_("{unit}. {what}").format(unit=rule_unit(curator.account), what=GLOSSARY["budget"]),
     )
-    rows = 0 if part else rows_of(curator)  # how many a part has is not known before
-    expected_error = quote.expected
-    if rows:  # how many there are decides how some recipes divide their loss
-        spent = curator.rule.spends(loss)
-        unit = curator.schema.unit.max_rows
-        expected_error = likely(recipe, curator.schema.domain, spent, rows=unit, table_rows=rows)
     worst = max((each.half_width() for each in expected_error), default=None)
     if worst is not None:
         error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
+    trial = Trial.of(recipe, curator, curator.rule.spends(loss), rows) if rows else None
     if expected_error and rows:
-        _warn(curator, recipe, expected_error, rows, box)
+        _warn(curator, recipe, expected_error, rows, box, alone=trial is not None)
+    if trial is not None:
+        relations_view.show(trial)
     _buy(curator, recipe, loss, part, quote)
     if expected_error:
         _expectation(curator, recipe, quote, expected_error, rows)
@@ -86,8 +89,13 @@ def _warn(
     expected_error: Sequence[Expected],
     rows: float,
     box: session.Widget[float],
+    *,
+    alone: bool,
 ) -> None:
-    """The error beside the rows of a mean cell, and a button for each remedy that there is."""
+    """The error beside the rows of a mean cell, and a button for each remedy that there is.
+
+    Args: alone: whether that is about single columns, and relations are another question.
+    """
     worst = max(expected_error, key=lambda each: each.half_width() / _mean_cell(each, rows))
     mean, half = _mean_cell(worst, rows), worst.half_width()
     facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(
@@ -97,7 +105,8 @@ def _warn(
         table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
     )
     if half < ROUGH * mean:
-        st.caption(_("Clear: {facts}").format(facts=facts))
+        said = _("Single columns: {facts}") if alone else _("Clear: {facts}")
+        st.caption(said.format(facts=facts) + " " + _group_words(half))
         return
     if half < DROWNED * mean:
         st.info(_("Blurred: {facts}").format(facts=facts), icon=":material/blur_on:")
@@ -124,6 +133,14 @@ def _warn(
     if curator.rule.pure and len(expected_error) > 5:
         ways.append(_("with so many tables, a budget under zCDP has less noise: it is chosen at the opening"))
     st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
+
+
+def _group_words(half: float) -> str:
+    """The smallest group that is told within a fifth of its size."""
+    group = math.ceil(half / GROUP_ERROR)
+    return _(
+        "A group of {rows:,} rows would be told as {low:,} to {high:,}; smaller ones more roughly."
+    ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
 def _epsilon_for(curator: Curator, recipe: Recipe, half_width: float) -> float | None:
@@ -180,6 +197,14 @@ def _expectation(
             st.caption(
                 _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(tables))
             )
+    told = [each for each in expected_error if each.variance]
+    if told:  # every table tells the number of rows: their inverse-variance mean
+        variance = 1 / sum(1 / (each.cells * each.variance) for each in told)
+        st.caption(
+            _("The number of rows would be told within ± {half}.").format(
+                half=number(half_width(variance, told[0].noise, pooled=True))
+            )
+        )
     cells = sum(each.cells for each in expected_error)
     repeats = (
         _("The budget allows one such release.")

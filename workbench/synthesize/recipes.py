@@ -102,10 +102,7 @@ def size_words(curator: Curator, recipe: Recipe) -> list[str]:
     pairs = list(itertools.combinations(recipe.reads(domain), 2))
     cells = sum(domain.cells(pair) for pair in pairs)
     return [
-        _(
-            "The error is that of single columns, for a table of about this size. "
-            "Which pairs are measured is decided privately on the way."
-        ),
+        _("The bars are the error of single columns. Which pairs are measured is decided on the way."),
         _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
             pairs=len(pairs), cells=cells, seconds=said(recipe.choosing)
         ),

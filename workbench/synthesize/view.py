@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.release import Release
+from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import (
     Figures,
@@ -269,6 +269,9 @@ def _rows(data_set: DataSet, release: Release) -> None:
     try:
         release = release.given(cells) if cells else release
         suggested = min(max(0, round(release.model.total)), 1_000_000)
+        if suggested > SURE_ROWS and not release.tells_rows:
+            st.warning(_("Noise alone decides how many rows were counted. Say how many to draw."))
+            suggested = 1_000
         rows = int(
             st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
         )

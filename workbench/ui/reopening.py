@@ -44,7 +44,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
         return False
     budget = loss_from(found.account.promise)
     schema = found.declaration.schema
-    note_rows(dataset, frame)
+    note_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
     curator = Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name)
@@ -82,9 +82,12 @@ def auditable_draft() -> Curator:
     return draft.auditor
 
 
-def note_rows(dataset: str, frame: pd.DataFrame) -> None:
-    """Keep one digit of the number of rows, as the page told when it was read, for warnings to its owner."""
-    session.session().about_rows[dataset] = int(float(f"{len(frame):.0e}"))
+def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
+    """Keep one digit of the number of rows that count, as the page told it, for warnings to its owner."""
+    rows = len(frame)
+    if unit.id_column is not None:
+        rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
+    session.session().about_rows[dataset] = int(float(f"{rows:.0e}"))
 
 
 def take_file(wanted: DataSet) -> None:

@@ -1,0 +1,189 @@
+"""How strong a relation must be to come out of a release: tried on invented tables before anything is paid.
+
+An invented table has the declared cells and the public size, and its columns are related two by two. The
+recipe is run on such tables at the same loss, with weaker and weaker relations, until not nearly all come out
+any more. No private row takes part, so that what is said follows from public facts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.accounting.loss import ZCDP, Loss, PureDP
+from dpcore.accounting.memory import MemoryLedger
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.schema import Integer, PrivacyUnit, Schema
+from dpcore.synthesis import Adaptive, Recipe, SomeColumns, SyntheticModel, Tree
+
+STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+"""Associations (Cramer's V) that are tried, weakest first."""
+NEARLY_ALL = 0.9
+"""Share of the related pairs that must come out."""
+DRAWS = 2
+"""Releases of each strength that must tell it: one may do so by chance."""
+HALF = 0.5
+"""Share of a pair's distance from independence that must be kept for its relation to have come out."""
+BINS = 8
+"""Cells of a column over which a relation is judged."""
+FEW = 10
+"""Cells of the wider column up to which a pair is narrow."""
+SKEW = 0.7
+"""The cell of rank r of an invented column has rows in proportion to r^-SKEW."""
+MAX_ROWS = 20_000
+"""Rows of an invented table; of larger ones the loss is made larger in their place."""
+
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A recipe to be tried, from public facts alone; it goes to another process.
+
+    Attributes:
+        recipe: with relations to choose, `Tree` or `Adaptive`.
+        sizes: cells of each column.
+        rows: about how many rows count.
+        max_rows: that a person may hold.
+    """
+
+    recipe: Recipe
+    sizes: tuple[int, ...]
+    loss: Loss
+    rows: int
+    max_rows: int
+
+    @classmethod
+    def of(cls, recipe: Recipe, curator: Curator, loss: Loss, rows: float) -> Trial | None:
+        """The trial of a recipe; None for one that chooses no relations, or under constraints."""
+        inner = recipe.recipe if isinstance(recipe, SomeColumns) else recipe
+        domain = curator.schema.domain
+        names = recipe.reads(domain)
+        if not isinstance(inner, Adaptive | Tree) or inner.constraints.determines or len(names) < 2:
+            return None
+        plain: Recipe = Adaptive(rounds=inner.rounds) if isinstance(inner, Adaptive) else Tree()
+        sizes = tuple(domain.size(name) for name in names)
+        most = min(max(int(rows), 1), MAX_ROWS)
+        times = Fraction(round(rows), most) if rows > most else Fraction(1)  # noise counts beside rows
+        grown: Loss = (
+            ZCDP(rho=loss.rho * times**2) if isinstance(loss, ZCDP) else PureDP(epsilon=loss.epsilon * times)
+        )
+        return cls(recipe=plain, sizes=sizes, loss=grown, rows=most, max_rows=curator.schema.unit.max_rows)
+
+
+def told_from(trial: Trial) -> dict[bool, float | None]:
+    """Find the smallest of `STRENGTHS` from which on nearly all relations come out; None if none does.
+
+    Returns: whether a column of the pairs is wide, of more than `FEW` cells -> that association; a kind of
+    pairs that the table does not have is left out.
+    """
+    held = {_is_wide(trial, pair) for pair in _pairs(trial)}
+    weakest: dict[bool, float | None] = dict.fromkeys(held)
+    for strength in reversed(STRENGTHS):
+        if not held:
+            break
+        draws = [_come_out(trial, strength) for _ in range(DRAWS)]
+        held = {kind for kind in held if all(shares[kind] >= NEARLY_ALL for shares in draws)}
+        weakest |= dict.fromkeys(held, strength)
+    return weakest
+
+
+def kept(model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Codes]) -> float:
+    """Share of a pair's distance from independence that a model keeps, over at most `BINS` cells a column.
+
+    Args:
+        codes: of the two columns, a cell number a row, of the table that the model was learned from.
+    """
+    sizes = [model.domain.size(name) for name in pair]
+    bins = [even_bins(np.bincount(each, minlength=size)) for each, size in zip(codes, sizes, strict=True)]
+    true = _table(bins, codes[0], codes[1])
+    drawn = _merged(model.marginal(pair), bins)
+    drawn = drawn / max(float(drawn.sum()), 1e-9)
+    apart = np.outer(true.sum(axis=1), true.sum(axis=0))
+    distance = float(np.abs(true - apart).sum())
+    return 1 - float(np.abs(true - drawn).sum()) / max(distance, 1e-9)
+
+
+def association(codes: Sequence[Codes], sizes: Sequence[int]) -> float:
+    """Cramer's V of two columns, over at most `BINS` cells each: 0 for none, 1 where one tells the other."""
+    bins = [even_bins(np.bincount(each, minlength=size)) for each, size in zip(codes, sizes, strict=True)]
+    table = _table(bins, codes[0], codes[1])
+    apart = np.outer(table.sum(axis=1), table.sum(axis=0))
+    degrees = min(int((table.sum(axis=1) > 0).sum()), int((table.sum(axis=0) > 0).sum())) - 1
+    squares = ((table - apart) ** 2)[apart > 0] / apart[apart > 0]
+    return float(np.sqrt(squares.sum() / degrees)) if degrees > 0 else 0.0
+
+
+def even_bins(rows: npt.NDArray[Any]) -> Codes:
+    """Neighboring cells in at most `BINS` runs of about equal rows: the run of each cell."""
+    if len(rows) <= BINS:
+        return np.arange(len(rows))
+    middle = np.cumsum(rows) - rows / 2
+    runs = np.minimum((middle * BINS / max(float(rows.sum()), 1e-9)).astype(np.int64), BINS - 1)
+    return np.unique(runs, return_inverse=True)[1]
+
+
+def _pairs(trial: Trial) -> list[tuple[int, int]]:
+    """Columns of about the same size by twos; the last one of an odd number is alone."""
+    order = sorted(range(len(trial.sizes)), key=trial.sizes.__getitem__)
+    order = [at for at in order if trial.sizes[at] > 1]
+    return list(zip(order[0::2], order[1::2], strict=False))
+
+
+def _is_wide(trial: Trial, pair: tuple[int, int]) -> bool:
+    return max(trial.sizes[at] for at in pair) > FEW
+
+
+def _come_out(trial: Trial, strength: float) -> dict[bool, float]:
+    """Share of the related pairs that come out, of narrow and of wide ones."""
+    pairs = _pairs(trial)
+    columns = _invented(trial, strength, np.random.default_rng(0))
+    names = [f"c{at}" for at in range(len(columns))]
+    schema = Schema(
+        columns=tuple(Integer(n, low=0, high=s - 1) for n, s in zip(names, trial.sizes, strict=True)),
+        unit=PrivacyUnit(max_rows=trial.max_rows),
+    )
+    shares: dict[bool, list[bool]] = {}
+    try:
+        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        curator = Curator.open(frame, schema, budget=trial.loss, ledger=MemoryLedger(), name="invented")
+        model = curator.run(trial.recipe, trial.loss).model
+    except DpcoreError:
+        return {_is_wide(trial, pair): 0.0 for pair in pairs}
+    assert isinstance(model, SyntheticModel)
+    for one, other in pairs:
+        share = kept(model, (names[one], names[other]), (columns[one], columns[other]))
+        shares.setdefault(_is_wide(trial, (one, other)), []).append(share >= HALF)
+    return {kind: sum(each) / len(each) for kind, each in shares.items()}
+
+
+def _invented(trial: Trial, strength: float, rng: np.random.Generator) -> list[Codes]:
+    """Draw columns that share a factor by twos, with some values anew; cells are skewed as in real ones."""
+    factors = {at: rng.random(trial.rows) for at in range(len(trial.sizes))}
+    factors |= {other: factors[one] for one, other in _pairs(trial)}
+    columns = []
+    for at, size in enumerate(trial.sizes):
+        shares = np.arange(1, size + 1) ** -SKEW
+        anew = rng.random(trial.rows) >= strength**0.5
+        place = np.where(anew, rng.random(trial.rows), factors[at])
+        columns.append(np.minimum(np.searchsorted(np.cumsum(shares) / shares.sum(), place), size - 1))
+    return columns
+
+
+def _table(bins: Sequence[Codes], first: Codes, second: Codes) -> npt.NDArray[np.float64]:
+    shape = tuple(int(each.max()) + 1 for each in bins)
+    cells = np.ravel_multi_index((bins[0][first], bins[1][second]), shape)
+    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) / max(len(first), 1)
+
+
+def _merged(table: npt.NDArray[np.float64], bins: Sequence[Codes]) -> npt.NDArray[np.float64]:
+    merged = np.zeros([int(each.max()) + 1 for each in bins])
+    np.add.at(merged, np.ix_(*bins), table)
+    return merged
