@@ -74,7 +74,7 @@ class People:
     def t_ordered(self, secret: str) -> float:
         """Largest earth mover's distance along the order of the values, scaled to 1."""
         table, whole = self._shares(secret)
-        order = sorted(table.columns, key=lambda each: (float(each) if each != MISSING else np.inf))
+        order = sorted(table.columns, key=lambda each: float(each) if each != MISSING else np.inf)
         apart = table.div(table.sum(axis=1), axis=0)[order] - whole[order]
         return float(apart.cumsum(axis=1).abs().sum(axis=1).max() / max(1, len(order) - 1))
 

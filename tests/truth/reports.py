@@ -47,7 +47,9 @@ def _of_table(inside: str, heading: str, marks: Marking) -> list[Figure]:
     rows = [re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in inside.split("<tr>")[1:]]
     names = [template(_words(cell), marks) for cell in rows[0]]
     columns = zip(names, zip(*rows[1:], strict=True), strict=True)
-    shown = [Figure(f"{heading} > {name}", tuple(bare(_words(cell)) for cell in each)) for name, each in columns]
+    shown = [
+        Figure(f"{heading} > {name}", tuple(bare(_words(cell)) for cell in each)) for name, each in columns
+    ]
     return [each for each in shown if any(DIGIT.search(cell) for cell in each.shown)]
 
 

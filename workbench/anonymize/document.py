@@ -123,7 +123,9 @@ def done(found: OutcomeReport) -> list[str]:
     ]
     if plan.method.suppresses or found.quality.suppressed:
         told.append(
-            _("Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}.").format(
+            _(
+                "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."
+            ).format(
                 limit=limit_words(plan.limit),
                 whom=COUNTED_WORDS[plan.counts],
                 share=percent(found.quality.suppressed_people),

@@ -180,10 +180,10 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
         return curator.anonymize_to(place, chosen, lambda stage, share: wanted(0))
 
 
-def frontier_chart(points: tuple[Point, ...], k: int, loss: float | None, *, counts: str) -> Chart:
+def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:
     """k against information loss, one line per suppression limit; a click chooses a point.
 
-    Args: k, loss: of the choice now, for the ring; no ring without a loss. counts: what groups count.
+    Args: k, loss: of the choice now, for the ring; no ring without a loss.
     """
     frame = pd.DataFrame(
         [
@@ -192,15 +192,21 @@ def frontier_chart(points: tuple[Point, ...], k: int, loss: float | None, *, cou
                 "limit": limit_words(point.limit),
                 "share": point.limit,
                 "loss": point.score,
-                "levels": "-".join(map(str, point.node)),
+                "levels": _levels(plan, point),
                 "suppressed rows": point.suppressed,
-                f"suppressed {counts}": point.people,
+                f"suppressed {plan.counts}": point.people,
             }
             for point in points
         ]
     )
     drawn = charts.frontier(frame)
     return drawn if loss is None else charts.ringed(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
+
+
+def _levels(plan: Plan, point: Point) -> str:
+    """The level of each column; nothing where ranges are free."""
+    levels = zip(plan.quasi_identifiers, point.node, strict=False)
+    return ", ".join(f"{name} {level}" for name, level in levels)
 
 
 def chosen(

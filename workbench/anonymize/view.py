@@ -42,7 +42,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
         loss, told = outcomes.chosen(curator, current, plan, method, found, k)
-        chart = outcomes.frontier_chart(found, k, loss, counts=plan.counts)
+        chart = outcomes.frontier_chart(found, plan, k, loss)
         # another choice is another chart, with nothing clicked
         clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
         choose = functools.partial(_choose, clicked, method.name)
