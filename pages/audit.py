@@ -50,7 +50,7 @@ def ask() -> tuple[list[str], list[str]]:
 widgets.internal_badge()
 columns, sensitive = ask()
 if not columns:
-    st.info(_("Choose at least one column that others may know."))
+    view.without_known(curator)
     st.stop()
 with st.expander(_("Attacker, population and threshold"), key="attacker"):
     listed, attacker = known_people(curator, key="audit-list") or ("", None)

@@ -30,6 +30,7 @@ from dpcore.anonymize import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.evaluation import Audit, RolesOf
+from dpcore.evaluation.audit import who_is_named
 from dpcore.io import read_table
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release
@@ -42,7 +43,7 @@ from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import read_settings
 from workbench.store.sources import sources_in, sources_of
-from workbench.ui.verdict import verdict, ways_out
+from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
 
 
 def person_as(address: str | None) -> Person:
@@ -157,6 +158,9 @@ def audit(asked: argparse.Namespace) -> str:
     curator = _opened(asked)
     roles = curator.evaluate(RolesOf()).content
     wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)
+    told = named(*who_is_named(roles, curator.schema))
+    if told and not wanted.quasi_identifiers:
+        return json.dumps({"answer": "no", "verdict": " ".join([ANSWERS["no"] + ".", *told])}, indent=1)
     report = curator.evaluate(wanted).content
     answer = {
         "answer": report.verdict.answer,

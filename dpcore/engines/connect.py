@@ -97,6 +97,7 @@ def _spark_table(source: Source) -> object:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
+            session.catalog.refreshTable(table)  # its files may have been written anew
             about = {row[0]: row[1] for row in session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()}
             is_base = about.get("Type") in ("MANAGED", "EXTERNAL") and about.get("Provider") in _STORED
             return [(name, False) for name in session.table(table).columns] if is_base else []

@@ -92,7 +92,11 @@ class DuckDBSource(Source):
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
-        return self._using(connection)
+        asked = self._using(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
+        for name, kind in zip(asked.columns, asked.types, strict=True):
+            if kind == "UHUGEINT":  # large ones come as negative numbers
+                raise _changed(name, kind)
+        return connection
 
     def _dialect(self) -> str:
         """How the files are read: by their header and what is declared, whatever is in their rows.
@@ -134,13 +138,9 @@ class DuckDBSource(Source):
             first = first or columns
             _check_same(first, columns)
             for column in pq.read_schema(path):
-                if pa.types.is_float16(column.type) or pa.types.is_duration(column.type):
-                    raise SchemaError(
-                        "DuckDB does not read the type of column {column!r} ({type}) as it was written",
-                        remedy="write it with 32 bits, a duration as a number, or leave it out",
-                        column=column.name,
-                        type=column.type,
-                    )
+                is_long = pa.types.is_decimal(column.type) and column.type.precision > 38
+                if is_long or pa.types.is_float16(column.type) or pa.types.is_duration(column.type):
+                    raise _changed(column.name, column.type)
 
     def cursor(self, connection: Any) -> Any:
         """A second reader of the same connection."""
@@ -163,6 +163,15 @@ def _check_same(first: Mapping[str, object], columns: Mapping[str, object]) -> N
                 remedy="write all files with the same columns and types",
                 column=name,
             )
+
+
+def _changed(column: str, kind: Any) -> SchemaError:
+    return SchemaError(
+        "DuckDB does not hand over the type of column {column!r} ({type}) as it was written",
+        remedy="write it as text, a duration as a number, or leave it out",
+        column=column,
+        type=kind,
+    )
 
 
 def _text(text: str) -> str:

@@ -57,6 +57,7 @@ class SparkEngine(Streamed):
         Raises: ReadError when Spark fails; SchemaError for nested columns or values without a cell.
         """
         super().__init__(schema, key=key)
+        from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.pandas.types import to_arrow_schema
 
         self._on_rows = on_rows
@@ -65,7 +66,9 @@ class SparkEngine(Streamed):
             _ship(frame.sparkSession)
             self._columns = list(frame.columns)
             # by number, as names may hold anything
-            self._all = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
+            named = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
+            # a plan of its own: what Spark keeps for another engine, of older files perhaps, is not taken
+            self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
             self._kinds = to_arrow_schema(frame.schema, timezone="UTC")
         check_types(zip(self._columns, self._kinds.types, strict=True))
         schema.check_names(pd.DataFrame(columns=self._columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,9 @@ from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import (
     BoolArray,
     IntArray,
+    Leaves,
     check_columns,
+    class_index,
     equivalence_classes,
     joint_classes,
     leaves_of,
@@ -175,7 +177,9 @@ class Audit(Evaluation[AuditReport]):
             table; SchemaError for an unknown column, or when every row is suppressed.
         """
         columns = list(self.quasi_identifiers)
-        visible = visible_rows(original.frame, columns)
+        leaves = {name: leaves_of(original.frame, name) for name in (*columns, *self.sensitive, *self.others)}
+        check_columns(columns)
+        visible = visible_in([leaves[name] for name in columns])
         frame = original.frame[visible]
         if isinstance(original, DistinctRows):
             person, rows = None, original.rows[visible]
@@ -189,7 +193,7 @@ class Audit(Evaluation[AuditReport]):
             roles = suggest_roles(original.frame) if self.roles is None else self.roles
         knowledge = Knowledge(
             frame=frame,
-            codes={name: leaves_of(frame, name).codes for name in (*columns, *self.sensitive, *self.others)},
+            codes={name: class_index([each.codes[visible]]) for name, each in leaves.items()},
             known=self.quasi_identifiers,
             others=self.others,
             sensitive=self.sensitive,
@@ -200,20 +204,20 @@ class Audit(Evaluation[AuditReport]):
         risk = reidentification_risk(classes, threshold=self.threshold, person=person)
         own = classes[once_each(classes, person)]
         sets = column_sets(
-            frame, columns, largest=affordable(len(columns), LARGEST_SET), person=person, counts=rows
+            frame,
+            columns,
+            largest=affordable(len(columns), LARGEST_SET),
+            person=person,
+            counts=rows,
+            codes=knowledge.codes,
         )
         more = knowledge.with_one_more({})
-        left_out = {
-            role.column: "" if role.finding is None else role.finding.kind
-            for role in roles
-            if (role.role == "identifier" or role.column == schema.unit.id_column)
-            and role.column not in (*columns, *self.sensitive)
-        }
+        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive))
         return AuditReport(
             verdict=verdict_of(
                 knowledge,
-                [name for name, kind in left_out.items() if kind not in (FREE_TEXT, RUNNING)],
-                [name for name, kind in left_out.items() if kind == FREE_TEXT],
+                naming,
+                texts,
                 sets,
                 more,
                 crowd=1 / self.threshold,
@@ -275,13 +279,33 @@ class Audit(Evaluation[AuditReport]):
         return link(frame.iloc[once], self.attacker, shared)
 
 
+def who_is_named(
+    roles: Sequence[SuggestedRole], schema: Schema, judged: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Columns that name people, and columns of free text, which may; a number that counts the rows does not.
+
+    Args: judged: columns that are asked about otherwise.
+    """
+    kinds = {
+        role.column: "" if role.finding is None else role.finding.kind
+        for role in roles
+        if (role.role == "identifier" or role.column == schema.unit.id_column) and role.column not in judged
+    }
+    naming = [name for name, kind in kinds.items() if kind not in (FREE_TEXT, RUNNING)]
+    return naming, [name for name, kind in kinds.items() if kind == FREE_TEXT]
+
+
 def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     """(rows,) whether the row says anything in these columns; one that was suppressed has `*` in all of them.
 
     Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
     """
     check_columns(columns)
-    leaves = [leaves_of(frame, name) for name in columns]
+    return visible_in([leaves_of(frame, name) for name in columns])
+
+
+def visible_in(leaves: Sequence[Leaves]) -> BoolArray:
+    """`visible_rows`, of columns that are coded already."""
     visible: BoolArray = np.any([(each.labels != SUPPRESSED)[each.codes] for each in leaves], axis=0)
     if not visible.any():
         raise SchemaError(

@@ -37,32 +37,39 @@ def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int
     return row, taken
 
 
-def read_columns(text: str, separator: str, names: list[str], limits: Limits) -> list[Any]:
+def read_columns(
+    text: str, separator: str, names: list[str], limits: Limits, *, blanks: bool = False
+) -> tuple[list[Any], set[int]]:
     """Arrow arrays of texts, one for each name and none without rows.
 
-    Blanks after separators are cut off, blank lines left out.
+    Blanks after separators are cut off, unless `blanks` belong to the cells; blank lines are left out.
+
+    Returns: the arrays, and the places of those in which two texts became one by that.
 
     Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of another width.
     """
     _check_lines(text, separator, limits)
     if '"' in text:
-        blanks = ' "' in text and re.search(rf'(?:^|[{re.escape(separator)}\r\n]) +"', text)
-        text = _quoted_alike(text, separator, limits) if blanks else text
+        apart = ' "' in text and re.search(rf'(?:^|[{re.escape(separator)}\r\n]) +"', text)
+        text = _quoted_alike(text, separator, limits) if apart else text
         _check_quotes(text, separator, limits)
-    blank = text.startswith(" ") or any(f"{before} " in text for before in (separator, "\n", "\r"))
     columns = _parse(text, separator, len(names))
     if not columns:
-        return []
+        return [], set()
     import pyarrow.compute as pc
 
     check_rows(len(columns[0]), limits=limits)
 
-    if blank:
-        columns = [pc.utf8_ltrim(column, " ") for column in columns]
+    merged = set()
+    for place, column in enumerate(columns):
+        if not blanks and pc.any(pc.starts_with(column, " ")).as_py():
+            columns[place] = pc.utf8_ltrim(column, " ")
+            if pc.count_distinct(columns[place]) != pc.count_distinct(column):
+                merged.add(place)
     for name, column in zip(names, columns, strict=True):
         if (pc.max(pc.binary_length(column)).as_py() or 0) > limits.cell_length:
             check_cell_length(pc.max(pc.utf8_length(column)).as_py(), name, limits=limits)
-    return columns
+    return columns, merged
 
 
 def _parse(text: str, separator: str, width: int) -> list[Any]:

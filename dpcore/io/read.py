@@ -22,6 +22,7 @@ from dpcore.io.lines import first_row, read_columns
 from dpcore.io.options import ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
 from dpcore.io.workbooks import is_workbook, workbook_text
+from dpcore.schema.values import MERGED
 from dpcore.text import Text
 
 AS_FOUND = ReadOptions()
@@ -95,7 +96,7 @@ def read_table(
     if not text or text.isspace():
         raise ReadError("the file is blank", remedy="choose a file with a header and at least one row")
     shape = layout(text, options)
-    names, columns, notes = _columns(text, shape, options, limits)
+    names, columns, notes, merged = _columns(text, shape, options, limits)
     if options.encoding is None and not found.startswith("utf"):
         notes.append(
             Text(
@@ -103,6 +104,7 @@ def read_table(
             )
         )
     typed = type_columns(names, columns, shape.separator, options, told)
+    _note_merged(typed.frame, merged)
     return ReadResult(
         frame=typed.frame,
         encoding=found,
@@ -119,11 +121,12 @@ def read_table(
 
 
 def _read_workbook(data: bytes, name: str, options: ReadOptions, limits: Limits) -> ReadResult:
-    text, about = workbook_text(data, name, limits=limits)
+    text, about, merged = workbook_text(data, name, limits=limits)
     as_text = replace(options, encoding=None, separator=",", decimal=".")
     shape = layout(text, as_text)
-    names, columns, notes = _columns(text, shape, as_text, limits)
+    names, columns, notes, _ = _columns(text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text)
+    _note_merged(typed.frame, merged)
     return ReadResult(
         frame=typed.frame,
         encoding=None,
@@ -136,10 +139,14 @@ def _read_workbook(data: bytes, name: str, options: ReadOptions, limits: Limits)
     )
 
 
+def _note_merged(frame: pd.DataFrame, places: set[int]) -> None:
+    frame.attrs[MERGED] += tuple(name for place, name in enumerate(frame.columns) if place in places)
+
+
 def _columns(
-    text: str, shape: Layout, options: ReadOptions, limits: Limits
-) -> tuple[list[str], list[Any], list[str]]:
-    """Names, texts and notes."""
+    text: str, shape: Layout, options: ReadOptions, limits: Limits, *, blanks: bool = False
+) -> tuple[list[str], list[Any], list[str], set[int]]:
+    """Names, texts, notes, and the places of columns in which two ids may have become one."""
     separator = shape.separator or ","
     text = text[position(text, shape.skip) :]
     row, rest = first_row(text, separator, limits)
@@ -157,10 +164,10 @@ def _columns(
         names, _ = check_header(given, limits=limits)
         if not options.names:
             notes.append(Text("no header line was seen, so the columns are named column_1, column_2, ..."))
-    columns = read_columns(text, separator, names, limits)
+    columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
     if not columns or not len(columns[0]):
         raise ReadError(
             "the file has a header but no rows",
             remedy="choose a file with data in it; if the header looks wrong, name the encoding",
         )
-    return names, columns, notes
+    return names, columns, notes, merged

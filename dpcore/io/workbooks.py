@@ -28,15 +28,21 @@ def is_workbook(name: str) -> bool:
     return name.lower().endswith(SHEETS + STATISTICS)
 
 
-def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[str]]:
-    """CSV text with commas, and notes.
+_SHEET_DIGITS = 10**15
+"""Excel rounds whole numbers of more digits when they are typed."""
+
+
+def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[str], set[int]]:
+    """CSV text with commas, notes, and the places of columns in which two ids may have become one.
+
+    Their numbers are floats in these formats: of 12.1 and 12.10, or of two long ones, one is left.
 
     Raises: LimitError; ReadError for a damaged or encrypted file.
     """
-    read: Callable[[bytes, str], tuple[list[list[str]], list[str]]]
+    read: Callable[[bytes, str], tuple[list[list[str]], list[str], set[int]]]
     read = _sheet if name.lower().endswith(SHEETS) else _statistics
     try:
-        rows, notes = read(data, name.lower())
+        rows, notes, merged = read(data, name.lower())
     except (DpcoreError, ImportError, MemoryError):
         raise
     except Exception as error:  # the libraries have no common error; their words may hold cells
@@ -47,20 +53,21 @@ def workbook_text(data: bytes, name: str, *, limits: Limits) -> tuple[str, list[
         ) from error
     check_rows(len(rows), limits=limits)
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
     check_size(out.tell(), limits=limits)
-    return out.getvalue(), notes
+    return out.getvalue(), notes, merged
 
 
-def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str]]:
+def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:
     """The first sheet that has cells."""
     from python_calamine import CalamineWorkbook
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     notes: list[str] = []
     for sheet in book.sheet_names:
-        rows = [_texts(row) for row in book.get_sheet_by_name(sheet).iter_rows()]
-        rows = [row for row in rows if any(row)]
+        cells = list(book.get_sheet_by_name(sheet).iter_rows())
+        merged = {place for row in cells for place, cell in enumerate(row) if _merges(cell, _SHEET_DIGITS)}
+        rows = [texts for texts in map(_texts, cells) if any(texts)]
         if rows:
             if len(book.sheet_names) > 1:
                 notes.append(
@@ -70,25 +77,34 @@ def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str]]:
                         sheets=len(book.sheet_names),
                     )
                 )
-            return rows, notes
+            return rows, notes, merged
     raise ReadError("the workbook has no sheet with cells", remedy="choose a file with data in it")
 
 
-def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str]]:
+def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:
     import pyreadstat
 
+    notes: list[str] = []
     if name.endswith(".sas7bdat"):
-        frame, _about = pyreadstat.read_sas7bdat(io.BytesIO(data))
+        frame, about = pyreadstat.read_sas7bdat(io.BytesIO(data))
     else:
         read = pyreadstat.read_dta if name.endswith(".dta") else pyreadstat.read_sav
         frame, about = read(io.BytesIO(data), apply_value_formats=True, formats_as_category=False)
         if about.variable_value_labels:
-            note = Text(
-                "values with labels were read as their labels: {columns}",
-                columns=", ".join(about.variable_value_labels),
-            )
-            return _rows(frame), [note]
-    return _rows(frame), []
+            columns = ", ".join(about.variable_value_labels)
+            notes = [Text("values with labels were read as their labels: {columns}", columns=columns)]
+    merged = set()
+    for place, column in enumerate(frame.columns):
+        labels = about.variable_value_labels.get(column, {}).values()
+        most = 2**24 if about.readstat_variable_types.get(column) == "float" else 2**53
+        if len(set(labels)) < len(labels) or any(_merges(cell, most) for cell in frame[column].unique()):
+            merged.add(place)
+    return _rows(frame), notes, merged
+
+
+def _merges(cell: Any, most: int) -> bool:
+    """Whether a cell holds a number that two texts may have become."""
+    return isinstance(cell, float) and not (math.isnan(cell) or (cell.is_integer() and abs(cell) < most))
 
 
 def _rows(frame: pd.DataFrame) -> list[list[str]]:

@@ -9,7 +9,7 @@ of it does (Elliot, Manning, Ford, 2002).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +48,14 @@ def column_sets(
     largest: int | None = None,
     person: IntArray | None = None,
     counts: IntArray | None = None,
+    codes: Mapping[str, IntArray] | None = None,
 ) -> list[ColumnSet]:
     """All sets of up to `largest` columns (all of them by default), small sets first.
 
     Args:
         person: (rows,) number of the person whose row it is; None where every row is a person.
         counts: how many rows, all of different people, each row of a frame of distinct tuples stands for.
+        codes: column -> (rows,) code of its value, where they are there already.
 
     Raises: ParameterError without columns; SchemaError for an unknown one; LimitError for too many sets.
     """
@@ -69,11 +71,11 @@ def column_sets(
             largest=largest,
             most_sets=MOST_SETS,
         )
-    codes = [leaves_of(frame, name).codes for name in columns]
-    together = class_index(codes if person is None else [*codes, person])
+    own = [leaves_of(frame, name).codes if codes is None else codes[name] for name in columns]
+    together = class_index(own if person is None else [*own, person])
     first = np.unique(together, return_index=True)[1]
     weights = np.bincount(together, counts)
-    tuples = [column[first] for column in codes]
+    tuples = [column[first] for column in own]
     whose = None if person is None else person[first]
     found, unique = {}, {}
     everybody = int(weights.sum()) if whose is None else int(whose.max()) + 1

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, number_in, texts_of
+from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
 
 Codes = npt.NDArray[np.int64]
 
@@ -191,7 +191,7 @@ class Categorical(Column):
         super().__post_init__()
         plain = (int(each) if _is_whole(each) else str(each) for each in self.categories)
         object.__setattr__(self, "categories", tuple(plain))
-        texts = texts_of(self.categories)
+        texts = list(map(exact_text, self.categories))
         if not texts and not self.other:
             raise ParameterError(
                 "column {name!r} needs at least one category", remedy="list its categories", name=self.name
@@ -214,7 +214,10 @@ class Categorical(Column):
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
         missing = self._missing(values)
-        codes: Codes = self._index.get_indexer(pd.Index(as_text(values))).astype(np.int64)
+        names = pd.Index(as_text(values))
+        codes: Codes = self._index.get_indexer(names).astype(np.int64)
+        if self._rounded is not self._index:
+            codes = np.where(codes < 0, self._rounded.get_indexer(names), codes)
         unknown = (codes < 0) & ~missing
         codes[codes < 0] = len(self.categories) if self.other else 0
         if not self.other:
@@ -224,7 +227,14 @@ class Categorical(Column):
 
     @cached_property
     def _index(self) -> pd.Index:
-        return pd.Index(texts_of(self.categories), dtype="str")
+        return pd.Index(list(map(exact_text, self.categories)), dtype="str")
+
+    @cached_property
+    def _rounded(self) -> pd.Index:
+        """Categories of more digits than a float holds, as floats have them; the first of those that meet."""
+        near = pd.Index(texts_of(self.categories), dtype="str")
+        is_new = ~near.isin(self._index) & ~near.duplicated()
+        return near.where(is_new, self._index) if is_new.any() else self._index
 
     def _decode(self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator) -> pd.Series:
         values: list[Any] = [*self.categories, OTHER_LABEL] if self.other else list(self.categories)

@@ -11,6 +11,7 @@ import datetime
 import decimal
 import math
 import re
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -19,13 +20,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpcore.errors import SchemaError
+
 MISSING = "(missing)"
 OTHER_LABEL = "(other)"
 SUPPRESSED = "*"
 READ_AS_TEXT = "read as text"
 """Key of `frame.attrs`: the file knew texts only, so that 7 and "7" differ by the rest of their column."""
 MERGED = "texts that became one number"
-"""Key of `frame.attrs`: columns in which reading a file made one number of two texts; they are no ids."""
+"""Key of `frame.attrs`: columns in which a file or its reading may have made one id of two."""
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _DECIMAL = rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
@@ -55,6 +58,15 @@ class Canonical:
         """One entry per row, from one per value and one for missing."""
         return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[self.codes]
 
+    def persons(self) -> Codes:
+        """(rows,) a number from 0 for whose each row is; two ids are one person where their texts are equal.
+
+        So are 7 and "7". Rows without an id have the last number together.
+        """
+        place: dict[str, int] = {}
+        of_values = [place.setdefault(value[1:], len(place)) for value in self.values]
+        return self.put(np.array(of_values, dtype=np.int64), len(place))
+
 
 def canonical(column: pd.Series) -> Canonical:
     """The values of a column, each by itself."""
@@ -75,6 +87,12 @@ def canonical(column: pd.Series) -> Canonical:
     place: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int64)
     for row, each in enumerate(column):
+        if isinstance(each, bytes | bytearray | memoryview):
+            raise SchemaError(
+                "column {column!r} holds bytes, which are no numbers, dates or texts",
+                remedy="leave it out, or write it as text",
+                column=str(column.name),
+            )
         value = canonical_text(each)
         codes[row] = -1 if value is None else place.setdefault(value, len(place))
     return Canonical(codes=codes, values=list(place))
@@ -104,6 +122,8 @@ def canonical_text(value: Any) -> str | None:
         return None if value.is_nan() else f"n{_decimal(value)}"
     if isinstance(value, datetime.date | np.datetime64):  # a datetime is a date too
         return _moment(pd.Timestamp(value))
+    if isinstance(value, uuid.UUID):
+        return f"t{value}"
     return None if value != value else f"o{type(value).__name__} {value}"
 
 
@@ -129,6 +149,13 @@ def texts(values: Iterable[object]) -> list[str]:
 def texts_of(labels: Iterable[object]) -> list[str]:
     """Declared texts or numbers in the form in which `as_text` gives values."""
     return [plain(f"t{label}") for label in labels]
+
+
+def exact_text(label: object) -> str:
+    """A declared text or number with all its digits, as `as_text` gives a decimal."""
+    text, near = str(label).strip(), plain(f"t{label}")
+    is_same = not _IS_DECIMAL(text) or near == text or decimal.Decimal(near) == decimal.Decimal(text)
+    return near if is_same else _decimal(decimal.Decimal(text))
 
 
 def number_in(text: str) -> float | None:

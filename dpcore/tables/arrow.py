@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import SchemaError
-from dpcore.schema.values import is_exact
+from dpcore.schema.values import is_exact, texts
 
 _DIGITS = 18
 """Digits that every whole number of int64 has room for."""
@@ -32,6 +32,11 @@ def is_text(kind: Any) -> bool:
     )
 
 
+def is_uuid(kind: Any) -> bool:
+    """Whether a type of Arrow holds UUIDs, whose texts are their hexadecimal digits."""
+    return getattr(kind, "extension_name", "") == "arrow.uuid"
+
+
 def is_numeric(kind: Any) -> bool:
     """Whether a type is NUMERIC of PostgreSQL, which its driver hands over as texts of all digits."""
     return getattr(kind, "extension_name", "") == "arrow.opaque" and kind.type_name == "numeric"
@@ -45,6 +50,7 @@ def is_taken(kind: Any) -> bool:
         return is_taken(kind.value_type)
     return bool(
         is_text(kind)
+        or is_uuid(kind)
         or is_numeric(kind)
         or types.is_integer(kind)
         or types.is_floating(kind)
@@ -100,6 +106,8 @@ def plain(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
+    if is_uuid(kind):
+        return pa.array([each and texts([each])[0] for each in column.to_pylist()], pa.string())
     if is_text(kind) or pa.types.is_null(kind):
         return column.cast(pa.string())
     if pa.types.is_decimal(kind) and kind.scale <= 0 and kind.precision - kind.scale <= _DIGITS:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.values import MISSING, as_text, texts
+from dpcore.schema.values import MISSING, canonical, plain, texts
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -53,14 +53,23 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
         raise SchemaError("the table has no rows", remedy="take a table with rows")
     is_date = pd.api.types.is_datetime64_any_dtype(column)
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    codes, values = pd.factorize(column if is_date or is_number else as_text(column), sort=True)
-    labels = np.array(texts(values), dtype=object)
     positions, width = None, 1.0
     if is_date or is_number:
+        codes, values = pd.factorize(column, sort=True)
+        labels = np.array(texts(values), dtype=object)
         positions = np.asarray(pd.DatetimeIndex(values).asi8 if is_date else values, dtype=np.float64)
         width = float(np.ptp(positions)) if len(positions) > 1 else 1.0
         if not np.isfinite(positions).all():  # infinity has no place on a scale
             positions, width = None, 1.0
+    else:
+        found = canonical(column)
+        shown = [plain(value) for value in found.values]
+        held = np.bincount(found.codes + 1, minlength=len(shown) + 1)[1:]  # a category may be held by nobody
+        labels = np.array(
+            sorted({text for text, rows in zip(shown, held, strict=True) if rows}), dtype=object
+        )
+        place = {text: code for code, text in enumerate(labels)}
+        codes = found.put(np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1)
     if (codes < 0).any():
         codes = np.where(codes < 0, len(labels), codes)
         labels = np.append(labels, MISSING)

@@ -109,8 +109,7 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
     if unit.id_column is None:
         return None
     ids = _ids(frame[unit.id_column])
-    person = pd.factorize(np.array([value[1:] for value in ids.values], dtype=object))[0][ids.codes]
-    return np.sort(first_rows(person[:, None], digests, unit.max_rows))
+    return np.sort(first_rows(ids.persons()[:, None], digests, unit.max_rows))
 
 
 def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:
@@ -137,10 +136,12 @@ def rows_per_person(persons: Digests) -> dict[int, int]:
 
 
 def _ids(column: pd.Series) -> Canonical:
-    if column.name in column.attrs.get(MERGED, ()):
+    values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    is_float = values.dtype.kind == "f" and not column.attrs.get(READ_AS_TEXT)
+    if is_float or column.name in column.attrs.get(MERGED, ()):
         raise SchemaError(
-            "{column!r} was read as numbers, and some ids became one, as 12.1 and 12.10 do",
-            remedy="open the file with a name for this column that says what it is, such as id",
+            "the ids in {column!r} are numbers with a point or too many digits, and two may have become one",
+            remedy="export them as text or as whole numbers; in a text file, give the column a name like id",
             column=str(column.name),
         )
     ids = canonical(column)

@@ -33,7 +33,7 @@ def tuple_hashes(frame: pd.DataFrame, columns: Sequence[str]) -> tuple[Hashes, I
 
 
 def person_hashes(column: pd.Series) -> Hashes:
-    """(rows, 2) whose each row is, in 128 bits: equal where the texts are; a missing id is one of its own.
+    """(rows, 2) whose each row is, in 128 bits: equal where the texts are as written; a missing id is one.
 
     Whole numbers are what they are, and their texts are never written.
     """
@@ -48,9 +48,10 @@ def person_hashes(column: pd.Series) -> Hashes:
         found[:, 0] = np.where(nobody, _NOBODY, pd.util.hash_array(number))
         found[:, 1] = nobody
         return found
-    codes, texts = pd.factorize(_marked(column))
-    words = [pd.util.hash_array(np.asarray(texts, dtype=object), hash_key=key) for key in _KEYS]
-    return np.column_stack(words).astype(np.uint64)[codes]
+    ids = canonical(column)
+    texts = [f"t{value[1:]}".encode(errors="surrogatepass") for value in ids.values]
+    words = [pd.util.hash_array(np.array([*texts, b""], dtype=object), hash_key=key) for key in _KEYS]
+    return np.column_stack(words).astype(np.uint64)[ids.codes]
 
 
 def _marked(column: pd.Series) -> pd.Series:

@@ -8,19 +8,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.tables.classes import IntArray, class_index, leaves_of
+from dpcore.errors import SchemaError
+from dpcore.schema.values import canonical
+from dpcore.tables.classes import IntArray, class_index
 
 
 def person_of(frame: pd.DataFrame, column: str | None) -> IntArray | None:
     """(rows,) a number per person; None where every row is a person of their own.
 
-    Rows without an id count as one person together: nobody knows that they are more.
+    Ids are texts as they were written, as for the promise. Rows without an id count as one person together:
+    nobody knows that they are more.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if column is None:
         return None
-    codes = leaves_of(frame, column).codes
+    if column not in frame.columns:
+        raise SchemaError("the table has no column {column}", remedy="check the names", column=column)
+    if frame.empty:
+        raise SchemaError("the table has no rows", remedy="take a table with rows")
+    codes = canonical(frame[column]).persons()
     return None if int(codes.max()) + 1 == len(codes) else codes
 
 

@@ -224,14 +224,18 @@ class Person:
             return self
         return self.know_all().press("Open the data set").sees("The data set is open")
 
-    def know_all(self) -> Person:
-        """Answer each question on what is known from outside, so that nothing counts as taken from it."""
+    def choose_rows(self) -> Person:
+        """Choose how many rows of a person count, where it is asked and not said yet."""
         cap = self.page.get_by_role("combobox", name="Rows of one person")
         if cap.count() and not cap.input_value():
-            cap.click()
-            self.page.keyboard.press("ArrowDown")  # opens the list, or goes on in it
-            self.page.keyboard.press("Enter")
+            cap.press("ArrowDown")
+            self.page.get_by_role("option", name="1", exact=True).click()
             self.rest()
+        return self
+
+    def know_all(self) -> Person:
+        """Answer each question on what is known from outside, so that nothing counts as taken from it."""
+        self.choose_rows()
         answers = ("Yes, this is plainly public", "Use the round bounds", "It is known from there")
         while True:
             label = next((each for each in answers if self.button(each).count()), None)

@@ -150,6 +150,18 @@ def test_work_that_nobody_wants_any_more_ends(tmp_path: Path) -> None:
     assert SparkEngine(spark_session().sql("SELECT 3 AS age"), SCHEMA, key=KEY).counts([()])[0].values == 1
 
 
+def test_a_table_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    """What Spark keeps for an engine that still lives would be counted for the rows of today."""
+    place = str(tmp_path / "a.parquet")
+    found = []
+    engines = []
+    for rows, age in ((10, 1), (20, 2)):
+        pq.write_table(pa.table({"age": [age] * rows}), place)
+        engines.append(SparkEngine(spark_session().read.parquet(place), SCHEMA, key=KEY))
+        found.append((engines[-1].people(), engines[-1].counts([("age",)])[0].values[age]))
+    assert found == [({1: 10}, 10), ({1: 20}, 20)]
+
+
 def test_a_struct_is_refused() -> None:
     """A nested value has no canonical text; a table without rows has no account worth opening."""
     with pytest.raises(dp.SchemaError, match="has no rows"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import combinations
 
@@ -10,8 +11,11 @@ import pandas as pd
 import pytest
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.audit import Audit, AuditReport
+from dpcore.evaluation.audit import LARGEST_SET, Audit, AuditReport
+from dpcore.risk.column_sets import affordable
+from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
 from dpcore.schema import Integer, PrivacyUnit, Schema
+from dpcore.tables.classes import equivalence_classes
 from dpcore.tables.rows import Microdata
 
 NAMES = ("age", "sex", "zip")
@@ -180,3 +184,68 @@ def test_a_table_without_a_visible_row_is_refused() -> None:
     """Shares of nobody would be shown as 0 %: perfectly safe."""
     with pytest.raises(SchemaError, match="every row is suppressed"):
         audit(pd.DataFrame({"age": ["*"], "sex": ["*"], "zip": ["*"]}))
+
+
+def test_an_estimate_is_of_the_model_that_can_be_trusted() -> None:
+    """Two estimates stood side by side, .87 and .99, without a word which holds."""
+    frame = people().drop(columns="id")
+    classes = equivalence_classes(frame, NAMES)
+    small, large = audit(frame, population=10_000).estimates, audit(frame, population=300).estimates
+    assert (small.model, large.model) == ("Pitman", "Zayatz")
+    assert small.uniques == pitman_uniqueness(classes, population=10_000)
+    assert large.uniques == zayatz_uniqueness(classes, population=300)
+    pairs = pd.DataFrame({"age": [1, 1, 1, 2], "sex": "F", "zip": "1"})  # no class of two people
+    assert audit(pairs, population=1_000).estimates.model == "Zayatz"
+
+
+def test_journalist_and_marketer_are_expected_over_the_population() -> None:
+    """They were the prosecutor by another name, however large the population was said to be."""
+    frame = pd.DataFrame({"age": [1] * 3 + [2], "sex": "F", "zip": "1"})
+    found = audit(frame, population=40)
+
+    def expected(people: int) -> float:
+        """The mean of 1 / F of the negative binomial law of F, added up."""
+        share = 0.1
+        return sum(
+            math.comb(size - 1, people - 1) * share**people * (1 - share) ** (size - people) / size
+            for size in range(people, 2_000)
+        )
+
+    assert found.estimates.journalist == pytest.approx(expected(1))
+    assert found.estimates.marketer == pytest.approx((3 * expected(3) + expected(1)) / 4)
+    assert found.risk.highest == 1.0
+    everybody = audit(frame, population=4)
+    assert everybody.estimates.marketer == pytest.approx(everybody.risk.average)
+
+
+def test_a_list_of_the_population_is_the_population() -> None:
+    """A list was uploaded, and the journalist stayed the prosecutor."""
+    frame = people().drop(columns="id")
+    listed = pd.concat([frame, frame, frame.head(20)])[[*NAMES]]
+    found = audit(frame, attacker=listed).listed
+    crowd = listed.astype(object).fillna("?").value_counts()
+    risks = [
+        1 / crowd[row]
+        for row in frame[[*NAMES]].astype(object).fillna("?").itertuples(index=False, name=None)
+    ]
+    assert found.marketer == pytest.approx(np.mean(risks))
+    assert found.journalist == pytest.approx(max(risks))
+    assert audit(frame, attacker=listed[["age"]]).listed is None
+
+
+@pytest.mark.parametrize(("columns", "largest"), [(49, 3), (50, 2), (199, 2), (200, 1), (2_000, 1)])
+def test_many_known_columns_are_looked_at_in_smaller_sets(columns: int, largest: int) -> None:
+    """Fifty known columns were refused whole, with a remedy that did not exist."""
+    assert affordable(columns, LARGEST_SET) == largest
+
+
+def test_an_audit_of_many_columns_has_all_figures() -> None:
+    """k, uniques and secrets, which cost nothing, were refused with the sets."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"q{i}": rng.integers(0, 2, 40) for i in range(60)}).assign(age=1, sex="F", zip="1")
+    names = tuple(name for name in frame if name.startswith("q"))
+    found = audit(frame, quasi_identifiers=names, others=("sex",))
+    assert max(len(each.columns) for each in found.sets) == 2
+    assert found.risk.uniques == uniques(frame, names)
+    assert found.changes["sex"] == found.risk.uniques
+    assert found.changes["q7"] == pytest.approx(uniques(frame, tuple(n for n in names if n != "q7")))

@@ -20,7 +20,9 @@ def sheet_xml(rows: list[list[object]]) -> str:
         cells = []
         for column, cell in zip("ABCDEFG", row, strict=False):
             if isinstance(cell, str):
-                text = f'<c r="{column}{number}" t="inlineStr"><is><t>{cell}</t></is></c>'
+                text = (
+                    f'<c r="{column}{number}" t="inlineStr"><is><t xml:space="preserve">{cell}</t></is></c>'
+                )
             elif isinstance(cell, bool):
                 text = f'<c r="{column}{number}" t="b"><v>{int(cell)}</v></c>'
             elif isinstance(cell, datetime.date):

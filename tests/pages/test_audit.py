@@ -74,6 +74,23 @@ def test_an_uploaded_list_is_joined(app: Tab) -> None:
     assert "people are unique" in app.text
 
 
+def test_an_own_table_is_never_held_against_the_list_of_the_sample(app: Tab) -> None:
+    """Any own table with zip, birth_date and sex was audited against an invented town, "0 found"."""
+    table = people(zip="80331", birth_date=[f"1950-01-{i % 28 + 1:02}" for i in range(300)])
+    app.open(table).go("audit")
+    assert not app.at.toggle or all("voter list" not in each.label for each in app.at.toggle)
+    assert "No list was given" in app.text
+    app.upload(b"zip,sex\n80331,F\n", "own list.csv")
+    assert "Of the 1 people on “own list.csv”" in app.text.replace("\\", "")
+
+
+def test_a_table_of_names_alone_is_no(app: Tab) -> None:
+    """A list of addresses would be met with a question, and no answer."""
+    rows = [f"p{i}@example.org,{i % 7}" for i in range(60)]
+    app.open("\n".join(["contact,points", *rows]).encode()).go("audit")
+    assert "No. contact names people." in app.text.replace("\\", "")
+
+
 def test_other_columns_other_verdict(app: Tab) -> None:
     """A change of the question would keep the old answer."""
     app.open(people()).go("audit")

@@ -26,7 +26,7 @@ def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_t
     assert "rows not here" in later.text
     later.press("Open Histogram of age")
     assert later.errors == ""
-    assert "Each count is within" in later.text
+    assert "counts is within" in later.text
     names = [each.label for each in later.at.get("download_button")]
     assert {"Counts with low and high (CSV)", "Rows (CSV)", "The same as a notebook"} <= set(names)
     for page in ("ledger", "codebook"):

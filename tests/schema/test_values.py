@@ -6,6 +6,7 @@ import ast
 import datetime
 import decimal
 import random
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,9 @@ ODD = [
     pd.Timestamp("2020-01-02 01:00", tz="Europe/Berlin"), np.datetime64("2020-01-02"), "2020-01-02",
     "2020-01-02T03:04:05.123456789", "2020-01-02T03:04:05+0900", "20200102", "2020-W01-1", "0001-01-01",
     "9999-12-31", "10000-01-01", "-0001-01-01", "2020", np.int64(1), np.float32(0.1), 0.1, np.bool_(True),
-    "1,5", "+1", "1.", ".5", "5.e3", b"a", "\x00", "a\x00", "\ud800", "é", "e\u0301", pd.Timedelta(1, "D"),
+    "1,5", "+1", "1.", ".5", "5.e3", "\x00", "a\x00", "\ud800", "é", "e\u0301", pd.Timedelta(1, "D"),
     datetime.time(3, 4), "1 000", "\u00a01", "1\t", "TRUE", "yes", "12e45678", "34e56789",
+    uuid.UUID(int=7),
 ]  # fmt: skip
 COLUMNS = (
     dp.Categorical("x", categories=("1", "2", "a", "True"), other=True, missing=True, missing_tokens=("-1",)),
@@ -169,10 +171,26 @@ def test_texts_for_people_are_one_per_number() -> None:
 
 def test_values_that_differ_keep_apart() -> None:
     """Equal canonical texts would be one person, one row or one table."""
-    values = [0, None, "", "0", "0.0", "a", " a", "A", 1.5, "1.5", datetime.time(3), "03:00:00", b"a", "b'a'"]
+    values = [
+        0,
+        None,
+        "",
+        "0",
+        "0.0",
+        "a",
+        " a",
+        "A",
+        1.5,
+        "1.5",
+        datetime.time(3),
+        "03:00:00",
+        uuid.UUID(int=7),
+    ]
     found = canonical(pd.Series(values, dtype=object))
     assert len(set(found.codes)) == len(values)
     assert len(set(digest(values))) == len(values)
+    with pytest.raises(dp.SchemaError, match="column 'x' holds bytes"):
+        digest(["a", b"a"])
 
 
 def test_no_other_module_makes_texts_of_columns() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.fulldomain.frontier import Point
+from dpcore.anonymize.fulldomain.metrics import InformationLoss
 from dpcore.anonymize.methods import METHODS, FullDomain, Method, Mondrian
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
@@ -179,8 +180,11 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
         return curator.anonymize_to(place, chosen, lambda stage, share: wanted(0))
 
 
-def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
-    """k against information loss, one line per suppression limit; a click chooses the point with the ring."""
+def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:
+    """k against information loss, one line per suppression limit; a click chooses a point.
+
+    Args: k, loss: of the choice now, for the ring; no ring without a loss.
+    """
     frame = pd.DataFrame(
         [
             {
@@ -188,47 +192,70 @@ def frontier_chart(points: tuple[Point, ...], k: int, limit: float) -> Chart:
                 "limit": limit_words(point.limit),
                 "share": point.limit,
                 "loss": point.score,
-                "levels": "-".join(map(str, point.node)),
+                "levels": _levels(plan, point),
                 "suppressed rows": point.suppressed,
-                "people": point.people,
+                f"suppressed {plan.counts}": point.people,
             }
             for point in points
         ]
     )
     drawn = charts.frontier(frame)
-    here = frame[(frame["k"] == k) & (frame["share"] == limit)]
-    return drawn if here.empty else charts.ringed(drawn, here)
+    return drawn if loss is None else charts.ringed(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
 
 
-def chosen_words(points: tuple[Point, ...], k: int, limit: float) -> str:
-    """What the chosen point of the frontier costs, if it is among them."""
-    for point in points:
-        if (point.k, point.limit) == (k, limit):
-            return _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.").format(
-                loss=number(point.score), rows=point.suppressed, classes=point.classes
-            )
-    return ""
+def _levels(plan: Plan, point: Point) -> str:
+    """The level of each column; nothing where ranges are free."""
+    levels = zip(plan.quasi_identifiers, point.node, strict=False)
+    return ", ".join(f"{name} {level}" for name, level in levels)
+
+
+def chosen(
+    curator: Curator, current: Work, plan: Plan, drawn: Method, points: tuple[Point, ...], k: int
+) -> tuple[float | None, str]:
+    """What the choice now loses, for the ring, and in words; no loss where the frontier cannot show it.
+
+    Args: drawn: the method of the frontier, which may be another than the chosen one.
+    """
+    if drawn == plan.method:
+        limit = plan.limit if drawn.searches else 0.0
+        for point in points:
+            if (point.k, point.limit) == (k, limit):
+                told = _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.")
+                return point.score, told.format(
+                    loss=number(point.score), rows=point.suppressed, classes=point.classes
+                )
+        return None, ""
+    told = _("The lines are those of {drawn}; a click chooses it. Chosen now is {chosen}.").format(
+        drawn=METHOD_NAMES[drawn.name], chosen=METHOD_NAMES[plan.method.name]
+    )
+    if drawn.searches and plan.metric != InformationLoss():
+        return None, told
+    try:
+        loss = trial(curator, current, plan).quality.loss
+    except DpcoreError:  # shown under "Before and after"
+        return None, told
+    return loss, f"{told} " + _("It loses {loss} at k = {k}: the ring.").format(loss=number(loss), k=k)
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Share of people by the size of the group they hide in, before and after."""
+    """Share of people by the size of the smallest group they are in, before and after."""
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
     for side, found in ((_("before"), report.before), (_("after"), report.after)):
-        rows = np.bincount(
-            np.searchsorted(edges, found.class_sizes, side="right"), found.class_sizes, minlength=len(labels)
-        )
+        people = np.bincount(np.searchsorted(edges, found.crowds, side="right"), minlength=len(labels))
         frame += [
             {"group size": label, "of": side, "share": float(share)}
-            for label, share in zip(labels, rows / max(1, rows.sum()), strict=True)
+            for label, share in zip(labels, people / len(found.crowds), strict=True)
         ]
     return charts.grouped(
         pd.DataFrame(frame),
         x="group size",
-        x_title=_("{whom} in the group").format(whom=whom(report.plan)),
+        x_title=_("{whom} in their smallest group").format(whom=whom(report.plan)),
         y_title=_("share of {whom}").format(whom=whom(report.plan)),
-        alt=_("Share of {whom} by the size of their group, before and after.").format(whom=whom(report.plan)),
+        alt=_("Share of {whom} by the size of their smallest group, before and after.").format(
+            whom=whom(report.plan)
+        ),
     )
 
 

@@ -41,12 +41,13 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
     elif isinstance(found, DpcoreError) or not found:
         st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
-        chart = outcomes.frontier_chart(found, k, plan.limit)
+        loss, told = outcomes.chosen(curator, current, plan, method, found, k)
+        chart = outcomes.frontier_chart(found, plan, k, loss)
         # another choice is another chart, with nothing clicked
         clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
         choose = functools.partial(_choose, clicked, method.name)
         widgets.show_clickable(chart, clicked, choose)
-        st.caption(f"{_('Click a point to choose it.')} {outcomes.chosen_words(found, k, plan.limit)}")
+        st.caption(f"{_('Click a point to choose it.')} {told}")
         with st.expander(_("The same as a table")):
             widgets.show_table(chart.table)
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
@@ -132,15 +133,16 @@ def _figures(report: TrialReport) -> None:
         help=_("How much of its column's range a published value covers, on average over all cells."),
     )
     hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
+    risks = report.after.risk
     st.caption(
         _(
-            "The smallest group has {k} {whom}, the average group {average} rows. Information loss, which "
+            "The smallest group has {k} {whom}, the average group {average}. Information loss, which "
             "the search makes small: {loss}. "
             "{share} of the {whom} have a suppressed row."
         ).format(
-            k=report.after.risk.k,
+            k=risks.k,
             whom=work.whom(report.plan),
-            average=number(report.quality.average_class),
+            average=number(risks.people * report.after.groups_per_person / risks.classes),
             loss=number(report.quality.loss),
             share=percent(report.quality.suppressed_people),
         )

@@ -6,7 +6,8 @@ import functools
 
 import streamlit as st
 
-from dpcore.evaluation.audit import LARGEST_SET, AuditReport
+from dpcore.curator import Curator
+from dpcore.evaluation.audit import LARGEST_SET, AuditReport, who_is_named
 from workbench import session
 from workbench.audit import findings
 from workbench.ui import verdict as words
@@ -33,6 +34,14 @@ def changes(found: AuditReport, columns: list[str]) -> None:
     )
     with st.expander(_("The same as a table")):
         widgets.show_table(chart.table)
+
+
+def without_known(curator: Curator) -> None:
+    """What can be said before any column is taken as known: no, where columns name people."""
+    told = words.named(*who_is_named(findings.roles(curator), curator.schema))
+    if told:
+        st.markdown(f"### :red-background[{plain(' '.join([_('No.'), *told]), at_most=1_000)}]")
+    st.info(_("Choose at least one column that others may know."))
 
 
 def verdict(found: AuditReport, columns: list[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpcore.evaluation.audit import AuditReport
 from dpcore.evaluation.verdict import Step, Way
 from workbench.ui.language import N_, Words, _
@@ -19,11 +21,7 @@ def verdict(found: AuditReport, columns: list[str]) -> str:
     told = [f"{ANSWERS[given.answer]}."]
     if given.answer == "yes":
         told = [_("Yes, against somebody who knows no more than {columns}.").format(columns=known)]
-    if given.naming:
-        name_people = _("{columns} names people.") if len(given.naming) == 1 else _("{columns} name people.")
-        told.append(name_people.format(columns=join([*given.naming])))
-    if given.texts:
-        told.append(_("Names may be in the text of {columns}.").format(columns=join([*given.texts])))
+    told += named(given.naming, given.texts)
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.more is not None:
         unique = _(
@@ -53,6 +51,20 @@ def verdict(found: AuditReport, columns: list[str]) -> str:
     if given.reveals:
         told.append(_("Some groups give away what should stay unknown."))
     return " ".join(told)
+
+
+def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """What names people, one sentence each.
+
+    Args: naming: columns that name people. texts: columns of free text.
+    """
+    told = []
+    if naming:
+        name_people = _("{columns} names people.") if len(naming) == 1 else _("{columns} name people.")
+        told.append(name_people.format(columns=join([*naming])))
+    if texts:
+        told.append(_("Names may be in the text of {columns}.").format(columns=join([*texts])))
+    return told
 
 
 def ways_out(found: AuditReport) -> list[str]:

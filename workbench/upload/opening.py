@@ -117,7 +117,7 @@ def take_codebook() -> None:
                 remedy="bring the table with this column, or another codebook",
                 column=codebook.unit.id_column,
             )
-        check_covers(codebook.unit, draft)
+        codebook.unit.check_covers(draft.declared)
     except DpcoreError as error:
         held.notices["upload"] = error
         return
@@ -174,11 +174,6 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
     return None if unit is None or unit.id_column is None or unit.from_data else unit.max_rows
 
 
-def check_covers(unit: PrivacyUnit, draft: Draft) -> None:
-    """Refuse a unit that protects less than what the operator of a source declared. Raises: SchemaError."""
-    unit.check_covers(draft.declared)
-
-
 def outside(draft: Draft, column: Column) -> Outside:
     """Rows outside a column's declaration; computed once per declaration. Private."""
     if column not in draft.checks:
@@ -210,7 +205,7 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     """Put the table behind the curator, and forget the frame."""
     held = session.session()
     try:
-        check_covers(schema.unit, draft)
+        schema.unit.check_covers(draft.declared)
         ledger = session.ledger().under(draft.opener)
         table = draft.frame if draft.source is None else draft.source
         with rows_view.being_scanned(_("Looking at every row once"), key="stop-opening"):

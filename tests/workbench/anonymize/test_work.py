@@ -26,6 +26,7 @@ from workbench.anonymize import demands, document, loaded, outcomes, view, work
 from workbench.anonymize.work import SUGGESTED, Demands, Work
 from workbench.apart import process
 from workbench.apart.line import StoppedError
+from workbench.ui.charts import Chart
 from workbench.ui.wording import number, percent
 
 SECRET = "Xanthippe Quisling"
@@ -250,17 +251,65 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.Mo
     assert len({point.limit for point in points}) == 4
 
 
+def ring_of(chart: Chart) -> dict[str, float] | None:
+    """Where the ring of a frontier is."""
+    spec = chart.spec.to_dict()
+    ring = [layer for layer in spec["layer"] if layer["mark"].get("strokeWidth") == 3]
+    return spec["datasets"][ring[0]["data"]["name"]][0] if ring else None
+
+
 def test_the_chosen_point_is_marked_and_told() -> None:
     """A person would click a point and see nothing change."""
     curator, current = started()
-    _method, points = outcomes.frontier(curator, current, plan(curator, current))
-    layers = outcomes.frontier_chart(points, 5, 0.02).spec.to_dict()["layer"]
-    assert len(outcomes.frontier_chart(points, 5, 0.3).spec.to_dict()["layer"]) == len(layers) - 1
-    report = outcomes.trial(curator, current, plan(curator, current))
-    said = outcomes.chosen_words(points, 5, 0.02)
+    asked = plan(curator, current)
+    method, points = outcomes.frontier(curator, current, asked)
+    report = outcomes.trial(curator, current, asked)
+    loss, said = outcomes.chosen(curator, current, asked, method, points, 5)
+    assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {
+        "k": 5,
+        "loss": pytest.approx(report.quality.loss),
+    }
     assert f"information loss {number(report.quality.loss)}," in said
     assert f"{round(report.quality.suppressed * 400)} rows suppressed" in said
-    assert outcomes.chosen_words(points, 5, 0.3) == ""
+    nowhere = outcomes.chosen(curator, current, replace(asked, limit=0.3), method, points, 5)
+    assert nowhere == (None, "")
+    assert ring_of(outcomes.frontier_chart(points, asked, 5, None)) is None
+
+
+@pytest.mark.parametrize("method", ["local recoding", "mondrian"])
+def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) -> None:
+    """The cost of Mondrian stood beside a choice of local recoding, and no point had a ring."""
+    frame = wide(11)
+    curator, current = started(frame)
+    current.hierarchies = {name: suggest(frame[name]) for name in frame}
+    asked = plan(curator, current, method=method)
+    drawn, points = outcomes.frontier(curator, current, asked)
+    assert drawn.name == "mondrian"
+    loss, said = outcomes.chosen(curator, current, asked, drawn, points, 5)
+    assert loss == outcomes.trial(curator, current, asked).quality.loss
+    assert ("lines are those of Mondrian" in said) == (method == "local recoding")
+    assert number(loss) in said
+    assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {"k": 5, "loss": loss}
+
+
+def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
+    """1.94 and 1.93 groups a person, and 20,000 and 19,815 times, stood in one report."""
+    frame = people().assign(person=np.arange(400) // 2)
+    frame.loc[:19, "age"] = 97
+    curator, current = started(frame, "person")
+    work.set_roles(current, {**current.roles, "person": "identifier"})
+    asked = plan(curator, current, limit=0.3, suppressed="kept")
+    outcomes.make(curator, current, asked)
+    assert current.made is not None
+    found = outcomes.outcome(curator, current.made)
+    trial = outcomes.trial(curator, current, asked)
+    assert found.hidden > 0
+    assert found.side.groups_per_person == trial.after.groups_per_person
+    assert found.side.secrets == trial.after.secrets
+    warnings = outcomes.warnings(curator, current, found.plan, found.side)
+    assert warnings == outcomes.warnings(curator, current, trial.plan, trial.after)
+    page = document.to_html(curator, found, warnings)
+    assert page.count(f"in {number(found.side.groups_per_person)} groups on average") == 2
 
 
 def test_methods_stand_side_by_side_with_reasons() -> None:
@@ -362,7 +411,7 @@ def test_charts_and_tables_of_a_trial() -> None:
     curator, current = started(frame)
     report = outcomes.trial(curator, current, plan(curator, current))
     drawn = outcomes.sizes_chart(report)
-    assert drawn.table.groupby("of")["share"].sum().tolist() == pytest.approx([1, 1])
+    assert drawn.table.groupby("of")["share of rows"].sum().tolist() == pytest.approx([1, 1])
     assert SECRET not in str(drawn.spec.to_dict())
     columns = outcomes.columns_table(report)
     assert columns["column"].tolist() == ["age", "zip"]
@@ -459,9 +508,10 @@ def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
 def test_a_click_on_the_frontier_carries_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit was read back from the words of the legend: 2.5 % ended in a traceback."""
     curator, current = started()
-    _method, points = outcomes.frontier(curator, current, plan(curator, current))
+    asked = plan(curator, current)
+    _method, points = outcomes.frontier(curator, current, asked)
     points = tuple(replace(point, limit=0.025) for point in points if point.limit == 0.02)
-    drawn = outcomes.frontier_chart(points, 5, 0.025)
+    drawn = outcomes.frontier_chart(points, asked, 5, 0.025)
     (chosen,) = [each for each in drawn.spec.to_dict()["params"] if each["name"] == "chosen"]
     assert chosen["select"]["fields"] == ["k", "share"]
     assert "share" not in drawn.table.columns

@@ -118,10 +118,10 @@ def test_a_weaker_unit_is_refused_when_the_source_is_opened(declared: dp.Privacy
     )
     if weaker:
         with pytest.raises(dp.SchemaError, match="promise less"):
-            opening.check_covers(unit, draft)
+            unit.check_covers(draft.declared)
     else:
-        opening.check_covers(unit, draft)
-    opening.check_covers(unit, draft_of(declared))  # nobody declared it
+        unit.check_covers(draft.declared)
+    unit.check_covers(draft_of(declared).declared)  # nobody declared it
 
 
 @pytest.mark.parametrize("fields", [{"max_rows": 2**53}, {"max_rows": 0}, {"max_rows": 1, "id_column": ""}])
