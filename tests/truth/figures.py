@@ -7,6 +7,7 @@ the heading above it and the name of the column. Digits that stand in a template
 
 from __future__ import annotations
 
+import functools
 import gettext
 import io
 import json
@@ -15,6 +16,7 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from typing import Any
 
 import pyarrow as pa
@@ -22,7 +24,7 @@ import pytest
 
 from tests.pages.tab import Tab
 from tests.pages.test_pseudo_locale import elements, strings
-from workbench.ui import language
+from workbench.ui import examples, language
 
 OPEN, SHUT, MESSAGE, END = "⦃⦄⦅⦆"
 FIRST, LAST = 0xAC00, 0xD7A3  # Hangul: printable, no Markdown, and in none of the tables
@@ -76,6 +78,7 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     """Messages with marks in all pages that are drawn from now on."""
     marks = Marking()
     monkeypatch.setattr(language, "catalogue", lambda _language: marks)
+    monkeypatch.setattr(examples, "computed", functools.cache(examples.computed.__wrapped__))
     return marks
 
 
@@ -120,6 +123,8 @@ def figures(tab: Tab, marks: Marking) -> list[Figure]:
             label = template(proto.label, marks)
             texts = {"value": bare(proto.body), "delta": bare(proto.delta)}
             seen += [Figure(f"{label} > {part}", text) for part, text in texts.items() if DIGIT.search(text)]
+        elif element.type == "iframe":
+            seen += of_html(proto.srcdoc, marks)
         elif element.type not in WIDGETS:
             label = template(getattr(proto, "label", "") or "", marks)
             for text in strings(proto):
@@ -150,6 +155,72 @@ def of_text(text: str, marks: Marking, context: str) -> Iterator[Figure]:
         place += 1
     if DIGIT.search(loose := bare(re.sub(r":material/\w+:|<[^>]*>", "", loose))):
         yield Figure(f"{context} > value", loose.strip())
+
+
+class Reading(HTMLParser):
+    """A page without scripts: its texts, and of each `<figure>` the table and the shapes that are drawn."""
+
+    TEXTS = frozenset(["p", "li", "h1", "h2", "figcaption", "summary", "label", "td", "th", "text"])
+
+    def __init__(self, marks: Marking) -> None:
+        super().__init__()
+        self.marks, self.seen = marks, list[Figure]()
+        self._open: list[list[str]] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._texts, self._names, self._cells = list[str](), list[str](), list[str]()
+        self._shapes: dict[str, list[tuple[Any, ...]]] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "figure":
+            self._end()
+        self._texts += [given[name] for name in ("aria-label", "placeholder") if name in given]
+        if tag in ("rect", "line"):
+            sides = ("x", "y", "width", "height") if tag == "rect" else ("x1", "y1", "x2", "y2")
+            shape = (*(float(given[side]) for side in sides), float(given.get("fill-opacity", 1)))
+            self._shapes.setdefault(given["class"], []).append(shape)
+        if tag in self.TEXTS:
+            where = f"{given['x']} {given['y']} " if tag == "text" else ""
+            self._open.append([tag, where])
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self._open[-1][1] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1][0] == tag:
+            _tag, text = self._open.pop()
+            text = text.strip()
+            if tag == "text":
+                x, y, sign = [*text.split(" ", 2), ""][:3]
+                if DIGIT.search(bare(sign)):
+                    self._shapes.setdefault("sign", []).append((float(x), float(y), bare(sign)))
+            else:
+                {"th": self._names, "td": self._cells}.get(tag, self._texts).append(text)
+        if tag in ("figure", "html"):
+            self._end()
+
+    def _end(self) -> None:
+        """All of a figure, by the columns of its table that are no message."""
+        before = " × ".join(bare(name) for name in self._names if MESSAGE not in name)
+        before = before and f"{before}: "
+        for text in self._texts:
+            self.seen += [Figure(before + each.id, each.shown) for each in of_text(text, self.marks, "page")]
+        for place, name in enumerate(self._names):
+            cells = tuple(map(bare, self._cells[place :: len(self._names)]))
+            if any(map(DIGIT.search, cells)):
+                self.seen.append(Figure(before + template(name, self.marks), cells))
+        self.seen += [Figure(f"{before}drawn {kind}", tuple(each)) for kind, each in self._shapes.items()]
+        self._begin()
+
+
+def of_html(page: str, marks: Marking) -> list[Figure]:
+    """Every figure of a page of HTML, drawn ones too, once each."""
+    reading = Reading(marks)
+    reading.feed(re.sub("<style>.*?</style>|<title>.*?</title>", "", page, flags=re.DOTALL))
+    return list(dict.fromkeys(reading.seen))
 
 
 def template(text: str, marks: Marking) -> str:

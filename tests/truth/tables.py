@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tests.truth.figures import MarkedTab, bare
+from workbench.ledger import lines
 
 NAMES = [
     "Alvarez",
@@ -220,3 +224,23 @@ def opened(odd: Odd) -> MarkedTab:
     tab.open_draft()
     assert tab.session.curator is not None
     return tab
+
+
+BUDGET = "{unit}: spent {spent} · held {held} · left {left}|"
+
+
+def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
+    """What is true of the figures above every page: the file's name, and the budget by the exported lines."""
+    whole = json.loads(lines.export(tab.session.data_sets[tab.session.current]))
+    last = {line["request_id"]: line["state"] for line in whole["lines"]}
+    units = {True: 0, False: 0}  # held or not
+    for line in whole["lines"]:
+        if line["state"] == "reserved":
+            units[last[line["request_id"]] == "reserved"] += line["charge"]["units"]
+    left = float(whole["account"]["promise"]["epsilon"]) - sum(units.values()) / 1e12
+    return {
+        BUDGET + "spent": lambda _: units[False] / 1e12,
+        BUDGET + "held": lambda _: units[True] / 1e12,
+        BUDGET + "left": lambda _: left,
+        " > value": lambda _: lambda shown: whole["account"]["name"] in shown,
+    }

@@ -1,0 +1,173 @@
+"""What a release says, worked out again from its own file by numpy and scipy alone."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import itertools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import dlaplace
+
+Array = np.ndarray[Any, Any]
+Clique = tuple[str, ...]
+
+
+def array(packed: Mapping[str, Any]) -> Array:
+    """A table of the file."""
+    return np.frombuffer(base64.b64decode(packed["data"]), packed["dtype"]).reshape(packed["shape"])
+
+
+def width(variance: float, pooled: bool) -> int:
+    """Rows within which 95 of 100 draws of the discrete Laplace law lie; averages are not whole numbers."""
+    law = dlaplace(2 * math.asinh(math.sqrt(0.5 / variance)))
+    rows = np.arange(math.ceil(20 * math.sqrt(variance)) + 2)
+    return int(np.argmax(2 * law.sf(rows) <= 0.05 + 1e-12)) + pooled
+
+
+def nearest(values: Array, total: float) -> Array:
+    """The table without negative cells of this total that lies nearest."""
+    if total <= 0:
+        return np.zeros(values.shape)
+    ends = values.min() - total, values.max()
+    cut = brentq(lambda cut: np.maximum(values - cut, 0).sum() - total, *ends, xtol=1e-13, rtol=1e-15)
+    return np.maximum(values - cut, 0)
+
+
+def onto(values: Array, clique: Clique, kept: Clique) -> Array:
+    """Sums over all columns but these, in the order of the clique."""
+    return values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in kept))
+
+
+class Told:
+    """A release by its file: `of` is what it must say of a clique."""
+
+    def __init__(self, content: bytes) -> None:
+        self.file = json.loads(content)
+        self.model = self.file["model"]
+        self.tables = {tuple(each["clique"]): each for each in self.file["marginals"]}
+        self.sizes = dict(zip(self.model.get("names", ()), self.model.get("sizes", ()), strict=True))
+        self.cliques = list(self.tables)
+        self.columns = [name for name in self.sizes if any(name in each for each in self.cliques)]
+
+    @functools.cached_property
+    def total(self) -> float:
+        """Rows in all."""
+        if self.model["kind"] == "graphical":
+            return float(self.model["graph"]["total"])
+        best = min(self.tables.values(), key=lambda each: each["variance"] * array(each["values"]).size)
+        return float(array(best["values"]).sum())
+
+    def of(self, clique: Clique, fold: int = 1) -> tuple[Array, Array, Array]:
+        """Values, low and high of each cell; of so many neighbors added up."""
+        values, measured, variance, pooled = self._of(clique)
+        starts = np.arange(0, len(values), fold) if clique else None
+        if fold > 1:
+            values, measured = (np.add.reduceat(each, starts) for each in (values, measured))
+        half = width(variance * fold, pooled)
+        low, high = np.maximum(0, measured - half), np.maximum(0, measured + half)
+        return values, np.minimum(low, values), np.maximum(high, values)
+
+    def asked(self, cells: Mapping[str, Sequence[int]]) -> tuple[float, float, float]:
+        """Value, low and high of the rows with these cells, of columns that one table holds."""
+        clique = tuple(name for name in self.sizes if name in cells)
+        fits = np.zeros([self.sizes[name] for name in clique], dtype=bool)
+        fits[np.ix_(*(cells[name] for name in clique))] = True
+        values, measured, variance, pooled = self._of(clique, fits)
+        value, told = float(values[fits].sum()), float(measured[fits].sum())
+        half = width(variance, pooled)
+        ends = max(0.0, told - half), max(0.0, told + half)
+        return value, min(ends[0], value), max(ends[1], value)
+
+    def _of(self, clique: Clique, fits: Array | None = None) -> tuple[Array, Array, float, bool]:
+        """Values, what was measured, variance of a cell or of all that fit, whether draws were averaged."""
+        if self.model["kind"] == "graphical":
+            return (onto(self.joint, tuple(self.sizes), clique), *self._best(clique, fits))
+        held = [each for each in self.tables if set(clique) <= set(each)]
+        name = min(held, key=lambda each: self._variance(each, clique))
+        table = array(self.tables[name]["values"])
+        values = onto(nearest(table, self.total), name, clique) if clique else np.array(max(0.0, self.total))
+        variance = self._variance(name, clique) * (1 if fits is None else fits.sum())
+        return values, onto(table, name, clique), variance, self.tables[name]["pooled"]
+
+    def _variance(self, table: Clique, clique: Clique) -> float:
+        summed = math.prod(self.sizes[name] for name in table if name not in clique)
+        return float(self.tables[table]["variance"] * summed)
+
+    @functools.cached_property
+    def joint(self) -> Array:
+        """Expected rows of every combination of declared cells: all factors multiplied out."""
+        graph, names = self.model["graph"], list(self.sizes)
+        groups = np.array(1.0).reshape([1] * len(names))
+        for clique, factor in graph["factors"]:
+            order = [name for name in names if name in clique]
+            table = np.transpose(array(factor), [clique.index(name) for name in order])
+            shape = [table.shape[order.index(name)] if name in order else 1 for name in names]
+            groups = groups * table.reshape(shape)
+        shares = [array(self.model["grouping"]["shares"][name]) for name in names]
+        found = groups[np.ix_(*(array(self.model["grouping"]["groups"][name]) for name in names))]
+        found = found * functools.reduce(np.multiply.outer, shares)
+        return found * graph["total"] / found.sum()
+
+    def _best(self, clique: Clique, fits: Array | None) -> tuple[Array, float, bool]:
+        """The best linear unbiased estimate of a table that was measured over declared cells.
+
+        Of all draws over declared cells where a column of it was merged into groups, else of all draws.
+        """
+        declared = [each for each in self.measured if each[1].shape == self._shape(each[0], self.sizes)]
+        groups = {name: array(each) for name, each in self.model["grouping"]["groups"].items()}
+        coarse = {name: int(each.max()) + 1 for name, each in groups.items()}
+        if self._shape(clique, coarse) != self._shape(clique, self.sizes):
+            return self._squares(clique, fits, declared, self.sizes)
+        merged = []
+        for columns, values, variance in self.measured:
+            if values.shape != self._shape(columns, coarse):
+                (name,) = columns
+                values = np.bincount(groups[name], values)
+                variance *= self.sizes[name] / coarse[name]
+            merged.append((columns, values, variance))
+        return self._squares(clique, fits, merged, coarse)
+
+    @functools.cached_property
+    def measured(self) -> list[tuple[Clique, Array, float]]:
+        """Columns, noisy counts and variance of a cell of all that was drawn."""
+        assert not any("signed" in each for each in self.model["measurements"]), "a table of differences"
+        return [
+            (tuple(each["clique"]), array(each["values"]), each["variance"])
+            for each in self.model["measurements"]
+        ]
+
+    def _squares(
+        self,
+        clique: Clique,
+        fits: Array | None,
+        measured: Sequence[tuple[Clique, Array, float]],
+        sizes: Mapping[str, int],
+    ) -> tuple[Array, float, bool]:
+        """Weighted least squares over the joint table of all columns, by its solution of least length."""
+        lines = np.vstack([_sums(sizes, each[0]) / each[2] ** 0.5 for each in measured])
+        inverse = np.linalg.pinv(lines @ lines.T, rcond=1e-10, hermitian=True)
+        wanted = _sums(sizes, clique) @ lines.T @ inverse
+        found = wanted @ np.concatenate([each[1].ravel() / each[2] ** 0.5 for each in measured])
+        added = wanted if fits is None else wanted[fits.ravel()].sum(axis=0, keepdims=True)
+        variance = float((added**2).sum(axis=1).max())
+        return found.reshape(self._shape(clique, sizes)), variance, len(measured) > 1
+
+    def _shape(self, clique: Clique, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        return tuple(sizes[name] for name in sizes if name in clique)
+
+
+def _sums(sizes: Mapping[str, int], clique: Clique) -> Array:
+    """(cells of the clique, cells of all columns) which are added up."""
+    parts = [np.eye(size) if name in clique else np.ones((1, size)) for name, size in sizes.items()]
+    return functools.reduce(np.kron, parts, np.ones((1, 1)))
+
+
+def cells_of(labels: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Labels of every cell of a table, in its order."""
+    return list(itertools.product(*labels))

@@ -1,0 +1,272 @@
+"""What is behind a link, page and files: every figure again from the release's own file, by numpy and scipy.
+
+The file itself is held against the table: noise apart, it counts the rows that the declared number of rows a
+person leaves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import io
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.release import Release
+from dpcore.synthesis import answer
+from tests.truth.figures import agrees, check, of_html
+from tests.truth.released import Told, array, cells_of, width
+from tests.truth.tables import TABLES, Odd, opened
+from workbench.report import asking, downloads, of_release
+from workbench.report.document import page
+
+COUNT = "{column}: each count is within {half} rows of the truth in 95 of 100 cases|"
+BARS = "Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.|"
+PAIR = "{a} and {b} together: each count is within {half} rows of the truth in 95 of 100 cases|"
+WHOLE = "{rows} rows in all, give or take {half}|"
+CAPPED = (
+    "Of each person at most {rows} rows were counted: further rows of people who have more are left out.|rows"
+)
+MADE = (
+    "{what}: numbers from a table of personal data, changed by random noise so that they tell next "
+    "to nothing about any one person. Made on {day}.|day"
+)
+SURE = "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure"
+ANSWER = "The true number lies between {low} and {high} in 95 of 100 cases.|"
+UNITS = (
+    "Protected: whether one person is in the table at all ({unit}).|unit",
+    "Protects against learning whether one person is in the table: {unit}.|unit",
+)
+STATIC = {
+    "{low} to {high}|low",  # bounds that were declared, in the form and in its empty fields
+    "{low} to {high}|high",
+    "page > value",
+    "{column} from {low} to below {high}|low",  # what was asked
+    "{column} from {low} to below {high}|high",
+    "Declared as known from outside ({source}): {columns}.|columns",  # names of columns
+    "Made on {day}.|day",
+}
+EPSILON = 2.5
+CASES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
+    "visits": (
+        dp.Marginals(cliques=[("ward", "days"), ("age",)]),
+        {"ward": ("surgery",), "days": ("2", "3", "4", "5")},
+    ),
+    "odd cells": (dp.Histogram(column="admitted"), {}),
+    "wide": (dp.Independent(columns=[f"q{j:02}" for j in range(30)]), {"q07": ("2",)}),
+    "300 rows": (dp.Tree(), {"city": ("Graz", "Wien")}),
+    "two-valued": (dp.Adaptive(), {"label": ("1",)}),
+    "constants": (dp.Tree(), {}),
+    "twins": (dp.Histogram(column="Abteilung {neu}"), {}),
+}  # fmt: skip
+
+
+def counted(odd: Odd) -> pd.DataFrame:
+    """The rows that count: of each person as many as were declared."""
+    return odd.frame if odd.id is None else odd.frame.groupby(odd.id).head(odd.cap)
+
+
+def drawn(values: np.ndarray, ends: np.ndarray | None = None) -> dict[str, Callable[[Any], bool]]:
+    """Whether bars, lines and signs stand where the values do, on one scale from 0."""
+
+    def bars(shapes: Any) -> bool:
+        heights, widths = (np.array([each[side] for each in shapes]) for side in (3, 2))
+        sizes = widths if len(set(heights)) == 1 and len(set(widths)) > 1 else heights
+        return bool(np.allclose(sizes * values.max(), values * sizes.max(), atol=0.11 * values.max()))
+
+    def lines(shapes: Any) -> bool:
+        upright = [each for each in shapes if each[0] == each[2]]
+        lying = [each for each in shapes if each[1] == each[3] and len(shapes) == 3 * len(values)]
+        places = np.array(
+            [(194 - a[1], 194 - a[3]) for a in upright] if not lying else [(a[0], a[2]) for a in lying]
+        )
+        return bool(np.allclose(places * ends.max(), ends * places.max(), atol=0.11 * ends.max()))
+
+    def signs(shapes: Any) -> bool:
+        if lying := [text for x, _y, text in shapes if x == 360]:
+            return agrees(lying, values.tolist())
+        ticks = np.array([(198 - y, float(text.replace(",", ""))) for x, y, text in shapes if x == 39])
+        return bool(
+            np.allclose(ticks[:, 0] * ticks[-1, 1], ticks[:, 1] * ticks[-1, 0], atol=0.11 * ticks[-1, 1])
+        )
+
+    return {"drawn value": bars, "drawn error": lines, "drawn sign": signs, "drawn grid": lambda _: True}
+
+
+def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any], Any]]:
+    """What is true of each figure of the page."""
+    true: dict[str, Any] = {}
+    labels = {name: release.schema.column(name).labels for name in told.columns}
+
+    def reach(values: Any, low: Any, high: Any) -> float:
+        return float(np.maximum(values - low, high - values).max())
+
+    for name in told.columns[:24]:
+        fold = -(-len(labels[name]) // 60)
+        cells = [f"{each} …" if fold > 1 else each for each in labels[name][::fold]]
+        values, low, high = told.of((name,), fold)
+        of = {
+            COUNT + "half": reach(values, low, high),
+            COUNT + "column": name,
+            BARS + "column": name,
+            BARS + "cells": len(cells),
+            BARS + "top": cells[int(values.argmax())],
+            BARS + "rows": values.max(),
+            name: cells,
+            "rows": values.tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            **drawn(values, np.stack([low, high], axis=1)),
+        }
+        true |= {f"{name}: {key}": value for key, value in of.items()}
+    for pair in [clique for clique in told.cliques if len(clique) == 2][:8]:
+        values, low, high = told.of(pair)
+        cells = cells_of([labels[name] for name in pair])
+        heading = " × ".join(pair)
+        of = {PAIR + "half": reach(values, low, high), PAIR + "a": pair[0], PAIR + "b": pair[1]}
+        of |= {name: [cell[place] for cell in cells][:300] for place, name in enumerate(pair)}
+        of |= {
+            "Noisy counts of {a} by {b}, darker is more rows.|" + side: name
+            for side, name in zip("ab", pair, strict=True)
+        }
+        sides = {"rows": values, "low": low, "high": high}
+        of |= {side: each.ravel()[:300].tolist() for side, each in sides.items()}
+        of["drawn cell"] = lambda shapes, values=values: (
+            bool(math.isclose(shapes[0][4], 1) or max(each[4] for each in shapes) == 1)
+            and (
+                len(shapes) != values.size
+                or np.allclose([s[4] for s in shapes], values.ravel() / values.max(), atol=6e-4)
+            )
+        )
+        of["drawn sign"] = lambda _: True  # labels of cells
+        true |= {f"{heading}: {key}": value for key, value in of.items()}
+    values, low, high = told.of(())
+    true[WHOLE + "rows"] = lambda shown: agrees(shown, told.total) and near(told, len(counted(odd)))
+    true[WHOLE + "half"] = reach(values, low, high)
+    true["{name} {loss}|loss"] = EPSILON
+    true[SURE] = 100 / (1 + math.exp(-EPSILON))
+    true["{number} columns|number"] = len(told.columns)
+    true[MADE] = told.file["created"][:10]
+    true[CAPPED] = odd.cap
+    rows = "one row" if odd.id is None else f"at most {odd.cap} rows, named by {odd.id!r}"
+    true |= dict.fromkeys(UNITS, f"add or remove one person ({rows})")
+    return {key: lambda _, value=value: value for key, value in true.items()}
+
+
+def near(told: Told, rows: int) -> bool:
+    """Whether the total of the file is that of the rows that count; wrong once in a million."""
+    values, low, high = told.of(())
+    half = max(float(values - low), float(high - values))
+    return abs(told.total - rows) <= half * math.log(1e6) / math.log(20)  # the law of the widest tails
+
+
+@functools.cache
+def released(name: str) -> tuple[Release, Told]:
+    """One release of a table, and its file."""
+    release = opened(TABLES[name]).curator.run(CASES[name][0], dp.PureDP(epsilon=str(EPSILON)))
+    return release, Told(downloads.content(release, "release.json"))
+
+
+def shown(release: Release, query: str = "") -> str:
+    return page(of_release.document(release)).html(asking.section(release, query))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_figure_is_of_the_release(marking, name: str) -> None:
+    """A person would read counts, intervals or answers that the release does not say."""
+    odd, asked = TABLES[name], CASES[name][1]
+    release, told = released(name)
+    facts, names = facts_of(told, release, odd), list(release.schema.domain.names)
+    cells = {
+        each: [release.schema.column(each).labels.index(label) for label in asked[each]] for each in asked
+    }
+    query = []
+    for each in asked:
+        place = [column for column in names if column in told.columns].index(each)
+        if isinstance(release.schema.column(each), dp.Integer):
+            query.append(f"from-{place}={asked[each][0]}&below-{place}={int(asked[each][-1]) + 1}")
+        else:
+            query += [f"is-{place}={number}" for number in cells[each]]
+    if asked:
+        value, low, high = told.asked(cells)
+        facts |= {
+            "About {rows} rows.|rows": lambda _: value,
+            ANSWER + "low": lambda _: low,
+            ANSWER + "high": lambda _: high,
+        }
+        facts |= {
+            "{column}: {labels}|labels": lambda _: (
+                lambda shown: any(", ".join(asked[each]) == shown for each in asked)
+            )
+        }
+    static = STATIC | {"{column}: {labels}|column", "{column} from {low} to below {high}|column"}
+    checked = check(of_html(shown(release, "&".join(query)), marking), facts, static, None)
+    assert {WHOLE + "rows", *(f"{each}: rows" for each in told.columns[:24])} <= checked
+    assert not asked or "About {rows} rows.|rows" in checked
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_files_say_the_same(name: str) -> None:
+    """Counts, rows or the guarantee that are downloaded would be others than those on the page."""
+    release, told = released(name)
+    counts = pd.read_csv(
+        io.BytesIO(downloads.content(release, "counts.csv")), dtype=str, keep_default_na=False
+    )
+    start = 0
+    for clique in told.cliques:
+        some = counts.iloc[start : start + array(told.tables[clique]["values"]).size]
+        start += len(some)
+        figures = dict(zip(("rows", "low", "high"), told.of(clique), strict=True))
+        figures["as measured"] = array(told.tables[clique]["values"])
+        for heading, values in figures.items():
+            assert np.allclose(some[heading].astype(float), np.ravel(values), atol=1e-6), (clique, heading)
+        cells = cells_of([release.schema.column(each).labels for each in clique])
+        lines = [tuple(each.removeprefix("'") for each in line) for line in some[list(clique)].to_numpy()]
+        assert lines == cells  # a quote keeps -2 from being a formula
+    assert start == len(counts)
+    promise = json.loads(downloads.content(release, "guarantee.json"))
+    assert promise["guarantee"]["loss"] == {"epsilon": "5/2"}
+    for line in promise["marginals"]:
+        table = told.tables[tuple(line["columns"])]
+        assert line["standard_deviation_of_a_cell"] == pytest.approx(table["variance"] ** 0.5)
+        assert line["interval_95_half_width"] == width(table["variance"], table["pooled"])
+    rows = pd.read_csv(io.BytesIO(downloads.content(release, "rows.csv")))
+    assert len(rows) == round(told.total)
+
+
+def test_the_rows_of_the_file_are_another_number() -> None:
+    """The release would not be told from one of all rows, whatever was declared of a person."""
+    odd = TABLES["visits"]
+    _release, told = released("visits")
+    assert near(told, len(counted(odd)))
+    assert not near(told, len(odd.frame))
+
+
+def rows_of_the_file(release: Release, clique: tuple[str, ...]) -> Any:
+    """Counts as if all rows of the file counted."""
+    odd = TABLES["visits"]
+    right = answer(release, clique)
+    return dataclasses.replace(right, values=right.values * len(odd.frame) / len(counted(odd)))
+
+
+def first_table(release: Release, clique: tuple[str, ...]) -> Any:
+    """Counts with the interval of the first table, whatever is asked."""
+    right = answer(release, clique)
+    half = release.marginals[next(iter(release.marginals))].half_width()
+    return dataclasses.replace(right, low=np.maximum(0, right.values - half), high=right.values + half)
+
+
+@pytest.mark.parametrize("wrong", [rows_of_the_file, first_table])
+def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
+    """The tests above would not see counts of another base."""
+    release, told = released("visits")
+    monkeypatch.setattr(of_release, "answer", wrong)
+    with pytest.raises(AssertionError, match="not true"):
+        check(of_html(shown(release), marking), facts_of(told, release, TABLES["visits"]), STATIC, None)
