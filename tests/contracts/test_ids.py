@@ -33,6 +33,7 @@ from dpcore.engines.parquet import ParquetEngine
 from dpcore.engines.spark_tasks import Mark
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
+from dpcore.schema.values import canonical
 from tests.contracts.engine_kinds import spark_session
 from tests.io.test_workbooks import workbook
 
@@ -246,6 +247,33 @@ def test_two_ids_are_two_people_or_refused(name: str, rows: int, tmp_path: Path)
         expected[kind, coded] = letter
         found[kind, coded] = outcome(way, kind, rows, tmp_path, coded=coded)
     assert {each: letter for each, letter in found.items() if letter != expected[each]} == {}
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pd.Series([2.0**53, 2.0**53 + 2, "a"], dtype=object),
+        pd.Series([np.longdouble(1), np.longdouble(1) + np.finfo(np.longdouble).eps, "a"], dtype=object),
+        pd.Series([2.0**53, 2.0**53 + 2], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.float64()))),
+        pd.Series(pd.Categorical([2.0**53, 2.0**53 + 2])),
+    ],
+    ids=["objects", "long floats", "dictionary", "categories"],
+)
+def test_floats_are_no_ids_in_a_column_of_any_type(ids: pd.Series) -> None:
+    """A word beside them made a column of objects, whose floats were taken: two long ones are one person."""
+    schema = SCHEMA(unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    with pytest.raises(DpcoreError, match=WORDS["f"]):
+        FrameEngine(pd.DataFrame({"person": ids, "x": ["a"] * len(ids)}), schema, key=KEY)
+
+
+@pytest.mark.parametrize("kind", ["date", "time of no zone", "time in Berlin", "uint64", "decimal(20, 0)"])
+def test_columns_of_arrow_in_a_frame_are_those_of_pandas(kind: str) -> None:
+    """Days and times with a zone in a frame of Arrow's types ended in the words of numpy."""
+    table = people(kind, 1)
+    frames = [table.to_pandas(types_mapper=mapper) for mapper in (None, pd.ArrowDtype)]
+    texts = [canonical(frame["person"]).values for frame in frames]
+    assert texts[0] == texts[1]
+    assert len({*texts[0]}) == 2
 
 
 @pytest.mark.parametrize("rows", [1, 3])
