@@ -48,10 +48,11 @@ with left:
             widgets.error_box(error)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
+    is_off = plan is None or outcomes.fails(current, plan)
     st.button(
         _("Make the anonymized table"),
         type="primary",
-        disabled=plan is None or outcomes.fails(current, plan),
+        disabled=is_off,
         on_click=outcomes.make,
         args=(curator, current, plan),
     )
@@ -72,10 +73,9 @@ if plan is not None:
 form.roles(curator, current)
 form.hierarchies(current)
 if plan is not None:
-    was_known = outcomes.fails(current, plan)
     view.before_and_after(curator, current, plan)
-    if outcomes.fails(current, plan) != was_known:
-        st.rerun()  # the button above is off now
+    if outcomes.fails(current, plan) != is_off:
+        st.rerun()  # the button above is another now
     view.comparison(curator, current, plan)
 form.load_plan(current)
 view.guided_example()

@@ -24,7 +24,6 @@ class Quality:
         suppressed: share of rows whose labels may stand for any value in every column.
         suppressed_people: share of people who have such a row.
         k: people of the smallest class that is not suppressed; 0 when all rows are.
-        average_class: rows per class, the suppressed rows being one class.
         discernibility: sum over the rows of the rows they look like; a suppressed row looks like all.
         ncp: normalized certainty penalty, mean over columns and rows, on the values that occur. Columns cut
             into intervals count width over width of the domain, all others values over values.
@@ -40,7 +39,6 @@ class Quality:
     suppressed: float
     suppressed_people: float
     k: int
-    average_class: float
     discernibility: int
     ncp: float
     loss: float
@@ -68,7 +66,6 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
             / len(once_each(everybody, person))
         ),
         k=int(people.min()) if len(people) else 0,
-        average_class=rows / (len(kept) + bool(suppressed)),
         discernibility=int((kept**2).sum()) + rows * suppressed,
         ncp=recoded.ncp,
         loss=float(np.exp(np.log1p(losses).mean()) - 1),

@@ -23,7 +23,7 @@ from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, IntArray, class_index, equivalence_classes, leaves_of
-from dpcore.tables.people import once_each, person_of
+from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
 from dpcore.tables.rows import Microdata
 
 THRESHOLD = 0.2
@@ -38,14 +38,14 @@ class Side:
         risk: re-identification by the quasi-identifiers as they are. A person with several rows is exposed by
             any of them.
         secrets: sensitive column -> what the groups give away; rows whose values are blanked left out.
-        class_sizes: people of each group, one entry per group.
+        crowds: (people,) how many people are in the smallest group that one has rows in.
         with_others: share of people who become unique once the insensitive columns are known too.
         groups_per_person: groups that a person's rows fall into, on average.
     """
 
     risk: ReidentificationRisk
     secrets: Mapping[str, AttributeRisk]
-    class_sizes: IntArray
+    crowds: IntArray
     with_others: float
     groups_per_person: float
 
@@ -125,6 +125,7 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
     others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
     known = class_index([own, *(leaves_of(rows, name).codes for name in others)])
     once = once_each(own, person)
+    risk = 1 / people_per_class(own, person)[own]
     everybody = once_each(np.zeros_like(own), person)
     return Side(
         risk=reidentification_risk(own, threshold=THRESHOLD, person=person),
@@ -133,7 +134,7 @@ def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray)
             for name in plan.columns_of("sensitive")
             if name not in plan.dropped
         },
-        class_sizes=np.bincount(own[once]),
+        crowds=np.rint(1 / largest_each(risk, person)).astype(np.int64),
         with_others=unique_share(known, person),
         groups_per_person=len(once) / len(everybody),
     )

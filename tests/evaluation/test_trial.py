@@ -60,8 +60,9 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     report = run(Trial(plan=plan_for(frame, method=method)), frame, "id")
     made = apply(frame, report.plan)
     kept = made[(made[list(KNOWN)] != "*").any(axis=1)]
-    sizes = frame.loc[made.index, "id"].groupby([made[name] for name in KNOWN]).nunique()
-    assert sorted(report.after.class_sizes) == sorted(sizes)
+    groups = frame.loc[made.index, "id"].groupby([made[name] for name in KNOWN])
+    sizes, of_rows = groups.nunique(), groups.transform("nunique")
+    assert sorted(report.after.crowds) == sorted(of_rows.groupby(frame["id"]).min())
     assert report.after.risk.k == sizes.min() >= 5
     assert report.quality.k >= 5
     assert report.quality.suppressed == pytest.approx(1 - len(kept) / len(frame))

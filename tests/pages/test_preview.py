@@ -66,3 +66,12 @@ def test_d12_zcdp_speaks_epsilon(app):
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "zcdp").open_draft().go("synthesize")
     assert app.button("Release for epsilon 0.5")
     assert "rho" not in " ".join(each.label for each in app.at.metric)
+
+
+def test_the_picture_is_not_around_a_release_of_another_part(opened):
+    """The rows of one city were the shape that the error of all cities was drawn around."""
+    opened.go("synthesize").set("selectbox", "Column whose values make the parts", "city")
+    opened.release().press("Release something else")
+    assert "Around the release of" in opened.text
+    opened.set("selectbox", "Column whose values make the parts", None)
+    assert "every cell is drawn alike" in opened.text

@@ -7,6 +7,7 @@ the heading above it and the name of the column. Digits that stand in a template
 
 from __future__ import annotations
 
+import functools
 import gettext
 import io
 import json
@@ -23,7 +24,7 @@ import pytest
 
 from tests.pages.tab import Tab
 from tests.pages.test_pseudo_locale import elements, strings
-from workbench.ui import language
+from workbench.ui import examples, language
 
 OPEN, SHUT, MESSAGE, END = "⦃⦄⦅⦆"
 FIRST, LAST = 0xAC00, 0xD7A3  # Hangul: printable, no Markdown, and in none of the tables
@@ -77,6 +78,7 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Marking:
     """Messages with marks in all pages that are drawn from now on."""
     marks = Marking()
     monkeypatch.setattr(language, "catalogue", lambda _language: marks)
+    monkeypatch.setattr(examples, "computed", functools.cache(examples.computed.__wrapped__))
     return marks
 
 

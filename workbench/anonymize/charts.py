@@ -29,7 +29,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
     altair, chart = drawing(frame)
     shown = frame.drop(columns="share")
     limits = list(frame["limit"].unique())
-    seen = frame.assign(near=frame["loss"].round(3)).sort_values("share")
+    seen = frame.assign(near=frame["loss"].round(3)).sort_values(["share", "k"])
     seen = seen.drop_duplicates(["k", "near"])
     chosen = altair.selection_point(name="chosen", fields=["k", "share"], on="click")
     title = _("suppressed, at most")
@@ -64,4 +64,5 @@ def grouped(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str, alt: str
         color=altair.Color("of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])),
         tooltip=tips(x, "of", share=".1%"),
     )
-    return Chart(spec=spec.properties(height=240), alt=alt, table=headed(frame))
+    table = headed(frame.rename(columns={x: x_title, "share": y_title}))
+    return Chart(spec=spec.properties(height=240), alt=alt, table=table)

@@ -123,9 +123,12 @@ def done(found: OutcomeReport) -> list[str]:
     ]
     if plan.method.suppresses or found.quality.suppressed:
         told.append(
-            _("At most {limit} could be suppressed; {share} of the rows were. Such rows are {way}.").format(
+            _(
+                "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."
+            ).format(
                 limit=limit_words(plan.limit),
-                share=percent(found.quality.suppressed),
+                whom=COUNTED_WORDS[plan.counts],
+                share=percent(found.quality.suppressed_people),
                 way=SUPPRESSED_WORDS[plan.suppressed],
             )
         )
@@ -220,8 +223,8 @@ def linkability(curator: Curator, found: OutcomeReport) -> list[str]:
             "Of the {whom}, {share} have a row that is like nobody else's in all columns that leave: it can "
             "be linked with certainty to another copy that holds the same columns."
         ).format(share=percent(found.alike), whom=whom),
-        _("Unique by the groups and the columns that were left as they are: {share}.").format(
-            share=percent(found.side.with_others)
+        _("Unique by the groups and the columns that were left as they are: {share} of the {whom}.").format(
+            share=percent(found.side.with_others), whom=whom
         ),
     ]
     if found.side.groups_per_person > 1:

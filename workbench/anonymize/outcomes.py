@@ -180,7 +180,7 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
         return curator.anonymize_to(place, chosen, lambda stage, share: wanted(0))
 
 
-def frontier_chart(points: tuple[Point, ...], k: int, loss: float | None) -> Chart:
+def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:
     """k against information loss, one line per suppression limit; a click chooses a point.
 
     Args: k, loss: of the choice now, for the ring; no ring without a loss.
@@ -192,15 +192,21 @@ def frontier_chart(points: tuple[Point, ...], k: int, loss: float | None) -> Cha
                 "limit": limit_words(point.limit),
                 "share": point.limit,
                 "loss": point.score,
-                "levels": "-".join(map(str, point.node)),
+                "levels": _levels(plan, point),
                 "suppressed rows": point.suppressed,
-                "people": point.people,
+                f"suppressed {plan.counts}": point.people,
             }
             for point in points
         ]
     )
     drawn = charts.frontier(frame)
     return drawn if loss is None else charts.ringed(drawn, pd.DataFrame({"k": [k], "loss": [loss]}))
+
+
+def _levels(plan: Plan, point: Point) -> str:
+    """The level of each column; nothing where ranges are free."""
+    levels = zip(plan.quasi_identifiers, point.node, strict=False)
+    return ", ".join(f"{name} {level}" for name, level in levels)
 
 
 def chosen(
@@ -232,24 +238,24 @@ def chosen(
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Share of people by the size of the group they hide in, before and after."""
+    """Share of people by the size of the smallest group they are in, before and after."""
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
     for side, found in ((_("before"), report.before), (_("after"), report.after)):
-        rows = np.bincount(
-            np.searchsorted(edges, found.class_sizes, side="right"), found.class_sizes, minlength=len(labels)
-        )
+        people = np.bincount(np.searchsorted(edges, found.crowds, side="right"), minlength=len(labels))
         frame += [
             {"group size": label, "of": side, "share": float(share)}
-            for label, share in zip(labels, rows / max(1, rows.sum()), strict=True)
+            for label, share in zip(labels, people / len(found.crowds), strict=True)
         ]
     return charts.grouped(
         pd.DataFrame(frame),
         x="group size",
-        x_title=_("{whom} in the group").format(whom=whom(report.plan)),
+        x_title=_("{whom} in their smallest group").format(whom=whom(report.plan)),
         y_title=_("share of {whom}").format(whom=whom(report.plan)),
-        alt=_("Share of {whom} by the size of their group, before and after.").format(whom=whom(report.plan)),
+        alt=_("Share of {whom} by the size of their smallest group, before and after.").format(
+            whom=whom(report.plan)
+        ),
     )
 
 

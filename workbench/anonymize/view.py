@@ -42,7 +42,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> None:
         st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
         loss, told = outcomes.chosen(curator, current, plan, method, found, k)
-        chart = outcomes.frontier_chart(found, k, loss)
+        chart = outcomes.frontier_chart(found, plan, k, loss)
         # another choice is another chart, with nothing clicked
         clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
         choose = functools.partial(_choose, clicked, method.name)
@@ -133,15 +133,16 @@ def _figures(report: TrialReport) -> None:
         help=_("How much of its column's range a published value covers, on average over all cells."),
     )
     hidden.metric(_("Suppressed rows"), percent(report.quality.suppressed), help=GLOSSARY["suppression"])
+    risks = report.after.risk
     st.caption(
         _(
-            "The smallest group has {k} {whom}, the average group {average} rows. Information loss, which "
+            "The smallest group has {k} {whom}, the average group {average}. Information loss, which "
             "the search makes small: {loss}. "
             "{share} of the {whom} have a suppressed row."
         ).format(
-            k=report.after.risk.k,
+            k=risks.k,
             whom=work.whom(report.plan),
-            average=number(report.quality.average_class),
+            average=number(risks.people * report.after.groups_per_person / risks.classes),
             loss=number(report.quality.loss),
             share=percent(report.quality.suppressed_people),
         )

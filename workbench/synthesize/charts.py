@@ -51,7 +51,7 @@ def expected(tables: Sequence[tuple[str, int, float]], rows: float) -> Chart:
 def picture(labels: Sequence[str], values: Any, half: float, *, column: str) -> Chart:
     """Cells in a shape that is public, in gray, each with the error to expect."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values})
-    frame["low"], frame["high"] = frame["rows"] - half, frame["rows"] + half
+    frame["low"], frame["high"] = np.maximum(0, frame["rows"] - half), frame["rows"] + half
     altair, chart = drawing(frame)
     x = altair.X("cell:N", sort=None, title=column, axis=altair.Axis(labelOverlap=True, labelLimit=120))
     bars = chart.mark_bar(color=ORIGINAL, opacity=0.45).encode(x=x, y=altair.Y("rows:Q", title=_("rows")))

@@ -108,8 +108,15 @@ def choose_statistics(curator: Curator, names: list[str], table: str) -> Recipe 
     return Statistics.of(curator.schema, column, moments=moments, quantiles=orders)
 
 
-def expectations(curator: Curator, recipe: Recipe, loss: Loss) -> list[str]:
-    """What to expect of these two recipes, from public facts alone."""
+def mean_off(curator: Curator, recipe: Recipe, loss: Loss, people: float) -> float | None:
+    """How far the mean of so many rows is off at most; None for a recipe without a mean."""
+    if not (isinstance(recipe, Statistics) and recipe.moments):
+        return None
+    return recipe.mean_width(loss, rows=curator.schema.unit.max_rows, people=people)
+
+
+def expectations(curator: Curator, recipe: Recipe, loss: Loss, about: float) -> list[str]:
+    """What to expect of these two recipes for a table of about so many rows, if known; reads no data."""
     rows = curator.schema.unit.max_rows
     if isinstance(recipe, Gaussian):
         ratios = [recipe.signal_to_noise(curator.schema.domain, loss, rows, people) for people in CLASS_ROWS]
@@ -132,9 +139,14 @@ def expectations(curator: Curator, recipe: Recipe, loss: Loss) -> list[str]:
         ]
     if isinstance(recipe, Statistics):
         sentences = []
-        if recipe.moments:
-            width = number(recipe.mean_width(loss, rows=rows, people=1_000))
-            sentences.append(_("The mean of 1,000 rows is off by at most {width}.").format(width=width))
+        people = about or 1_000
+        width = mean_off(curator, recipe, loss, people)
+        if width is not None:
+            sentences.append(
+                _("The mean of {rows} rows is off by at most {width}.").format(
+                    rows=number(people), width=number(width)
+                )
+            )
         if recipe.quantiles:
             error = number(recipe.rank_error(loss, rows=rows)[0])
             sentences.append(

@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns
+from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns, answer, askable
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
@@ -53,8 +53,15 @@ def show(
         amount(max(0, quote.left_after), curator.account),
         help=_("{unit}. {what}").format(unit=rule_unit(curator.account), what=GLOSSARY["budget"]),
     )
+    mean = learning.mean_off(curator, recipe, curator.rule.spends(loss), rows) if rows else None
     worst = max((each.half_width() for each in expected_error), default=None)
-    if worst is not None:
+    if mean is not None:
+        error.metric(
+            _("Mean off by"),
+            f"± {number(mean)}",
+            help=_("At most, in 95 of 100 cases, for about {rows} rows.").format(rows=number(rows)),
+        )
+    elif worst is not None:
         error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
     trial = Trial.of(recipe, curator, curator.rule.spends(loss), rows) if rows else None
     if expected_error and rows:
@@ -63,18 +70,17 @@ def show(
         relations_view.show(trial)
     _buy(curator, recipe, loss, part, quote)
     if expected_error:
-        _expectation(curator, recipe, quote, expected_error, rows)
+        _expectation(curator, recipe, part, quote, rows)
         _wanted_error(curator, recipe, box)
-    for sentence in learning.expectations(curator, recipe, curator.rule.spends(loss)):
+    for sentence in learning.expectations(curator, recipe, curator.rule.spends(loss), rows):
         st.caption(sentence)
 
 
 def rows_of(curator: Curator) -> float:
-    """About how many rows there are: of the latest release, or one digit of the file brought here."""
-    made = releases.earlier(curator)
-    if made:
-        release = curator.release(made[0]["request_id"])
-        if release.part is None and release.model.total > 0:
+    """About how many rows there are: of the latest release that tells it, or one digit of the file."""
+    for line in releases.earlier(curator):
+        release = curator.release(line["request_id"])
+        if release.part is None and release.marginals and release.tells_rows:
             return release.model.total
     return session.session().about_rows.get(curator.account.dataset, 0)
 
@@ -106,7 +112,7 @@ def _warn(
     )
     if half < ROUGH * mean:
         said = _("Single columns: {facts}") if alone else _("Clear: {facts}")
-        st.caption(said.format(facts=facts) + " " + _group_words(half))
+        st.caption(" ".join([said.format(facts=facts), *([_group_words(half)] if worst.clique else [])]))
         return
     if half < DROWNED * mean:
         st.info(_("Blurred: {facts}").format(facts=facts), icon=":material/blur_on:")
@@ -185,11 +191,10 @@ def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], 
         )
 
 
-def _expectation(
-    curator: Curator, recipe: Recipe, quote: Quote, expected_error: Sequence[Expected], rows: float
-) -> None:
+def _expectation(curator: Curator, recipe: Recipe, part: dict[str, str], quote: Quote, rows: float) -> None:
+    expected_error = quote.expected
     if isinstance(recipe, Histogram):
-        _picture(curator, recipe, expected_error[0], rows)
+        _picture(curator, recipe, part, expected_error[0], rows)
     else:
         tables = sorted(_alike(expected_error), key=lambda table: -table[1] * table[2])
         widgets.show_chart(expected(tables[:TABLES], rows), key="expected")
@@ -198,11 +203,12 @@ def _expectation(
                 _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(tables))
             )
     told = [each for each in expected_error if each.variance]
-    if told:  # every table tells the number of rows: their inverse-variance mean
-        variance = 1 / sum(1 / (each.cells * each.variance) for each in told)
+    if told:  # by the most precise of tables that agree, else by the inverse-variance mean of all
+        each_tells = [each.cells * each.variance for each in told]
+        variance = min(each_tells) if told[0].pooled else 1 / sum(1 / each for each in each_tells)
         st.caption(
             _("The number of rows would be told within ± {half}.").format(
-                half=number(half_width(variance, told[0].noise, pooled=True))
+                half=number(half_width(variance, told[0].noise, pooled=len(told) > 1))
             )
         )
     cells = sum(each.cells for each in expected_error)
@@ -233,14 +239,15 @@ def _alike(expected_error: Sequence[Expected]) -> list[tuple[str, int, float]]:
     ]
 
 
-def _picture(curator: Curator, recipe: Histogram, each: Expected, rows: float) -> None:
+def _picture(curator: Curator, recipe: Histogram, part: dict[str, str], each: Expected, rows: float) -> None:
     """The cells with their error: around the last release of the column, else around a flat shape."""
     column = curator.schema.column(recipe.column)
     for line in releases.earlier(curator):
-        marginal = curator.release(line["request_id"]).marginals.get((recipe.column,))
-        if marginal is not None and marginal.values.size == column.size:
+        release = curator.release(line["request_id"])
+        if release.part == next(iter(part.items()), None) and recipe.column in askable(release):
             says = _("Around the release of {when}, which is public.").format(when=line["when"])
-            labels, values, variance = charts.fold(column.labels, marginal.values, each.variance)
+            told = answer(release, (recipe.column,)).values
+            labels, values, variance = charts.fold(column.labels, told, each.variance)
             break
     else:
         says = _("The shape is not known before: every cell is drawn alike. The bars show the error.")

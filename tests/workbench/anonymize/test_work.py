@@ -265,7 +265,7 @@ def test_the_chosen_point_is_marked_and_told() -> None:
     method, points = outcomes.frontier(curator, current, asked)
     report = outcomes.trial(curator, current, asked)
     loss, said = outcomes.chosen(curator, current, asked, method, points, 5)
-    assert ring_of(outcomes.frontier_chart(points, 5, loss)) == {
+    assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {
         "k": 5,
         "loss": pytest.approx(report.quality.loss),
     }
@@ -273,7 +273,7 @@ def test_the_chosen_point_is_marked_and_told() -> None:
     assert f"{round(report.quality.suppressed * 400)} rows suppressed" in said
     nowhere = outcomes.chosen(curator, current, replace(asked, limit=0.3), method, points, 5)
     assert nowhere == (None, "")
-    assert ring_of(outcomes.frontier_chart(points, 5, None)) is None
+    assert ring_of(outcomes.frontier_chart(points, asked, 5, None)) is None
 
 
 @pytest.mark.parametrize("method", ["local recoding", "mondrian"])
@@ -289,7 +289,7 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     assert loss == outcomes.trial(curator, current, asked).quality.loss
     assert ("lines are those of Mondrian" in said) == (method == "local recoding")
     assert number(loss) in said
-    assert ring_of(outcomes.frontier_chart(points, 5, loss)) == {"k": 5, "loss": loss}
+    assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {"k": 5, "loss": loss}
 
 
 def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
@@ -411,7 +411,7 @@ def test_charts_and_tables_of_a_trial() -> None:
     curator, current = started(frame)
     report = outcomes.trial(curator, current, plan(curator, current))
     drawn = outcomes.sizes_chart(report)
-    assert drawn.table.groupby("of")["share"].sum().tolist() == pytest.approx([1, 1])
+    assert drawn.table.groupby("of")["share of rows"].sum().tolist() == pytest.approx([1, 1])
     assert SECRET not in str(drawn.spec.to_dict())
     columns = outcomes.columns_table(report)
     assert columns["column"].tolist() == ["age", "zip"]
@@ -508,9 +508,10 @@ def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
 def test_a_click_on_the_frontier_carries_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit was read back from the words of the legend: 2.5 % ended in a traceback."""
     curator, current = started()
-    _method, points = outcomes.frontier(curator, current, plan(curator, current))
+    asked = plan(curator, current)
+    _method, points = outcomes.frontier(curator, current, asked)
     points = tuple(replace(point, limit=0.025) for point in points if point.limit == 0.02)
-    drawn = outcomes.frontier_chart(points, 5, 0.025)
+    drawn = outcomes.frontier_chart(points, asked, 5, 0.025)
     (chosen,) = [each for each in drawn.spec.to_dict()["params"] if each["name"] == "chosen"]
     assert chosen["select"]["fields"] == ["k", "share"]
     assert "share" not in drawn.table.columns

@@ -1,0 +1,289 @@
+"""The Anonymize page and its two reports: every figure again from the raw rows and the downloaded files.
+
+The plan that is downloaded says which labels a value becomes; everything else is counted again, by people.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.anonymize.quality import quality
+from tests.truth.anonymized import Truth
+from tests.truth.figures import Figure, Marking, agrees, check, figures
+from tests.truth.groups import People, text
+from tests.truth.reports import downloads, in_this_process, of_report
+from tests.truth.tables import TABLES, opened
+from workbench import session
+
+REPORT, FILE = "Report to sign (HTML, internal)", "Download as one HTML file"
+SIZES = [0, 1, 4, 9, 24, 99, math.inf]
+RISKS = [0, 1, 2, 5, 10, 20, math.inf]
+
+
+def shares(people: People, edges: list[float]) -> list[float]:
+    """Share of people by the size of their smallest group."""
+    return list(pd.cut(people.smallest, edges).value_counts(normalize=True, sort=False))
+
+
+def spread(t: Truth) -> Any:
+    """Bars of both sides; their table shows three digits."""
+    true = [*shares(t.before, SIZES), *shares(t.after, SIZES)]
+    return lambda shown: np.allclose(shown, true, rtol=1e-9) or np.allclose(shown, true, rtol=5e-3)
+
+
+KEPT = (
+    "The smallest group has {k} {whom}, the average group {average}. Information loss, which the search "
+    "makes small: {loss}. {share} of the {whom} have a suppressed row."
+)
+CHOSEN = "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups."
+ALONE = "Of the {whom}, {share} have a row like nobody else's, once all columns are known.|share"
+TIMES = "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
+HEADER = "{unit}: spent {spent} · held {held} · left {left}"
+GROUPS = "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}."
+TOUCHED = "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."
+UNIQUE = "Unique {whom}"
+BEFORE = "Before and after"
+DONE = "What was done: columns"
+SINGLED = "Singling out: can a person be picked out?"
+INFERRED = "Inference: can a sensitive value be concluded?"
+SEARCH = (
+    "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at all. A search at this limit "
+    "mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} MB."
+)
+SEVERAL = (
+    "k counts people. The rows of a person are in {groups} groups on average: whoever knows several rows of "
+    "one person, and that they belong together, is not held off by k."
+)
+READY = "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
+LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."
+LINKED = (
+    "Of the {whom}, {share} have a row that is like nobody else's in all columns that leave: it can be "
+    "linked with certainty to another copy that holds the same columns."
+)
+AGAIN = "Unique again for somebody who also knows the columns left as they are: {share} of the {whom}.|share"
+PAGE = {
+    "{rows} rows|rows": lambda t: t.cap,
+    f"{HEADER}|spent": lambda t: 0,
+    f"{HEADER}|held": lambda t: 0,
+    f"{HEADER}|left": lambda t: 3,
+    f"{SEARCH}|nodes": lambda t: math.prod(map(len, t.plan["hierarchies"].values())),
+    f"{CHOSEN}|loss": lambda t: t.loss(t.node, t.suppressed),
+    f"{CHOSEN}|rows": lambda t: int(t.suppressed.sum()),
+    f"{CHOSEN}|classes": lambda t: People(t.made[~t.suppressed[t.made.index]], t.known, t.person).sizes.size,
+    "Roles of the columns: {known} that others may know, {secret} to stay unknown|known": lambda t: len(
+        t.known
+    ),
+    "Roles of the columns: {known} that others may know, {secret} to stay unknown|secret": lambda t: len(
+        t.secrets
+    ),
+    f"{UNIQUE} > value": lambda t: t.after.unique,
+    f"{UNIQUE} > delta": lambda t: t.before.unique,
+    "Highest risk > value": lambda t: 1 / t.after.sizes.min(),
+    "Highest risk > delta": lambda t: 1 / t.before.sizes.min(),
+    "Generalized > value": lambda t: np.mean(list(t.given_up.values())),
+    "Suppressed rows > value": lambda t: t.suppressed.mean(),
+    f"{KEPT}|k": lambda t: t.after.sizes.min(),
+    f"{KEPT}|average": lambda t: t.after.sizes.mean(),
+    f"{KEPT}|loss": lambda t: t.loss(t.node, t.suppressed),
+    f"{KEPT}|share": lambda t: t.share(t.suppressed),
+    f"{BEFORE} > level": lambda t: t.levels,
+    f"{BEFORE} > such as": lambda t: [t.plan["hierarchies"][n][t.plan["node"][n]][0] for n in t.known],
+    f"{BEFORE} > generalized": lambda t: list(t.given_up.values()),
+    f"{BEFORE} > moved": lambda t: [t.moved(n) for n in t.known],
+    AGAIN: lambda t: t.others.unique,
+    f"{BEFORE} > share of rows": spread,
+    f"{BEFORE} > share of people": spread,
+    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (
+        1 / t.after.sizes.min()
+    ),
+    ALONE: lambda t: t.alike.unique,
+    f"{TIMES}|times": lambda t: t.after.times(t.secrets[0]),
+    f"{TIMES}|t": lambda t: t.after.t(t.secrets[0]),
+    f"{SEVERAL}|groups": lambda t: t.after.groups_each,
+    "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
+        lambda t: t.after.sizes.min()
+    ),
+    f"{READY}|models": lambda t: f"{t.k}-anonymity",
+} | {
+    f"Anonymize > {field}": lambda t, field=field: t.frontier(field)
+    for field in (
+        "k",
+        "suppressed, at most",
+        "information loss",
+        "levels",
+        "suppressed rows",
+        "people with a suppressed row",
+    )
+}
+SIGNED = {
+    "What this report is about > is": lambda t: about(t),
+    ALONE: PAGE[ALONE],
+    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (
+        1 / t.after.sizes.min()
+    ),
+    "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive value away.|k": (
+        lambda t: t.after.sizes.min()
+    ),
+    "Demands that hold: {models}.|models": lambda t: f"{t.k}-anonymity",
+    f"{TOUCHED}|limit": lambda t: t.plan["limit"],
+    f"{TOUCHED}|share": lambda t: t.share(t.suppressed),
+    f"{LOST}|ncp": PAGE["Generalized > value"],
+    f"{LOST}|loss": PAGE[f"{KEPT}|loss"],
+    f"{DONE} > level": lambda t: in_order(t, dict(zip(t.known, t.levels, strict=True))),
+    f"{DONE} > labels": lambda t: in_order(t, {name: kinds(t, name) for name in t.known}),
+    f"{DONE} > generalized": lambda t: (
+        lambda shown: agrees(
+            [each for each in shown if each],
+            [t.given_up[name] for name in t.plan["roles"] if name in t.known],
+        )
+    ),
+    f"{GROUPS}|k": lambda t: t.after.sizes.min(),
+    f"{GROUPS}|groups": lambda t: t.after.sizes.size,
+    f"{GROUPS}|people": lambda t: len(t.after),
+    "A prosecutor is right with at most {highest}, on average {average}.|highest": lambda t: (
+        1 / t.after.sizes.min()
+    ),
+    "A prosecutor is right with at most {highest}, on average {average}.|average": lambda t: (
+        t.after.average_risk
+    ),
+    "A journalist is right with at most {highest}.|highest": lambda t: 1 / t.after.sizes.min(),
+    "A marketer who tries everybody finds {share} of the {whom}.|share": lambda t: t.after.average_risk,
+    "The suppressed rows leave as one group of {people:,} {whom}.|people": lambda t: t.hides,
+    f"{SINGLED} > share, prosecutor": lambda t: shares(t.after, RISKS),
+    f"{SINGLED} > share, journalist": lambda t: shares(t.after, RISKS),
+    f"{LINKED}|share": lambda t: t.alike.unique,
+    "Unique by the groups and the columns that were left as they are: {share} of the {whom}.|share": (
+        lambda t: t.others.unique
+    ),
+    "The rows of one of the {whom} are in {groups} groups on average.|groups": lambda t: t.after.groups_each,
+    "Knowing the group makes some value of {column} up to {times} times more likely.|times": PAGE[
+        f"{TIMES}|times"
+    ],
+    f"{INFERRED} > different values, at least (l)": lambda t: [t.after.different(s) for s in t.secrets],
+    f"{INFERRED} > entropy l": lambda t: [t.after.entropy_l(s) for s in t.secrets],
+    f"{INFERRED} > (c, 2)-diverse for c above": lambda t: [t.after.recursive_c(s) for s in t.secrets],
+    f"{INFERRED} > t": lambda t: [t.after.t(s) for s in t.secrets],
+    f"{INFERRED} > t, ordered": lambda t: [t.after.t_ordered(s) for s in t.secrets],
+    f"{INFERRED} > groups that reveal the value": lambda t: [t.after.revealing(s)[0] for s in t.secrets],
+    f"{TIMES}|times": PAGE[f"{TIMES}|times"],
+    f"{TIMES}|t": PAGE[f"{TIMES}|t"],
+    f"{SEVERAL}|groups": PAGE[f"{SEVERAL}|groups"],
+    AGAIN: PAGE[AGAIN],
+}
+SHOWN = {
+    "Rows of a table of personal data, made coarser until people look alike: {models}.|models": (
+        lambda t: f"{t.k}-anonymity"
+    ),
+    "{rows} rows of {columns} columns|rows": lambda t: len(t.made),
+    "{rows} rows of {columns} columns|columns": lambda t: t.made.shape[1],
+    "{rows} more rows are in the table.|rows": lambda t: len(t.made) - 100,
+} | {name: SIGNED[name] for name in (f"{TIMES}|times", f"{TIMES}|t", f"{SEVERAL}|groups", AGAIN)}
+STATIC = {
+    *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),  # of the machine
+    "The highest risk that a guess is right is {share}, above {low}.|low",
+    "Ages: 5, 10, 20 years; {oldest} and above are one value|oldest",
+    "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like frequency|rare",
+    f"{BEFORE} > rows in their smallest group",  # classes of sizes and of risks
+    f"{BEFORE} > people in their smallest group",
+    f"{BEFORE} > of",
+    f"{SINGLED} > risk that a guess is right",
+}
+EXAMPLE = "**{title}** (table {table})|table"
+"""Here begins the guided example, the end of the page: small tables of a book, the same for every table."""
+
+
+def about(t: Truth) -> Any:
+    """Name, date, program, rows before and after, line and digest of the ledger."""
+    rows = [f"{len(t.rows):,}", f"{len(t.made):,}"]
+    return lambda shown: (
+        list(shown[3:5]) == rows and all(re.fullmatch(r"[0-9a-f]+", each) for each in shown[5:])
+    )
+
+
+def in_order(t: Truth, of_known: dict[str, str]) -> list[str]:
+    """Cells of the known columns, in the order of all columns."""
+    return [of_known.get(name, "") for name in t.plan["roles"]]
+
+
+def kinds(t: Truth, name: str) -> str:
+    levels = t.plan["hierarchies"][name]
+    return f"{len(set(levels[t.plan['node'][name]])):,} for {len(levels[0]):,} values"
+
+
+def of_cells(t: Truth) -> dict[str, Any]:
+    """Facts of the cells that are shown: rows that leave, and the first hierarchy, by the plan."""
+    first = next(name for name in t.plan["roles"] if name in t.known)
+    shown: dict[str, list[list[str]]] = {f"{name}": [list(t.csv[name][:200])] for name in t.csv}
+    for level, labels in enumerate(t.plan["hierarchies"][first]):
+        shown.setdefault(f"level {level}" if level else "value", []).append(labels)
+    return {f"Anonymize > {name}": _one_of(ways) for name, ways in shown.items()}
+
+
+def _one_of(ways: list[list[str]]) -> Any:
+    return lambda _t: lambda shown: [text(str(each)) for each in shown] in ways
+
+
+WALKED = {"visits": 0.05, "odd cells": 0.05, "staff": 0.02, "missing": 0.0, "constants": 0.02}
+"""Tables with the limit of suppression."""
+
+
+def walked(
+    name: str, marks: Marking, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[Figure], dict[str, bytes], Truth]:
+    """The page after a table was made, what can be downloaded there, and what is true."""
+    tab, files = opened(TABLES[name]), downloads(monkeypatch)
+    if name == "visits":  # wards change from visit to visit: people are in several groups
+        tab.session.note = session.TakeColumns(known=("age", "ward"), secret=("days",))
+    tab.go("anonymize")
+    limit = "People who may have" if TABLES[name].id else "Rows that may be suppressed"
+    tab.set("select_slider", limit, WALKED[name]).press("Make the anonymized table")
+    return figures(tab, marks), files, Truth(TABLES[name], files)
+
+
+def compared(seen: list[Figure], files: dict[str, bytes], marks: Marking, t: Truth) -> set[str]:
+    """Check all three; the ids on the page that were compared."""
+    end = [each.id for each in seen].index(EXAMPLE)
+    found = check(seen[:end], PAGE | of_cells(t), STATIC, t)
+    check(of_report(files[REPORT], marks), SIGNED, STATIC, t)
+    rows = {
+        f"{{rows}} rows of {{columns}} columns > {name}": _one_of([list(t.csv[name][:100])]) for name in t.csv
+    }
+    check(of_report(files[FILE], marks), SHOWN | rows, STATIC, t)
+    return found
+
+
+@pytest.mark.parametrize("name", WALKED)
+def test_every_figure_is_of_the_table(name: str, marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page or a report would say of people what is not so, or another table would leave."""
+    seen, files, t = walked(name, marking, monkeypatch)
+    assert Counter(t.csv.itertuples(index=False, name=None)) == Counter(
+        t.made.itertuples(index=False, name=None)
+    )
+    assert compared(seen, files, marking, t) >= {f"{UNIQUE} > value", f"{KEPT}|average", f"{BEFORE} > moved"}
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "wrong"),
+    [
+        ("visits", "person_of", lambda frame, column: None),  # rows in place of people
+        ("odd cells", "leaving", lambda frame, plan, hidden: ~hidden),  # visible groups alone
+        ("visits", "quality", lambda recoded, person: quality(recoded)),  # share of rows
+    ],
+)
+def test_a_wrong_base_is_caught(
+    name: str, place: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above would not see figures of rows, of visible groups alone, or a share of rows."""
+    in_this_process(monkeypatch)
+    for module in ("trial", "outcome"):
+        monkeypatch.setattr(f"dpcore.evaluation.{module}.{place}", wrong)
+    seen, files, t = walked(name, marking, monkeypatch)
+    with pytest.raises(AssertionError, match="not true"):
+        compared(seen, files, marking, t)

@@ -1,0 +1,562 @@
+"""The Synthesize page before and after paying: its figures from the raw table, the noise law, the files.
+
+Errors before paying come from draws of the law itself (scipy, numpy), those of a whole table from the release
+that follows. What a release shows is compared with its file, its CSV of counts and its drawn rows.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import itertools
+import json
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize, stats
+
+from dpcore.synthesis import count_rows
+from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
+from tests.truth.tables import TABLES, Odd, opened
+from workbench.apart import drawing
+from workbench.synthesize import script, tables_view
+
+EPSILON, BUDGET = 0.5, 3.0
+DRAWS = 10_000
+FACTS = "± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all."
+GROUP = "A group of {rows:,} rows would be told as {low:,} to {high:,}; smaller ones more roughly."
+TESTS = "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."
+BETWEEN = "The true number lies between {low} and {high} in 95 of 100 cases."
+WITHIN = "**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 cases.**"
+TITLE = "What you would get"
+Fact = Callable[[Any], Any]
+
+
+@dataclass
+class Walk:
+    """A table on the page, and what is known of it without the page.
+
+    Attributes:
+        about: rows that a mean cell is compared with.
+        paid: how many releases of `EPSILON` there are.
+    """
+
+    odd: Odd
+    tab: MarkedTab
+    about: float
+    paid: int = 0
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(22))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Cells of each column, by the codebook that was declared."""
+        assert self.tab.session.data_set is not None
+        declared = self.tab.session.data_set.declaration
+        assert declared is not None
+        return {each.name: each.size for each in declared.schema.columns}
+
+    @property
+    def left(self) -> float:
+        return BUDGET - self.paid * EPSILON
+
+    @property
+    def release(self) -> Any:
+        assert self.tab.session.data_set is not None
+        assert self.tab.session.shown is not None
+        return self.tab.session.data_set.release(self.tab.session.shown)
+
+
+def counted(odd: Odd) -> int:
+    """Rows that count: of each person at most as many as the cap."""
+    if odd.id is None:
+        return len(odd.frame)
+    return int(odd.frame.groupby(odd.id).head(odd.cap).shape[0])
+
+
+def one_digit(rows: int) -> float:
+    return float(np.format_float_positional(rows, precision=1, fractional=False, unique=False))
+
+
+def begun(name: str) -> Walk:
+    odd = TABLES[name]
+    tab = opened(odd)
+    tab.go("synthesize")
+    return Walk(odd, tab, one_digit(counted(odd)))
+
+
+def laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> Any:
+    """Draws of the discrete Laplace law: the difference of two geometric numbers."""
+    chance = -math.expm1(-1 / scale)
+    return rng.geometric(chance, shape) - rng.geometric(chance, shape)
+
+
+def summed(rng: np.random.Generator, scale: float, cells: int) -> Any:
+    """Draws of a sum of so many of them."""
+    chance = -math.expm1(-1 / scale)
+    return rng.negative_binomial(cells, chance, DRAWS) - rng.negative_binomial(cells, chance, DRAWS)
+
+
+def half_of(scale: float) -> float:
+    """The smallest w with P(|X| <= w) >= 0.95."""
+    return float(next(w for w in itertools.count() if 1 - 2 * stats.dlaplace.sf(w, 1 / scale) >= 0.95))
+
+
+def scale_of(variance: float) -> float:
+    return float(optimize.brentq(lambda s: stats.dlaplace.var(1 / s) - variance, 0.01, 1e6))
+
+
+def covers(errors: Any, *, most: float = 1.6) -> Fact:
+    """Holds 95 % of the errors, and is not much wider than that needs.
+
+    Of 10,000 draws with a seed, so that the share is known to within five deviations, 0.011.
+    """
+    least = 0.95 - 5 * math.sqrt(0.95 * 0.05 / len(errors))
+
+    def holds(shown: Any) -> bool:
+        values = [float(str(each).replace(",", "").lstrip("± ")) for each in np.atleast_1d(shown)]
+        needed = float(np.quantile(np.abs(errors), 0.95))
+        return all((np.abs(errors) <= each).mean() > least and each <= most * needed + 2 for each in values)
+
+    return holds
+
+
+def near(*lists: Any) -> Fact:
+    """Each number is, to three digits, that of one of the lists, which a chart and its table show."""
+
+    def holds(shown: Any) -> bool:
+        cells = [float(str(each).replace(",", "")) for each in np.atleast_1d(np.array(shown, object))]
+        return any(
+            len(cells) == len(each) and np.allclose(cells, each, rtol=6e-3, atol=1e-9) for each in lists
+        )
+
+    return holds
+
+
+def everywhere(walk: Walk) -> dict[str, Any]:
+    """What the page says of the account and of any release, wherever it is."""
+    spent = walk.paid * EPSILON
+    unit = f"add or remove one person (at most {walk.odd.cap} rows, named by {walk.odd.id!r})"
+    return {
+        "{name} {loss}|loss": EPSILON,
+        "Of each person at most {rows} rows were counted: further rows of people who have more are left out."
+        "|rows": walk.odd.cap,
+        "Protects against learning whether one person is in the table: {unit}.|unit": unit,
+        "differentially private · {loss} · {unit}|unit": unit,
+        " > value": f"**{walk.odd.name}.csv**  \n:small[]",
+        "{rows} rows|rows": walk.odd.cap,
+        "{unit}: spent {spent} · held {held} · left {left}|spent": spent,
+        "{unit}: spent {spent} · held {held} · left {left}|held": 0,
+        "{unit}: spent {spent} · held {held} · left {left}|left": BUDGET - spent,
+        "epsilon {epsilon}|epsilon": EPSILON,
+        "people by {column}, at most {rows} each|rows": walk.odd.cap,
+    }
+
+
+def of_tables(walk: Walk, halves: Mapping[str, tuple[int, float]], total: Any) -> dict[str, Any]:
+    """Before paying, for tables of (cells, half-width)."""
+    alike: dict[tuple[int, float], list[str]] = {}
+    for name in sorted(halves, key=lambda name: -halves[name][0] * halves[name][1]):
+        alike.setdefault(halves[name], []).append(name)
+    bars = [of[0] if len(of) == 1 else f"{of[0]} and {len(of) - 1} like it" for of in alike.values()]
+    shares = near([cells * half / walk.about for cells, half in alike])
+    (cells, half), *_others = alike
+    group = math.ceil(half / 0.2)
+    return {
+        **everywhere(walk),
+        "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure": 100
+        / (1 + math.exp(-EPSILON)),
+        "Cost > value": f"epsilon {EPSILON:g}",
+        "Left after > value": f"epsilon {walk.left - EPSILON:g}",
+        "Off by, rows > value": max(each for _n, each in halves.values()),
+        f"{FACTS}|half": half,
+        f"{FACTS}|mean": near([walk.about / cells]),
+        f"{FACTS}|rows": near([walk.about]),
+        f"{FACTS}|table": bars[0].partition(" and ")[0],
+        f"{GROUP}|rows": group,
+        f"{GROUP}|low": group - half,
+        f"{GROUP}|high": group + half,
+        f"{TITLE} > table": bars,
+        f"{TITLE} > half": [each for _cells, each in alike],
+        f"{TITLE} > rows off, in 95 of 100 cases": [each for _cells, each in alike],
+        f"{TITLE} > off by, beside the rows of a mean cell": shares,
+        f"{TITLE} > share": shares,
+        "{table} and {others} like it|others": lambda shown: int(shown) + 1 in map(len, alike.values()),
+        "The number of rows would be told within ± {half}.|half": total,
+        "{cells} cells in all.|cells": sum(n for n, _half in halves.values()),
+        "The budget allows {repeats} such releases.|repeats": math.floor(walk.left / EPSILON),
+    }
+
+
+def compared(walk: Walk, marking: Any, facts: Mapping[str, Any]) -> set[str]:
+    """The ids of the page as it stands that were compared."""
+    return checked(figures(walk.tab, marking), facts, walk)
+
+
+def checked(seen: list[Figure], facts: Mapping[str, Any], walk: Walk) -> set[str]:
+    """The ids of these figures that were compared."""
+    return check(seen, {name: (lambda _walk, true=true: true) for name, true in facts.items()}, STATIC, walk)
+
+
+STATIC = {
+    "{when} UTC · {cost}|when",
+    "Around the release of {when}, which is public.|when",
+    "between columns of at most {cells} cells|cells",  # of a constant: what is called narrow
+    "where a column has more than {cells} cells|cells",
+    "{where} from {strength} on|strength",  # of invented tables: nothing of this one
+    f"{TESTS}|limit",
+    "Test against the table for epsilon {epsilon}|epsilon",  # what is proposed
+    "{recipe}: {columns} > x",  # places on a circle
+    "{recipe}: {columns} > y",
+    "{recipe}: {columns} > x2",
+    "{recipe}: {columns} > y2",
+}
+
+
+def shown_of(walk: Walk, marking: Any, name: str) -> Any:
+    """What the page shows under one id."""
+    return next(each.shown for each in figures(walk.tab, marking) if each.id == name)
+
+
+def before_a_histogram(walk: Walk, marking: Any) -> set[str]:
+    column, cells = next(iter(walk.sizes.items()))
+    half = half_of(walk.odd.cap / EPSILON)
+    flat = np.full(cells, walk.about / cells)
+    error = summed(walk.rng, walk.odd.cap / EPSILON, cells)
+    facts = of_tables(walk, {column: (cells, half)}, covers(error))
+    facts |= {
+        f"{TITLE} > {column}": lambda shown: len(set(shown)) == cells,
+        f"{TITLE} > cell": lambda shown: len(set(shown)) == cells,
+        f"{TITLE} > rows": near(flat, np.maximum(0, flat - half)),  # both ends of a line have this title
+        f"{TITLE} > low": near(np.maximum(0, flat - half)),
+        f"{TITLE} > high": near(flat + half),
+    }
+    return compared(walk, marking, facts)
+
+
+def before_tables(walk: Walk, marking: Any) -> set[str]:
+    """Tables that are made to agree: the least-squares estimate of them all, of drawn noise."""
+    columns = sorted(walk.sizes, key=walk.sizes.__getitem__)[:3]
+    while math.prod(walk.sizes[name] for name in columns) > 800:
+        columns.pop()
+    walk.tab.press("A few columns together")
+    walk.tab.set("multiselect", "Columns that should be counted together", columns)
+    shape = [walk.sizes[name] for name in columns]
+    joint = np.eye(math.prod(shape)).reshape(*shape, -1)
+    pairs = list(itertools.combinations(range(len(columns)), 2))
+    sums = [joint.sum(axis=tuple({0, 1, 2}.intersection(range(len(columns))) - {*pair})) for pair in pairs]
+    sums = [each.reshape(-1, joint.shape[-1]) for each in sums]
+    design = np.concatenate(sums)
+    noise = laplace(walk.rng, walk.odd.cap * len(pairs) / EPSILON, (DRAWS, len(design)))
+    targets = np.array([*(each[0] for each in sums), np.ones(joint.shape[-1])])  # a cell of each, and all
+    errors = (noise @ (targets @ np.linalg.pinv(design, rcond=1e-9)).T).T
+    names = [" × ".join(columns[i] for i in pair) for pair in pairs]
+    bars = shown_of(walk, marking, f"{TITLE} > half")
+    shown = dict(zip(shown_of(walk, marking, f"{TITLE} > table"), bars, strict=True))
+    assert set(shown) == set(names), "no two tables are alike here"
+    for name, error in zip(names, errors[:-1], strict=True):
+        assert covers(error)(shown[name]), name
+    halves = {n: (len(each), shown[n]) for n, each in zip(names, sums, strict=True)}
+    facts = of_tables(walk, halves, covers(errors[-1], most=4))
+    return compared(walk, marking, facts)
+
+
+def before_figures(walk: Walk, marking: Any) -> set[str]:
+    """The mean of a table of this size, and the rank of its median, by draws of the two laws."""
+    walk.tab.press("Mean and median")
+    assert walk.tab.session.data_set is not None
+    assert walk.tab.session.data_set.declaration is not None
+    name = str(next(each.value for each in walk.tab.at.selectbox if "Column" in each.label))
+    column = next(c for c in walk.tab.session.data_set.declaration.schema.columns if c.name == name)
+    low, high = float(column.low), float(column.high)
+    radius = stats.gamma.rvs(4, scale=walk.odd.cap / (EPSILON / 2), size=DRAWS, random_state=walk.rng)
+    noise = radius[:, None] * walk.rng.uniform(-1, 1, (DRAWS, 2))  # of the number of rows and of the sum
+    step = float(getattr(column, "step", 0) or 0)
+    mean = (noise[:, 0] + noise[:, 1]) / walk.about * (high - low) / 2
+    cells = laplace(walk.rng, walk.odd.cap / (EPSILON / 2), (DRAWS, column.values_size))
+    farthest = np.abs(cells.cumsum(axis=1)).max(axis=1)  # of any number of first cells
+    half = shown_of(walk, marking, f"{FACTS}|half")
+    assert covers(noise[:, 0])(half)
+    facts = of_tables(walk, {"number of rows": (1, float(half))}, covers(noise[:, 0]))
+    facts |= {
+        "Mean off by > value": covers(np.abs(mean) + step / 2),
+        "At most, in 95 of 100 cases, for about {rows} rows.|rows": walk.about,
+        "The mean of {rows} rows is off by at most {width}.|rows": walk.about,
+        "The mean of {rows} rows is off by at most {width}.|width": covers(np.abs(mean) + step / 2),
+        "A quantile is off by at most {error} places in the order.|error": lambda shown: (
+            agrees(shown, 2 * walk.odd.cap / (EPSILON / 2) * math.log(column.values_size / 0.05))
+            or covers(farthest, most=4)(shown)
+        ),
+    }
+    return compared(walk, marking, facts)
+
+
+@pytest.mark.parametrize("name", ["visits", "300 rows", "twins"])
+def test_before_paying_every_figure_is_of_the_rows_that_count(marking, name) -> None:
+    """A release would be bought by an error beside rows that do not count, or narrower than its law."""
+    walk = begun(name)
+    assert before_a_histogram(walk, marking) >= {f"{FACTS}|rows", f"{FACTS}|mean"}
+    assert before_tables(walk, marking) >= {f"{FACTS}|rows", f"{TITLE} > half"}
+    assert before_figures(walk, marking) >= {"Mean off by > value"}
+
+
+def test_before_paying_a_wrong_base_is_caught(marking) -> None:
+    """The test above would not see the rows of the file where a cap counts fewer of them."""
+    walk = begun("visits")
+    about = walk.tab.session.about_rows
+    about.update(dict.fromkeys(about, one_digit(len(walk.odd.frame))))
+    walk.tab.at.run()
+    with pytest.raises(AssertionError, match="not true"):
+        before_a_histogram(walk, marking)
+
+
+def unpacked(fields: Mapping[str, Any]) -> Any:
+    """A table of numbers in a release file."""
+    return np.frombuffer(base64.b64decode(fields["data"]), fields["dtype"]).reshape(fields["shape"])
+
+
+def nearest(values: Any, total: float) -> Any:
+    """The table of cells from 0 on with this sum that lies nearest: one threshold, by bisection."""
+    if total <= 0:
+        return np.zeros_like(values)
+    cut = optimize.brentq(
+        lambda t: np.maximum(values - t, 0).sum() - total, values.min() - total - 1, values.max(), xtol=1e-12
+    )
+    return np.maximum(values - cut, 0)
+
+
+def paid(walk: Walk) -> dict[str, Any]:
+    """Pay for what is planned; the release file."""
+    walk.tab.release()
+    walk.paid += 1
+    return dict(json.loads(walk.release.to_json()))
+
+
+def of_release(walk: Walk, total: float, errors: Any) -> dict[str, Any]:
+    """After paying, of any release that rows are drawn from: its number of rows, rows, record, promise."""
+    rows = max(0, round(total))
+    drawn = pd.read_csv(io.BytesIO(drawing.csv_file(walk.release, rows)))
+    assert len(drawn) == rows
+    least = covers(errors, most=4)
+    return {
+        **everywhere(walk),
+        "About {rows} rows.|rows": max(0.0, total),
+        f"{BETWEEN}|low": lambda low: low == "0" or least(total - float(low.replace(",", ""))),
+        f"{BETWEEN}|high": lambda high: least(float(high.replace(",", "")) - max(total, 0)),
+        **{
+            f"Draw a table > {name}": lambda shown, name=name: (
+                [str(each) for each in shown] == [str(each) for each in drawn[name].head(200)]
+            )
+            for name in drawn
+        },
+        "Draw a table > charge": ("none", f"epsilon {EPSILON:g}", "none"),
+        "Draw a table > result": lambda shown: [*shown][1:] == [f"rows: {rows:,.4g}"] * 2,
+        f"{TESTS}|left": 5,
+    }
+
+
+def after_a_histogram(walk: Walk, marking: Any) -> set[str]:
+    walk.tab.press("One column")
+    file = paid(walk)
+    ((column,), measured) = file["marginals"][0]["clique"], unpacked(file["marginals"][0]["values"])
+    scale = walk.odd.cap / EPSILON
+    half, total = half_of(scale), float(measured.sum())
+    values = nearest(measured, total)
+    low, high = np.minimum(np.maximum(0, measured - half), values), np.maximum(measured + half, values)
+    told = pd.read_csv(io.BytesIO(script.counts_file(walk.release)), dtype={column: str})
+    assert np.allclose(told[["rows", "low", "high", "as measured"]].T, [values, low, high, measured])
+    here = "Histogram of {column}"
+    facts = of_release(walk, total, summed(walk.rng, scale, measured.size))
+    facts |= {
+        f"{WITHIN}|cells": measured.size,
+        f"{WITHIN}|half": near([max((values - low).max(), (high - values).max())]),
+        f"{here} > {column}": lambda shown: [*map(str, shown)] == [*told[column]],
+        f"{here} > cell": lambda shown: [*map(str, shown)] == [*told[column]],
+        f"{here} > rows (noisy)": near(values, low),  # both ends of a line have this title
+        f"{here} > rows": near(values),
+        f"{here} > low": near(low),
+        f"{here} > high": near(high),
+    }
+    seen = compared(walk, marking, facts)
+    walk.about = total if walk.release.tells_rows else walk.about  # else noise alone
+    walk.tab.press("Release something else")
+    return seen
+
+
+def questioned(walk: Walk, clique: tuple[str, ...], cell: tuple[str, ...]) -> tuple[float, float, float]:
+    """Value, low and high of one cell, as a question to the release is answered."""
+    asked: dict[str, Any] = {}
+    for name, label in zip(clique, cell, strict=True):
+        column = walk.release.schema.column(name)
+        place = column.labels.index(label)
+        bounds = getattr(column, "bounds", None)
+        asked[name] = label if bounds is None else (bounds[place], bounds[place + 1])
+    answer = count_rows(walk.release, asked)
+    return answer.value, answer.low, answer.high
+
+
+def of_picture(walk: Walk, here: str, clique: tuple[str, ...]) -> dict[str, Any]:
+    """A table of two columns as it is drawn: that of the CSV, with answers and intervals that agree."""
+    content = script.counts_file(walk.release)
+    files = [content]
+    if content[:2] == b"PK":
+        with zipfile.ZipFile(io.BytesIO(content)) as held:
+            files = [held.read(name) for name in held.namelist()]
+    tables = [pd.read_csv(io.BytesIO(each), dtype=dict.fromkeys(clique, str)) for each in files]
+    labels = [walk.release.schema.column(name).labels for name in clique]
+    cells = list(itertools.product(*labels))
+    held = [each for each in tables if {*clique} == {*each.columns[:-4]}]
+    asked = {cell: questioned(walk, clique, cell) for cell in (cells[:3] if held else cells)}
+    told = pd.DataFrame(
+        asked.values(), index=pd.MultiIndex.from_tuples(asked), columns=["rows", "low", "high"]
+    )
+    if held:
+        listed = held[0].set_index([*clique])[["rows", "low", "high"]].reindex(cells)
+        assert np.allclose(listed.iloc[:3], told)
+        told = listed
+    assert ((told["low"] <= told["rows"]) & (told["rows"] <= told["high"]) & (told["low"] >= 0)).all()
+    whole = told
+    steps = [-(-len(each) // 40) for each in labels]  # a picture of more adds neighbors up
+    groups = [
+        [label[i - i % step] + " …" * (step > 1) for i in range(len(label))]
+        for label, step in zip(labels, steps, strict=True)
+    ]
+    told = told.set_axis(pd.MultiIndex.from_product(groups)).groupby(level=[0, 1], sort=False).sum()
+    one, other = clique
+    facts: dict[str, Any] = {f"{here} > {name}": near(told[name]) for name in ("rows", "low", "high")}
+    facts |= {
+        f"{here} > {{what}} of {{a}} × {{b}}": near(told["rows"]),
+        f"{here} > rows (noisy) of {one} × {other}": near(told["rows"]),
+        f"{here} > rows (noisy)": near(told["rows"]),
+        f"{WITHIN}|cells": len(whole),
+        f"{WITHIN}|half": near(
+            [max((whole["rows"] - whole["low"]).max(), (whole["high"] - whole["rows"]).max())]
+        ),
+    }
+    for place, (name, title) in enumerate(zip(clique, ("first", "second"), strict=True)):
+        cells = [str(each[place]) for each in told.index]
+        same = lambda shown, cells=cells: [*map(str, shown)] == cells  # noqa: E731
+        facts |= {f"{here} > {name}": same, f"{here} > {title}": same}
+    return facts
+
+
+def after_a_table(walk: Walk, marking: Any) -> set[str]:
+    """A whole table: error before, relations, answers and the error by noise of its file."""
+    walk.tab.press("A whole table")
+    before = figures(walk.tab, marking)
+    bars = [
+        next(each.shown for each in before if each.id == f"{TITLE} > {name}") for name in ("table", "half")
+    ]
+    halves = {name: (walk.sizes[name], half) for name, half in zip(*bars, strict=True)}
+    planned = of_tables(walk, halves, lambda shown: True)
+    file = paid(walk)
+    measured = file["model"]["measurements"]
+    for name, (_cells, half) in halves.items():  # the share of columns follows a noisy number of rows
+        own = half_of(scale_of(next(m["variance"] for m in measured if m["clique"] == [name])))
+        assert 0.8 * own - 1 <= half <= 1.25 * own + 1, f"{name}: {half} was said before, {own} came"
+    total = file["model"]["graph"]["total"]
+    pairs = {tuple(pair) for m in measured for pair in itertools.combinations(m["clique"], 2)}
+    sums = [
+        summed(walk.rng, scale_of(m["variance"]), unpacked(m["values"]).size)
+        for m in measured
+        if len(m["clique"]) <= 1
+    ]
+    error = np.average(sums, axis=0, weights=[1 / each.var() for each in sums])
+    needed = float(np.quantile(np.abs(error), 0.95))
+    two = [walk.sizes[a] * walk.sizes[b] for a, b in itertools.combinations(walk.sizes, 2)]
+    size = "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}."
+    planned |= {
+        "The number of rows would be told within ± {half}.|half": lambda shown: (
+            0.8 * needed - 1 <= float(shown.replace(",", "")) <= 1.5 * needed + 2
+        ),
+        f"{size}|pairs": len(two),
+        f"{size}|cells": sum(two),
+        "Facts that every row must keep ({number})|number": 0,
+        "Release something > first": lambda shown: len(shown) == len(two),
+        "Release something > second": lambda shown: len(shown) == len(two),
+    }
+    seen = checked(before, planned, walk)
+    facts = of_release(walk, total, error)
+    here = "{recipe}: {columns}"
+    drawn = sorted(pairs)
+    facts |= {
+        "**{links} relations between columns were measured; the others follow from them.**|links": len(pairs),
+        f"{here} > from": [a for a, _b in drawn],
+        f"{here} > to": [b for _a, b in drawn],
+        f"{here} > column": [*walk.sizes],
+    }
+    seen |= compared(walk, marking, facts)
+    walk.tab.set("button_group", "Look at the model", marking.gettext("Answers"))
+    clique = tuple(
+        next(each.value for each in walk.tab.at.multiselect if bare(each.label) == "How many rows by")
+    )
+    seen |= compared(walk, marking, facts | of_picture(walk, here, clique))
+    walk.tab.set("button_group", "Look at the model", marking.gettext("Error by noise"))
+    largest = {
+        pair: math.sqrt(2 / math.pi * m["variance"]) * unpacked(m["values"]).size / (2 * max(total, 1))
+        for m in measured
+        for pair in [tuple(m["clique"])]
+        if len(pair) == 2
+    }
+    errors = shown_of(walk, marking, f"{here} > error")
+    facts |= {
+        f"{here} > error": near(errors),
+        f"{here} > first": lambda shown: len(shown) == len(pairs),
+        f"{here} > second": lambda shown: len(shown) == len(pairs),
+        "The largest is {error} for {a} and {b}.|error": max(errors),
+    }
+    assert len(errors) == len(pairs)
+    assert max(errors) <= min(1, max(largest.values())) + 1e-9, "pooled tables are more precise than one"
+    return seen | compared(walk, marking, facts)
+
+
+def after_figures(walk: Walk, marking: Any) -> set[str]:
+    """The figures of a column: as its file has them, and the mean's interval by draws of the law."""
+    walk.tab.press("Release something else").press("Mean and median")
+    file = paid(walk)
+    made = {each["name"]: each for each in file["model"]["figures"]}
+    mean, median = made["mean"], made["quantile 1/2"]
+    column = walk.release.schema.column(file["model"]["column"])
+    middle, reach = (column.low + column.high) / 2, (column.high - column.low) / 2
+    radius = stats.gamma.rvs(4, scale=walk.odd.cap / (EPSILON / 2), size=DRAWS, random_state=walk.rng)
+    noise = radius[:, None] * walk.rng.uniform(-1, 1, (DRAWS, 2))
+    place = (mean["value"] - middle) / reach
+    off = (noise[:, 1] - place * noise[:, 0]) / max(file["model"]["total"], 1) * reach
+    assert covers(off)(mean["half_width"])
+    names = ("mean", "variance", "standard deviation", "quantile 1/2")
+    told = [made[name]["half_width"] for name in names[:3]]
+    here = "Mean and quantiles of {column}"
+    facts = everywhere(walk) | {
+        f"{here} > figure": ("mean", "variance", "standard deviation", "50 %"),
+        f"{here} > value": lambda shown: all(map(agrees, shown, [made[name]["value"] for name in names])),
+        f"{here} > off by, at most": lambda shown: all(map(agrees, shown[:3], told)),
+        f"{here} > places off, at most": lambda shown: agrees(shown[3], median["rank_error"]),
+    }
+    return compared(walk, marking, facts)
+
+
+@pytest.mark.parametrize("name", ["visits", "300 rows"])
+def test_after_paying_every_figure_is_of_the_release(marking, name) -> None:
+    """A picture, an answer or a file would say another number than the release, or than its noise allows."""
+    walk = begun(name)
+    assert after_a_histogram(walk, marking) >= {"About {rows} rows.|rows", f"{WITHIN}|half"}
+    assert after_a_table(walk, marking) >= {"About {rows} rows.|rows", f"{FACTS}|rows"}
+    assert after_figures(walk, marking) >= {"Mean and quantiles of {column} > value"}
+
+
+def test_after_paying_a_shifted_share_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above would not see a picture of another table than that of the release."""
+    told = tables_view.answer
+    monkeypatch.setattr(
+        tables_view,
+        "answer",
+        lambda *given: replace(told(*given), values=np.roll(told(*given).values, 1)),
+    )
+    walk = begun("300 rows")
+    with pytest.raises(AssertionError, match="not true"):
+        after_a_histogram(walk, marking)
