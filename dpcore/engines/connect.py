@@ -44,7 +44,7 @@ def engine_of(
     if not isinstance(table, Source):
         return table
     for join in table.joins:
-        if not join.public and join.on != schema.unit.id_column:
+        if not join.public and not join.on == schema.unit.id_column in table.columns:
             raise SchemaError(
                 "the table {table!r} is joined by {column!r}, which does not name the person",
                 remedy="join it by the id column, and declare that column; or declare the table public",

@@ -147,7 +147,7 @@ class DuckDBSource(Source):
         return self._using(connection.cursor())
 
     def _using(self, connection: Any) -> Any:
-        if self.kind == "duckdb":
+        if self.query and self.kind == "duckdb":  # or a macro of the file could take the place of a function
             connection.execute("USE attached")
         for number, each in enumerate(self.where, 1):
             connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])

@@ -76,9 +76,13 @@ class PostgresReader:
         with contextlib.ExitStack() as stack:
             with readable(dbapi.Error):
                 connection = stack.enter_context(_connected(dbapi, self._source.location, tell))
-                for number, value in enumerate(values, 1):
-                    bound = (f"source.value_{number}", str(value))
-                    _rows(connection, "SELECT set_config($1, $2, true)", bound)
+                settings = {f"source.value_{number}": str(value) for number, value in enumerate(values, 1)}
+                if (
+                    not self._source.declared_by
+                ):  # or an operator of the data base could take a usual one's place
+                    settings["search_path"] = "pg_catalog"
+                for setting in settings.items():
+                    _rows(connection, "SELECT set_config($1, $2, true)", setting)
                 check_described(self._source, POSTGRES, functools.partial(_rows, connection))
 
             @contextlib.contextmanager

@@ -75,6 +75,8 @@ POSTGRES = Dialect(
     stored="SELECT attname::text, attgenerated = 'v' FROM pg_attribute "
     "JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace "
     "WHERE nspname = $1 AND relname = $2 AND relkind IN ('r', 'p') AND NOT relrowsecurity "
+    "AND NOT EXISTS (WITH RECURSIVE part AS (SELECT pg_class.oid UNION SELECT inhrelid FROM pg_inherits "
+    "JOIN part ON inhparent = part.oid) SELECT FROM part JOIN pg_class USING (oid) WHERE relkind = 'f') "
     "AND attnum > 0 AND NOT attisdropped",
 )
 SPARK = Dialect(

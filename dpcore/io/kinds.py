@@ -46,7 +46,7 @@ class _Texts:
         self.indices = pc.if_else(pc.equal(self.arrow, "").take(coded.indices), None, coded.indices)
         self.plain = self._all_match(NUMBER)
         self._distinct: list[str] | None = None
-        self.merges = False  # whether two texts became one number
+        self.merges = False  # whether two texts became one
 
     @property
     def distinct(self) -> list[str]:
@@ -90,6 +90,7 @@ class _Texts:
         now = dict(zip(texts, reading.texts, strict=True))
         if len(texts) < len(self.distinct) and not {*now.values()}.isdisjoint({*self.distinct} - {*texts}):
             return False
+        self.merges |= len({*reading.texts}) < len(texts)
         self.arrow = pa.array([now.get(text, text) for text in self.arrow.to_pylist()], pa.string())
         self.plain = self._all_match(NUMBER)
         self._distinct = None
@@ -121,7 +122,7 @@ class _Texts:
         )
         if not finite or long or (may_be_id and not apart):
             return self.arrow.take(self.indices)
-        self.merges = not apart
+        self.merges |= not apart
         return numbers.take(self.indices)
 
 

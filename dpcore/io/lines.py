@@ -7,7 +7,6 @@ lines without end. So these are looked for before, in one linear pass.
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -51,7 +50,7 @@ def read_columns(
     _check_lines(text, separator, limits)
     if '"' in text:
         apart = ' "' in text and re.search(rf'(?:^|[{re.escape(separator)}\r\n]) +"', text)
-        text = _quoted_alike(text, separator, limits) if apart else text
+        text = _without_blanks(text, separator) if apart else text
         _check_quotes(text, separator, limits)
     columns = _parse(text, separator, len(names))
     if not columns:
@@ -135,17 +134,12 @@ def _check_quotes(text: str, separator: str, limits: Limits) -> None:
         raise _refusal(limits, too_long=text[stopped] == '"' and len(text) - stopped > limits.cell_length)
 
 
-def _quoted_alike(text: str, separator: str, limits: Limits) -> str:
-    """The same rows with every cell in quotation marks, for files with blanks before them."""
-    out = io.StringIO()
-    lines = (match.group() for match in _LINE.finditer(text))
-    try:
-        csv.writer(out, delimiter=separator, quoting=csv.QUOTE_ALL).writerows(
-            filter(None, csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True))
-        )
-    except csv.Error as error:
-        raise _refusal(limits, too_long="field limit" in str(error)) from None
-    return out.getvalue()
+def _without_blanks(text: str, separator: str) -> str:
+    """The same text without the blanks between a separator and a quotation mark; those of cells stay."""
+    sep = re.escape(separator)
+    quoted = r'"[^"]*+(?:""[^"]*+)*+"'
+    parts = re.compile(rf'((?:^|[{sep}\r\n])) +(?=")|{quoted}|[^"{sep}\r\n][^{sep}\r\n]*+')
+    return parts.sub(lambda part: part[0] if part[1] is None else part[1], text)
 
 
 def _refusal(limits: Limits, *, too_long: bool) -> LimitError | ReadError:

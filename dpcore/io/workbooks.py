@@ -89,21 +89,28 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
         frame, about = pyreadstat.read_sas7bdat(io.BytesIO(data))
     else:
         read = pyreadstat.read_dta if name.endswith(".dta") else pyreadstat.read_sav
-        frame, about = read(io.BytesIO(data), apply_value_formats=True, formats_as_category=False)
+        frame, about = read(io.BytesIO(data))
         if about.variable_value_labels:
             columns = ", ".join(about.variable_value_labels)
             notes = [Text("values with labels were read as their labels: {columns}", columns=columns)]
     merged = set()
     for place, column in enumerate(frame.columns):
-        labels = about.variable_value_labels.get(column, {}).values()
         most = 2**24 if about.readstat_variable_types.get(column) == "float" else 2**53
-        if len(set(labels)) < len(labels) or any(_merges(cell, most) for cell in frame[column].unique()):
+        cells = frame[column].unique()
+        labels = about.variable_value_labels.get(column, {})
+        texts = _texts(labels.get(cell, cell) for cell in cells)
+        named = [text for text in texts if text]
+        if len({*named}) < len(named) or any(_merges(cell, most) for cell in cells):
             merged.add(place)
+        if labels:
+            frame[column] = frame[column].map(dict(zip(cells, texts, strict=True)))
     return _rows(frame), notes, merged
 
 
 def _merges(cell: Any, most: int) -> bool:
-    """Whether a cell holds a number that two texts may have become."""
+    """Whether a cell holds a number, or a time with a fraction, that two texts may have become."""
+    if isinstance(cell, datetime.datetime):
+        return cell is not pd.NaT and cell.microsecond > 0
     return isinstance(cell, float) and not (math.isnan(cell) or (cell.is_integer() and abs(cell) < most))
 
 

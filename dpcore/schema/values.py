@@ -27,7 +27,7 @@ OTHER_LABEL = "(other)"
 SUPPRESSED = "*"
 READ_AS_TEXT = "read as text"
 """Key of `frame.attrs`: the file knew texts only, so that 7 and "7" differ by the rest of their column."""
-MERGED = "texts that became one number"
+MERGED = "texts that became one"
 """Key of `frame.attrs`: columns in which a file or its reading may have made one id of two."""
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
@@ -77,7 +77,10 @@ def canonical(column: pd.Series) -> Canonical:
     texts = isinstance(dtype, pd.StringDtype) or (
         pd.api.types.is_object_dtype(dtype) and pd.api.types.infer_dtype(column, skipna=True) == "string"
     )
-    if texts or dtype.kind in "iufbM" or is_exact(dtype):  # of one type: equal to pandas is the same
+    is_clock = dtype.kind == "M" and not isinstance(dtype, pd.ArrowDtype)
+    if (
+        texts or is_clock or dtype.kind in "iufb" or is_exact(dtype)
+    ):  # of one type: equal to pandas is the same
         distinct: Any
         codes, distinct = pd.factorize(column)
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1

@@ -137,10 +137,11 @@ def rows_per_person(persons: Digests) -> dict[int, int]:
 
 def _ids(column: pd.Series) -> Canonical:
     values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
-    is_float = values.dtype.kind == "f" and not column.attrs.get(READ_AS_TEXT)
-    if is_float or column.name in column.attrs.get(MERGED, ()):
+    is_read = bool(column.attrs.get(READ_AS_TEXT))
+    if (not is_read and _has_floats(values)) or column.name in column.attrs.get(MERGED, ()):
         raise SchemaError(
-            "the ids in {column!r} are numbers with a point or too many digits, and two may have become one",
+            "the ids in {column!r} are numbers with a point or too many digits, or were read as numbers, "
+            "times or labels, and two may have become one",
             remedy="export them as text or as whole numbers; in a text file, give the column a name like id",
             column=str(column.name),
         )
@@ -152,6 +153,13 @@ def _ids(column: pd.Series) -> Canonical:
             column=str(column.name),
         )
     return ids
+
+
+def _has_floats(values: pd.Series | pd.Index) -> bool:
+    """Whether some are floats, in a column of any type."""
+    if values.dtype.kind != "O" or isinstance(values.dtype, pd.StringDtype):
+        return bool(values.dtype.kind == "f")
+    return any(isinstance(each, float | np.floating) and each == each for each in values)
 
 
 def _cells(

@@ -134,8 +134,14 @@ def clinic() -> Iterator[tuple[str, Any]]:
             cursor.executemany("INSERT INTO zips VALUES (%s, %s)", REGIONS)
         for each in IMPOSTORS:
             connection.execute(each)
+        connection.execute(
+            f"CREATE FOREIGN DATA WRAPPER {name}; CREATE SERVER {name} FOREIGN DATA WRAPPER {name};"
+            "CREATE TABLE split (person VARCHAR, x VARCHAR) PARTITION BY LIST (x);"
+            "CREATE TABLE split_x PARTITION OF split FOR VALUES IN ('x') PARTITION BY LIST (x);"
+            f"CREATE FOREIGN TABLE split_elsewhere PARTITION OF split_x DEFAULT SERVER {name}"
+        )
         yield name, connection
-        connection.execute(f"DROP SCHEMA {name} CASCADE")
+        connection.execute(f"DROP SCHEMA {name} CASCADE; DROP FOREIGN DATA WRAPPER {name} CASCADE")
 
 
 def rows_in_postgres(source: Source, clinic: tuple[str, Any], data: Any) -> Counter[tuple[Any, ...]]:
@@ -184,6 +190,7 @@ def test_a_person_changes_her_own_rows_alone_in_postgres(
         {"table": "counted"},
         {"table": "kept"},
         {"table": "secured"},
+        {"table": "split"},
         {"table": "missing"},
         {"table": "visits", "columns": ("x", "ctid")},
         {"table": "visits", "columns": ("x", "xmin")},
@@ -195,6 +202,23 @@ def test_a_view_of_postgres_is_no_base_table(clinic: tuple[str, Any], fields: di
     """A function is written like a column there, and counts all rows; a policy may look at them, too."""
     with pytest.raises(dp.SchemaError, match="no base table"):
         look(in_clinic(clinic[0], **fields), 5)
+
+
+def test_an_operator_of_the_data_base_compares_nothing(clinic: tuple[str, Any]) -> None:
+    """One that fits a column better than a usual one may look at all rows, as a view may."""
+    name, connection = clinic
+    others = f"SELECT count(*) > 1 FROM {name}.visits"
+    connection.execute("INSERT INTO visits VALUES ('A', 'x', 1, '10'), ('b', 'x', 2, '10')")
+    connection.execute(f"CREATE FUNCTION more(integer, numeric) RETURNS boolean LANGUAGE sql AS '{others}'")
+    connection.execute("CREATE OPERATOR public.= (LEFTARG = integer, RIGHTARG = numeric, FUNCTION = more)")
+    try:
+        where = (Condition(column="y", comparison="=", value=2),)
+        frame = look(in_clinic(name, columns=("person", "y"), where=where), 5).frame
+        assert frame["person"].tolist() == ["b"]
+    finally:
+        connection.execute(
+            "DROP OPERATOR public.= (integer, numeric); DROP FUNCTION more; DELETE FROM visits"
+        )
 
 
 @pytest.mark.parametrize(
@@ -261,6 +285,17 @@ def test_a_view_is_no_base_table(place: str, fields: dict[str, Any]) -> None:
             ask()
 
 
+def test_a_macro_of_the_file_takes_no_functions_place(place: str) -> None:
+    """A macro with the name of a function that the program calls may look at all rows, as a view may."""
+    with duckdb.connect(place) as connection:
+        connection.execute("CREATE MACRO getvariable(name) AS (SELECT count(*) FROM visits)")
+    where = (Condition(column="y", comparison="=", value=1),)
+    source = Source(
+        name="clinic", kind="duckdb", location=place, table="visits", columns=("x", "y"), where=where
+    )
+    assert look(source, 5).frame["y"].tolist() == [1]
+
+
 def test_a_view_on_somebodys_word(place: str) -> None:
     """Who has a harmless view could not use it; that it is harmless is her word."""
     source = Source(name="clinic", kind="duckdb", location=place, table="counted", declared_by="Ada")
@@ -288,6 +323,17 @@ def test_private_tables_are_joined_by_the_person(place: str) -> None:
         engine_of(source, SCHEMA, key=KEY)
     named = dataclasses.replace(SCHEMA, unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
     assert engine_of(source, named, key=KEY).counts([()])[0].values == 2
+
+
+def test_a_name_from_a_public_table_joins_nobody(place: str) -> None:
+    """The column "person" of the first table would be compared, and that of the public table protected."""
+    joins = (dataclasses.replace(REGION, columns=("person",)), SEX)
+    source = Source(name="clinic", kind="duckdb", location=place, table="visits", columns=("x",), joins=joins)
+    named = dataclasses.replace(SCHEMA, unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    with duckdb.connect(place) as connection:
+        connection.execute("ALTER TABLE zips RENAME region TO person")
+    with pytest.raises(dp.SchemaError, match="does not name the person"):
+        engine_of(source, named, key=KEY)
 
 
 def test_a_condition_does_not_fail_on_a_row(tmp_path: Path) -> None:

@@ -328,6 +328,38 @@ def test_numbers_that_were_two_texts_are_no_ids() -> None:
         dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1.0), ledger=dp.MemoryLedger())
 
 
+def opened(frame: pd.DataFrame) -> dp.Curator:
+    """A data set whose person is named by the column "who"."""
+    schema = dp.Schema(
+        columns=(dp.Categorical("age", categories=("3", "4")),),
+        unit=dp.PrivacyUnit(max_rows=1, id_column="who"),
+    )
+    return dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1.0), ledger=dp.MemoryLedger())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("01.02.2020", "1.2.2020"),
+        ("2020-1-5", "2020-01-05"),
+        ("2020/01/05 10:00", "2020/01/05 10:00:00"),
+        ("5 \N{EURO SIGN}", "5\N{EURO SIGN}"),
+        ("-5", "\N{MINUS SIGN}5"),
+    ],
+)
+def test_texts_of_one_date_or_number_in_the_words_of_a_country_are_no_ids(one: str, other: str) -> None:
+    """Two people became one, who then moves a row of the other: twice what is charged."""
+    with pytest.raises(SchemaError, match="two may have become one"):
+        opened(read(f"who,age\n{one},3\n{other},4\n").frame)
+
+
+@pytest.mark.parametrize("text", ['age,who\n"3", a\n "4",a\n', 'who,age\n a,"3"\na, "4"\n'])
+def test_blanks_that_told_two_ids_apart_are_no_secret_of_quotation_marks(text: str) -> None:
+    """A blank before a quotation mark anywhere in the file made one person of " a" and "a"."""
+    with pytest.raises(SchemaError, match="two may have become one"):
+        opened(read(text).frame)
+
+
 @pytest.mark.parametrize("title", ["", "Umsatz, Berlin\n\n"])
 def test_a_comma_in_each_number_parts_no_cells(title: str) -> None:
     """Else the header is taken for a title, and prices fall apart into whole numbers and decimals."""

@@ -11,6 +11,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io import Limits, ReadOptions, read_table
+from dpcore.schema.values import MERGED
 
 
 def sheet_xml(rows: list[list[object]]) -> str:
@@ -145,6 +146,25 @@ def test_statistics_files_give_labels_and_missing(tmp_path, ending):
     assert read.frame["sex"].isna().sum() == 1
     assert read.frame["age"].tolist() == [20, 30, 40]
     assert any("labels" in note for note in read.notes)
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels"),
+    [
+        ([1.0, 2.0], {1: "2"}),
+        (["A", "B"], {"A": "B"}),
+        ([1.0, 2.0], {1: "1.2.2020", 2: "01.02.2020"}),
+        ([datetime.datetime(2020, 1, 1, 0, 0, 0, each) for each in (100, 200)], {}),
+    ],
+)
+def test_a_label_that_is_the_text_of_another_value_names_nobody(tmp_path, ids, labels):
+    """The value 1 with the label "2", and the value 2 without one, became one person."""
+    import pyreadstat
+
+    path = tmp_path / "people.sav"
+    frame = pd.DataFrame({"who": ids, "age": [3.0, 4.0]})
+    pyreadstat.write_sav(frame, str(path), variable_value_labels={"who": labels} if labels else None)
+    assert "who" in read_table(path.read_bytes(), path.name).frame.attrs[MERGED]
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.xls", "a.ods", "a.sav", "a.dta", "a.sas7bdat"])
