@@ -350,7 +350,7 @@ def test_a_codebook_without_its_person_is_refused(app):
 
 
 def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
-    """Pure epsilon was proposed for wide tables, where its noise is larger; delta was a word with a number."""
+    """Pure epsilon was proposed for wide tables, where its noise is larger; delta was a mere number."""
     header = ",".join(f"c{i}" for i in range(6))
     wide = "\n".join(
         [header, *(",".join(str((i * j) % 3) for j in range(1, 7)) for i in range(200))]
