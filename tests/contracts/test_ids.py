@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import io
+import os
 import pickle
 import re
 import uuid
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -31,11 +33,12 @@ from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.postgres import PostgresEngine
 from dpcore.engines.spark_tasks import Mark
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
 from dpcore.schema.values import canonical
-from tests.contracts.engine_kinds import spark_session
+from tests.contracts.engine_kinds import postgres_schema, postgres_source, spark_session
 from tests.io.test_workbooks import workbook
 
 KEY = b"k" * 32
@@ -82,33 +85,33 @@ CODED = ("int64", "decimal(20, 0)", "decimal(20, 2)", "float64", "text of a numb
 """Those that are tried as a dictionary too."""
 
 CELLS = """
-                     frame csv parquet excel spss stata engine duckdb duckfile spark
-int64                2     2   2       f     f    f     2      2      2        2
-uint64               2     2   2       f     -    -     2      2      2        2
-decimal(18, 0)       2     2   2       f     -    -     2      2      2        2
-decimal(20, 0)       2     2   2       f     -    -     2      2      2        2
-decimal(38, 0)       2     2   2       f     -    -     2      2      2        2
-decimal(60, 0)       2     2   2       f     -    -     2      u      -        -
-decimal(20, 2)       2     2   2       f     -    -     2      2      2        2
-hugeint              -     -   -       -     -    -     -      -      2        -
-uhugeint             -     -   -       -     -    -     -      -      u        -
-float64              f     2   f       f     f    f     f      f      f        f
-float64, small       f     2   f       f     f    f     f      f      f        f
-float32              f     2   f       2     2    2     f      f      f        f
-text of a number     2     2   2       2     2    2     2      2      2        2
-text, blank before   2     f   2       2     2    2     2      2      2        2
-text, blank after    2     2   2       2     -    2     2      2      2        2
-text, other case     2     2   2       2     2    2     2      2      2        2
-text, sharp s        2     2   2       2     2    2     2      2      2        2
-text, other form     2     2   2       2     2    2     2      2      2        2
-uuid                 2     2   2       -     -    -     2      2      2        -
-date                 2     2   2       2     2    2     2      2      2        2
-time of no zone      2     2   2       -     2    2     2      2      2        2
-time in UTC          2     2   2       -     -    -     2      2      2        2
-time in Berlin       2     2   2       -     -    -     2      2      2        2
-time in Kolkata      2     2   2       -     -    -     2      2      2        2
-bool                 2     2   2       2     -    -     2      2      2        2
-bytes                b     -   b       -     -    -     b      b      b        b
+                     frame csv parquet excel spss stata engine duckdb duckfile spark postgres
+int64                2     2   2       f     f    f     2      2      2        2     2
+uint64               2     2   2       f     -    -     2      2      2        2     2
+decimal(18, 0)       2     2   2       f     -    -     2      2      2        2     2
+decimal(20, 0)       2     2   2       f     -    -     2      2      2        2     2
+decimal(38, 0)       2     2   2       f     -    -     2      2      2        2     2
+decimal(60, 0)       2     2   2       f     -    -     2      u      -        -     2
+decimal(20, 2)       2     2   2       f     -    -     2      2      2        2     2
+hugeint              -     -   -       -     -    -     -      -      2        -     -
+uhugeint             -     -   -       -     -    -     -      -      u        -     -
+float64              f     2   f       f     f    f     f      f      f        f     f
+float64, small       f     2   f       f     f    f     f      f      f        f     f
+float32              f     2   f       2     2    2     f      f      f        f     f
+text of a number     2     2   2       2     2    2     2      2      2        2     2
+text, blank before   2     f   2       2     2    2     2      2      2        2     2
+text, blank after    2     2   2       2     -    2     2      2      2        2     2
+text, other case     2     2   2       2     2    2     2      2      2        2     2
+text, sharp s        2     2   2       2     2    2     2      2      2        2     2
+text, other form     2     2   2       2     2    2     2      2      2        2     2
+uuid                 2     2   2       -     -    -     2      2      2        -     2
+date                 2     2   2       2     2    2     2      2      2        2     2
+time of no zone      2     2   2       -     2    2     2      2      2        2     2
+time in UTC          2     2   2       -     -    -     2      2      2        2     2
+time in Berlin       2     2   2       -     -    -     2      2      2        2     2
+time in Kolkata      2     2   2       -     -    -     2      2      2        2     2
+bool                 2     2   2       2     -    -     2      2      2        2     2
+bytes                b     -   b       -     -    -     b      b      b        b     b
 """
 LINES = [line for line in CELLS.splitlines() if line]
 WAYS = LINES[0].split()
@@ -203,6 +206,35 @@ def by_duckfile(table: pa.Table, schema: dp.Schema, folder: Path, *, kind: str =
     return DuckDBEngine(DuckDBSource(kind="duckdb", location=str(place), table="people"), schema, key=KEY)
 
 
+POSTGRES = {
+    pa.int64(): "bigint",
+    pa.uint64(): "numeric(20, 0)",
+    pa.float64(): "double precision",
+    pa.float32(): "real",
+    pa.string(): "text",
+    pa.uuid(): "uuid",
+    pa.date32(): "date",
+    pa.bool_(): "boolean",
+    pa.binary(): "bytea",
+}
+
+
+def by_postgres(table: pa.Table, schema: dp.Schema, folder: Path) -> Engine:
+    place, dtype = postgres_schema(), table.schema.field("person").type
+    if pa.types.is_decimal(dtype):
+        kind = f"numeric({dtype.precision}, {dtype.scale})"
+    else:
+        kind = POSTGRES.get(dtype, "timestamptz" if getattr(dtype, "tz", None) else "timestamp")
+    name = f"ids{uuid.uuid4().hex}"
+    rows = [(each, x) for each, x in zip(as_frame(table)["person"], table["x"].to_pylist(), strict=True)]
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {place}.{name} (person {kind}, x text)")
+        texts = [(each if isinstance(each, bytes) else str(each), x) for each, x in rows]
+        connection.cursor().executemany(f"INSERT INTO {place}.{name} VALUES (%s::{kind}, %s)", texts)
+    source = postgres_source(query=f"SELECT * FROM {place}.{name} ORDER BY random()", declared_by="tests")
+    return PostgresEngine(source, schema, key=KEY)
+
+
 OPEN: dict[str, Open] = {
     "frame": by_frame,
     "csv": by_csv,
@@ -213,6 +245,7 @@ OPEN: dict[str, Open] = {
     "engine": by_engine,
     "duckdb": by_duckdb,
     "duckfile": by_duckfile,
+    "postgres": by_postgres,
 }
 EACH = [(kind, False) for kind in IDS] + [(kind, True) for kind in CODED]
 

@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 
 from tests.truth.figures import DIGIT, Figure, Marking, bare, of_text, template
+from workbench.apart import asking
 
 PARTS = re.compile(r"<(h1|h2|figcaption|p|li|table)\b[^>]*>(.*?)</\1>", re.DOTALL)
 
@@ -26,6 +27,15 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
 
     monkeypatch.setattr(st, "download_button", remember)
     return made
+
+
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evaluations are computed here: another process would not see what a test plants."""
+
+    def compute(question: Any, original: Any, schema: Any) -> Any:
+        return question._evaluation.compute(original, schema)
+
+    monkeypatch.setattr(asking.Apart, "compute", compute)
 
 
 def of_report(page: bytes, marks: Marking) -> list[Figure]:

@@ -18,10 +18,9 @@ from dpcore.anonymize.quality import quality
 from tests.truth.anonymized import Truth
 from tests.truth.figures import Figure, Marking, agrees, check, figures
 from tests.truth.groups import People, text
-from tests.truth.reports import downloads, of_report
+from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, opened
 from workbench import session
-from workbench.apart import asking
 
 REPORT, FILE = "Report to sign (HTML, internal)", "Download as one HTML file"
 SIZES = [0, 1, 4, 9, 24, 99, math.inf]
@@ -282,8 +281,7 @@ def test_a_wrong_base_is_caught(
     name: str, place: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test above would not see figures of rows, of visible groups alone, or a share of rows."""
-    here = lambda question, original, schema: question._evaluation.compute(original, schema)  # noqa: E731
-    monkeypatch.setattr(asking.Apart, "compute", here)  # another process would not see what is planted
+    in_this_process(monkeypatch)
     for module in ("trial", "outcome"):
         monkeypatch.setattr(f"dpcore.evaluation.{module}.{place}", wrong)
     seen, files, t = walked(name, marking, monkeypatch)

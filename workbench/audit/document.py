@@ -48,7 +48,8 @@ def to_html(curator: Curator, found: AuditReport, columns: list[str], listed: st
             (_("What groups give away"), secrets(found), []),
         ],
         terms=_(
-            "Distinction: groups per row. Separation: share of pairs of rows that the columns tell apart."
+            "Distinction: groups per person. Separation: share of pairs of people whom the columns tell "
+            "apart. Who has rows in several groups counts in each of them."
         ),
         signatures=None,
     )

@@ -28,9 +28,9 @@ def changes(found: AuditReport, columns: list[str]) -> None:
     toggle = functools.partial(findings.toggle, clicked, labels, columns)
     widgets.show_clickable(chart, clicked, toggle)
     st.caption(
-        _("Now {share} are unique. Click a bar to leave its column out, or to take it in.").format(
-            share=percent(found.risk.uniques)
-        )
+        _(
+            "Now {share} of the people are unique. Click a bar to leave its column out, or to take it in."
+        ).format(share=percent(found.risk.uniques))
     )
     with st.expander(_("The same as a table")):
         widgets.show_table(chart.table)

@@ -1,0 +1,310 @@
+"""The Audit page and its printed form: every figure again from the raw rows, by people."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.anonymize.hierarchies.suggest import suggest
+from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures
+from tests.truth.groups import MISSING, People, cells
+from tests.truth.reports import downloads, in_this_process, of_report
+from tests.truth.tables import TABLES, Odd, opened
+
+REPORT = "Download as one HTML file"
+SETS, CHANGES = "Risk by set of columns", "One column less, or one more"
+MORE = (
+    "{worst} of the people are unique as soon as somebody knows {column} too; without it, {share} by "
+    "{columns}."
+)
+LINKED = (
+    "Of the {people:,} people on “{name}”, {matched:,} agree with at least one person of the table, and "
+    "{unique:,} are found with certainty: one person here, one person there."
+)
+GUESSED = (
+    "{source}: a journalist, who does not know who is in the table, is right with a chance of at most "
+    "{journalist}; a marketer, who wants as many as possible, finds {marketer} of them."
+)
+LISTED = pd.concat(  # some staff, some of them twice, and somebody who is not
+    [
+        TABLES["staff"].frame[["Abteilung", "Eintritt"]][:40],
+        TABLES["staff"].frame[["Abteilung", "Eintritt"]][30:60],
+        pd.DataFrame({"Abteilung": ["Lager"], "Eintritt": ["1901-01-01"]}),
+    ]
+)
+ONE, VALUE = (
+    "Is this anonymous?",
+    "{column}: {value} with a chance of {chance}, instead of {before} for anybody.",
+)
+STEP = "{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)"
+THEN = "{answer}, after these changes: {changes}. Then {share} of the people are unique."
+GIVEN = "What groups give away"
+STEPS = r"{} in ([\d,]+) values instead of ([\d,]+) \(([^)]*) of its detail is lost\)"
+SHAPES = {  # of columns that look like identifiers
+    "patient_id": r"\d{4}",
+    "admitted": r"\d{4}-\d\d-\d\d",
+    "born": r"\d{4}-\d\d-\d\d",
+    "Eintritt": r"\d{4}-\d\d-\d\d",
+    "city": r"[\w.() ]+",
+    "Nachname": r"[A-Z][a-z]+(-[A-Z][a-z]+|-\d+)?",
+}
+
+
+class Truth:
+    """A table, what was chosen on the page, and what follows.
+
+    Attributes:
+        known: what others may know. secrets: what should stay unknown.
+        bars: labels of the bars of changes. values: of the secret, in the table of one person.
+        ways: sentences of changes that would help. alike: rows of the person's group.
+    """
+
+    def __init__(self, odd: Odd, tab: MarkedTab, seen: list[Figure], asked: tuple[str, str] | None) -> None:
+        self.rows, self.cap = cells(odd.content), odd.cap
+        self.person = self.rows[odd.id] if odd.id else pd.Series(self.rows.index, self.rows.index)
+        self.known = _chosen(tab, "What others may know")
+        self.secrets = _chosen(tab, "What should stay unknown")
+        self.all = self.of(self.known)
+        self.bars, self.values = (
+            next((each.shown for each in seen if each.id == name), ())
+            for name in (f"{CHANGES} > of", f"{ONE} > value")
+        )
+        self.ways = [
+            line
+            for each in tab.at.markdown
+            for line in bare(each.value).splitlines()
+            if "after these changes" in line
+        ]
+        chosen = [
+            each
+            for size in (1, 2, 3)
+            for each in itertools.combinations(self.known, min(size, len(self.known)))
+        ]
+        self.sets = {each: self.of(each) for each in chosen}
+        self.riskiest = sorted(self.sets, key=lambda each: (-self.sets[each].unique, len(each)))[:12]
+        if asked:
+            self.alike = self.rows[self.rows[asked[0]] == asked[1]]
+
+    def of(self, columns: Any, rows: pd.DataFrame | None = None) -> People:
+        return People(self.rows if rows is None else rows, list(columns), self.person)
+
+    def unique_after(self, label: str) -> float:
+        """Unique people once the column of a bar is left out, or taken in."""
+        way, _blank, name = label.partition(" ")
+        kept = [each for each in self.known if each != name]
+        return self.of(kept if way == "without" else [*self.known, name]).unique
+
+    @cached_property
+    def listed(self) -> pd.DataFrame:
+        """By group, how many people are in the table, and on the list."""
+        return pd.concat([self.all.sizes, LISTED.groupby(self.known).size()], axis=1, keys=["table", "list"])
+
+    @property
+    def of_list(self) -> pd.Series:
+        """Of each person, 1 / people of the population who look alike: those on the list, or in the table."""
+        crowd = self.listed.max(axis=1)
+        return 1 / self.rows.set_index(self.known).index.to_series().map(crowd)
+
+    @property
+    def worst(self) -> float:
+        return max(self.unique_after(each) for each in self.bars if each.startswith("with "))
+
+    @property
+    def least(self) -> float:
+        """Unique by the smallest set that makes nine in ten of the unique people unique."""
+        shares = {each: self.sets[each].unique for each in self.sets} | {tuple(self.known): self.all.unique}
+        enough = [each for each in shares if shares[each] >= 0.9 * max(shares.values())]
+        return max(shares[each] for each in enough if len(each) == min(map(len, enough)))
+
+    def steps(self) -> list[dict[str, str]]:
+        """What each sentence of changes says, after working it out again: labels, values, cost and share."""
+        found = []
+        for way in self.ways:
+            rows, share = self.rows.copy(), way.rpartition("Then ")[2]
+            for name in self.rows:
+                if f"leave out {name} (all" in way:
+                    rows[name] = "*"
+                if hit := re.search(STEPS.format(re.escape(name)), way):
+                    rows[name], true = self.coarser(name, int(hit[1].replace(",", "")))
+                    assert agrees(hit[2], self.rows[name].nunique()), way
+                    assert agrees(hit[3], true), (way, true)
+                    found.append({"labels": hit[1], "values": hit[2], "cost": hit[3]})
+            assert agrees(share, self.of(self.known, rows).unique), way
+            found.append({"share": share.removesuffix(" of the people are unique.")})
+        return found
+
+    def coarser(self, name: str, labels: int) -> tuple[pd.Series, float]:
+        """A column by the proposed level with so many labels, and the share of its detail that is lost."""
+        column = self.rows[name].mask(self.rows[name] == MISSING)
+        with suppress(ValueError):
+            column = pd.to_numeric(column)
+        tree, leaf = suggest(column).read(column)
+        level = next(level for level in tree.levels if len(set(level)) == labels)
+        found = pd.Series(np.array(level)[leaf], self.rows.index)
+        stands = found.map(pd.Series(level).value_counts())
+        return found, float((stands - 1).mean() / (len(level) - 1))
+
+
+def _chosen(tab: MarkedTab, label: str) -> list[str]:
+    return list(next(each for each in tab.at.multiselect if bare(each.label).startswith(label)).value)
+
+
+def one_of(field: str) -> Any:
+    return lambda t: lambda shown: shown in [each[field] for each in t.steps() if field in each]
+
+
+def near(true: list[float]) -> Any:
+    """Bars; their table has three digits."""
+    return lambda shown: (
+        len(shown) == len(true)
+        and (np.allclose(shown, true, rtol=1e-9) or np.allclose(shown, true, rtol=5e-3, atol=1e-9))
+    )
+
+
+def shaped(t: Truth) -> float:
+    """The least share of distinct values with the shape of their kind."""
+    shares = [
+        t.rows[name].drop_duplicates().str.fullmatch(SHAPES[name]).mean() for name in SHAPES if name in t.rows
+    ]
+    return float(min(shares))
+
+
+def separation(people: People) -> float:
+    """Share of pairs that are told apart; who is in several groups counts in each."""
+    total = people.sizes.sum()
+    return float(1 - (people.sizes * (people.sizes - 1)).sum() / (total * (total - 1)))
+
+
+def chances(t: Truth, rows: pd.DataFrame) -> pd.Series:
+    """Of each value of the secret among some rows, by people; in the order of the page's table."""
+    held = rows.assign(person=t.person)[[t.secrets[0], "person"]].drop_duplicates()
+    return held[t.secrets[0]].value_counts(normalize=True)[list(t.values)]
+
+
+def likely(t: Truth) -> tuple[str, float, float]:
+    """The likeliest value of one person, its chance in the group, and in the whole table."""
+    assert chances(t, t.alike).is_monotonic_decreasing
+    return t.values[0], chances(t, t.alike).iloc[0], chances(t, t.rows).iloc[0]
+
+
+PAGE = {
+    f"{LINKED}|people": lambda t: len(LISTED),
+    f"{LINKED}|matched": lambda t: t.listed.dropna()["list"].sum(),
+    f"{LINKED}|unique": lambda t: (t.listed == 1).all(axis=1).sum(),
+    f"{GUESSED}|journalist": lambda t: t.of_list.max(),
+    f"{GUESSED}|marketer": lambda t: t.of_list.mean(),
+    "{rows} rows|rows": lambda t: t.cap,
+    "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: 0,
+    "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: 0,
+    "{unit}: spent {spent} · held {held} · left {left}|left": lambda t: 3,
+    f"{MORE}|worst": lambda t: t.worst,
+    f"{MORE}|share": lambda t: t.least,
+    "{share} of the people are unique as soon as somebody knows {columns}.|share": lambda t: t.least,
+    "Nobody is unique by {columns}; the smallest group has {k} people.|k": lambda t: t.all.sizes.min(),
+    f"{STEP}|labels": one_of("labels"),
+    f"{STEP}|values": one_of("values"),
+    f"{STEP}|cost": one_of("cost"),
+    f"{THEN}|share": one_of("share"),
+    f"{SETS} > share": lambda t: near([t.sets[each].unique for each in t.riskiest if t.sets[each].unique]),
+    f"{CHANGES} > share": lambda t: near([t.unique_after(each) for each in t.bars]),
+    "Now {share} of the people are unique. Click a bar to leave its column out, or to take it in.|share": (
+        lambda t: t.all.unique
+    ),
+    "A prosecutor, who knows that somebody is in the table, is right in {share} of the cases.|share": (
+        lambda t: t.all.average_risk
+    ),
+    "In a group of fewer than {size}: {share} of the people.|share": lambda t: (t.all.smallest < 5).mean(),
+    "{share:.0%} of its distinct values have the shape of this kind{evidence}.|share": shaped,
+    f"{GIVEN} > groups that reveal the value": lambda t: [t.all.revealing(each)[0] for each in t.secrets],
+    f"{GIVEN} > people in them": lambda t: [t.all.revealing(each)[1] for each in t.secrets],
+    f"{GIVEN} > different values, at least (l)": lambda t: [t.all.different(each) for each in t.secrets],
+    f"{GIVEN} > distance from the table (t)": lambda t: [t.all.t(each) for each in t.secrets],
+    "**{people:,} people agree with that.**|people": lambda t: t.person[t.alike.index].nunique(),
+    f"{ONE} > value": lambda t: lambda shown: set(shown) == set(t.alike[t.secrets[0]]),
+    f"{ONE} > chance in this group": lambda t: list(chances(t, t.alike)),
+    f"{ONE} > in the whole table": lambda t: list(chances(t, t.rows)),
+    f"{ONE} > times as likely": lambda t: list(chances(t, t.alike) / chances(t, t.rows)),
+    f"{VALUE}|value": lambda t: likely(t)[0],
+    f"{VALUE}|chance": lambda t: likely(t)[1],
+    f"{VALUE}|before": lambda t: likely(t)[2],
+    f"{MORE}|column": lambda t: lambda shown: t.unique_after(f"with {shown}") == t.worst,
+}
+PRINTED = PAGE | {
+    "Columns that look like identifiers > why": lambda t: (
+        lambda shown: all(agrees(each, shaped(t)) for each in shown)
+    ),
+    f"{SETS} > unique people": lambda t: [t.sets[each].unique for each in t.riskiest],
+    f"{SETS} > distinction": lambda t: [
+        t.sets[each].sizes.size / t.sets[each].sizes.sum() for each in t.riskiest
+    ],
+    f"{SETS} > separation": lambda t: [separation(t.sets[each]) for each in t.riskiest],
+}
+STATIC = {
+    "In a group of fewer than {size}: {share} of the people.|size",  # what was chosen
+    *(f"{{first}} and {{last}}|{place}" for place in ("first", "last")),  # names of columns
+    f"{STEP}|column",
+    "leave out {column} (all of its detail is lost)|column",
+    f"{SETS} > of",
+    f"{CHANGES} > of",
+    f"{SETS} > columns",
+}
+WALKED: dict[str, tuple[str, str] | None] = {
+    "visits": ("age", "20"),
+    "odd cells": None,
+    "staff": ("Abteilung", "Lager"),
+    "wide": None,
+    "missing": None,
+    "dates": None,
+}
+"""Tables with what is known of one person."""
+
+
+def walked(name: str, marks: Marking, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Figure], bytes, Truth]:
+    tab, files = opened(TABLES[name]), downloads(monkeypatch)
+    tab.go("audit")
+    if name == "wide":
+        tab.set("multiselect", "What others may know", ["q00", "q01", "q02", "q03"])
+    if asked := WALKED[name]:
+        tab.set("text_input", *asked)
+    if name == "staff":
+        place = next(each for each in tab.at.file_uploader if bare(each.label).startswith("A list of known"))
+        place.upload("list.csv", LISTED.to_csv(index=False).encode(), "text/csv").run()
+    seen = figures(tab, marks)
+    return seen, files[REPORT], Truth(TABLES[name], tab, seen, asked)
+
+
+@pytest.mark.parametrize("name", WALKED)
+def test_every_figure_is_of_the_people(name: str, marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page or its printed form would reassure, or alarm, by figures that are not so."""
+    seen, report, t = walked(name, marking, monkeypatch)
+    listed = {f"{LINKED}|unique", f"{GUESSED}|marketer"} if name == "staff" else set()
+    assert check(seen, PAGE, STATIC, t) >= {f"{CHANGES} > share", *listed}
+    assert check(of_report(report, marking), PRINTED, STATIC, t) >= {f"{SETS} > distinction"}
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        ("dpcore.evaluation.audit.person_of", lambda frame, column: None),  # rows in place of people
+        (
+            "dpcore.evaluation.verdict.unique_share",  # a share of rows
+            lambda classes, person, rows=None: float((np.bincount(classes) == 1)[classes].mean()),
+        ),
+    ],
+)
+def test_a_wrong_base_is_caught(
+    place: str, wrong: Any, marking: Marking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test above would not see figures of rows, or shares of rows."""
+    in_this_process(monkeypatch)
+    monkeypatch.setattr(place, wrong)
+    seen, _report, t = walked("visits", marking, monkeypatch)
+    with pytest.raises(AssertionError, match="not true"):
+        check(seen, PAGE, STATIC, t)
