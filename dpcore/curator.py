@@ -93,7 +93,7 @@ class Curator:
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
-        declared_by = table.declared_by if isinstance(table, Source) else ""
+        declared_by: str = getattr(table, "declared_by", "")  # of a source, or the engine on one
         schema = dataclasses.replace(schema, declared_by=declared_by)
         if engine.domain != schema.domain or not schema.columns:
             problem = "the table was declared with other columns than the schema, or none"

@@ -21,8 +21,8 @@ from dpcore.engines.parquet import ParquetReader
 from dpcore.engines.postgres import PostgresReader
 from dpcore.engines.reader import Reader
 from dpcore.engines.spark import SparkEngine
-from dpcore.engines.statement import SPARK, check_described, statement
-from dpcore.errors import ParameterError, ReadError, SchemaError
+from dpcore.engines.statement import SPARK, check_described, check_joins, statement
+from dpcore.errors import ParameterError, ReadError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
@@ -43,14 +43,7 @@ def engine_of(
         return FrameEngine(table, schema, key=key)
     if not isinstance(table, Source):
         return table
-    for join in table.joins:
-        if not join.public and not join.on == schema.unit.id_column in table.columns:
-            raise SchemaError(
-                "the table {table!r} is joined by {column!r}, which does not name the person",
-                remedy="join it by the id column, and declare that column; or declare the table public",
-                table=join.table,
-                column=join.on,
-            )
+    check_joins(table, schema)
     key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)

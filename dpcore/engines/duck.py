@@ -12,6 +12,7 @@ from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.files import state_of
 from dpcore.engines.query import QueryReading
 from dpcore.engines.reader import ROWS_AT_ONCE, readable
+from dpcore.engines.statement import check_joins
 from dpcore.errors import source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import kinds_of
@@ -70,4 +71,6 @@ class DuckDBEngine(ArrowEngine):
         on_rows: Callable[[int], None] = unheeded,
     ) -> None:
         """Connect, and look at every row once. Raises: as `ArrowEngine` and `DuckDBReader`."""
+        check_joins(source, schema)
         super().__init__(DuckDBReader(source), schema, key=key, on_rows=on_rows)
+        self.declared_by = source.declared_by

@@ -11,7 +11,7 @@ from dpcore.engines.arrow import ArrowEngine
 from dpcore.engines.base import unheeded
 from dpcore.engines.query import QueryReading, quoted
 from dpcore.engines.reader import readable
-from dpcore.engines.statement import POSTGRES, check_described, statement
+from dpcore.engines.statement import POSTGRES, check_described, check_joins, statement
 from dpcore.engines.waiting import awaited
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.schema import Schema
@@ -151,4 +151,6 @@ class PostgresEngine(ArrowEngine):
         on_rows: Callable[[int], None] = unheeded,
     ) -> None:
         """Connect, and look at every row once. Raises: as `ArrowEngine` and `PostgresReader`."""
+        check_joins(source, schema)
         super().__init__(PostgresReader(source), schema, key=key, on_rows=on_rows)
+        self.declared_by = source.declared_by

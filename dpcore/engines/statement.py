@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from dpcore.errors import SchemaError
+from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, Value
 
 
@@ -154,6 +155,18 @@ def check_described(
                 name=source.name,
                 column=join.key,
                 table=join.table,
+            )
+
+
+def check_joins(source: Source, schema: Schema) -> None:
+    """Refuse a join with people that is not by the id column of the first table. Raises: SchemaError."""
+    for join in source.joins:
+        if not join.public and not join.on == schema.unit.id_column in source.columns:
+            raise SchemaError(
+                "the table {table!r} is joined by {column!r}, which does not name the person",
+                remedy="join it by the id column, and declare that column; or declare the table public",
+                table=join.table,
+                column=join.on,
             )
 
 

@@ -15,6 +15,7 @@ import pickle
 import re
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,16 @@ WORDS = {
     "u": "DuckDB does not hand over the type of column 'person'.*write it as text",
 }
 Open = Callable[[pa.Table, dp.Schema, Path], Engine]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value whose text leaves something out."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return "somebody"
 
 
 def people(kind: str, rows: int, *, coded: bool = False) -> pa.Table:
@@ -297,6 +308,14 @@ def test_floats_are_no_ids_in_a_column_of_any_type(ids: pd.Series) -> None:
     schema = SCHEMA(unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
     with pytest.raises(DpcoreError, match=WORDS["f"]):
         FrameEngine(pd.DataFrame({"person": ids, "x": ["a"] * len(ids)}), schema, key=KEY)
+
+
+@pytest.mark.parametrize("ids", [[Shown(1), Shown(2)], [pd.Timedelta(1), pd.Timedelta(2)], [(1,), (2,)]])
+def test_objects_of_a_frame_are_no_ids(ids: list[object]) -> None:
+    """Two objects that show themselves alike became one person."""
+    schema = SCHEMA(unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
+    with pytest.raises(DpcoreError, match="'person' holds values that are no numbers, dates or texts"):
+        FrameEngine(pd.DataFrame({"person": ids, "x": ["a", "b"]}), schema, key=KEY)
 
 
 @pytest.mark.parametrize("kind", ["date", "time of no zone", "time in Berlin", "uint64", "decimal(20, 0)"])

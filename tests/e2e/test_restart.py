@@ -34,4 +34,4 @@ def a_bookmark_of_one_page(person: Person) -> None:
     """As the first address that a new server is asked for, it would break the navigation for everybody."""
     person.visit("ledger").sees("Here is every charge")
     assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
-    person.press("Open a sample: Census").press("Open the data set").sees("epsilon: spent 0")
+    person.press("Open a sample: Census").press("Open the data set").sees("spent 0 · held 0")

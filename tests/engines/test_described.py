@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
+from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.schema.source import COMPARISONS, Condition, Join, Source
 from tests.contracts.engine_kinds import postgres_schema, postgres_source
@@ -208,6 +209,7 @@ def test_an_operator_of_the_data_base_compares_nothing(clinic: tuple[str, Any]) 
     """One that fits a column better than a usual one may look at all rows, as a view may."""
     name, connection = clinic
     others = f"SELECT count(*) > 1 FROM {name}.visits"
+    connection.execute("DELETE FROM visits")  # those of the tests before
     connection.execute("INSERT INTO visits VALUES ('A', 'x', 1, '10'), ('b', 'x', 2, '10')")
     connection.execute(f"CREATE FUNCTION more(integer, numeric) RETURNS boolean LANGUAGE sql AS '{others}'")
     connection.execute("CREATE OPERATOR public.= (LEFTARG = integer, RIGHTARG = numeric, FUNCTION = more)")
@@ -300,6 +302,20 @@ def test_a_view_on_somebodys_word(place: str) -> None:
     """Who has a harmless view could not use it; that it is harmless is her word."""
     source = Source(name="clinic", kind="duckdb", location=place, table="counted", declared_by="Ada")
     assert engine_of(source, SCHEMA, key=KEY).counts([()])[0].values == 2
+
+
+def test_an_engine_says_whose_word_its_source_is(place: str) -> None:
+    """A script that makes the engine itself got guarantees without the name, and any join that it liked."""
+    fields: dict[str, Any] = {"kind": "duckdb", "location": place}
+    source = DuckDBSource(query="SELECT * FROM visits", declared_by="Ada", **fields)
+    ledger = dp.MemoryLedger()
+    engine = DuckDBEngine(source, SCHEMA, key=ledger.key)
+    curator = dp.Curator.open(engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger)
+    assert curator.run(dp.Histogram("x"), dp.PureDP(epsilon="1")).guarantee.declared_by == "Ada"
+    with pytest.raises(dp.SchemaError, match="does not name the person"):
+        DuckDBEngine(
+            DuckDBSource(table="visits", columns=("x",), joins=(SEX,), **fields), SCHEMA, key=ledger.key
+        )
 
 
 def test_a_key_that_is_there_twice(place: str) -> None:

@@ -347,3 +347,18 @@ def test_a_codebook_without_its_person_is_refused(app):
     assert "'gone', which this table lacks" in app.errors
     app.press("Open the data set")
     assert app.curator.schema.unit == dp.PrivacyUnit(max_rows=3)
+
+
+def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
+    """Pure epsilon was proposed for wide tables, where its noise is larger; delta was a mere number."""
+    header = ",".join(f"c{i}" for i in range(6))
+    wide = "\n".join(
+        [header, *(",".join(str((i * j) % 3) for j in range(1, 7)) for i in range(200))]
+    ).encode()
+    app.upload(CSV)
+    assert next(each.value for each in app.at.radio if each.label == "How charges add up").pure
+    app.press("Choose another table").upload(wide, "wide.csv")
+    assert not next(each.value for each in app.at.radio if each.label == "How charges add up").pure
+    assert "one in 1,000,000,000, no person loses more than epsilon says" in app.text
+    app.set("text_input", "delta", "1e-4")
+    assert "Delta is too large for about 200 people: take at most 5e-05" in app.text

@@ -17,7 +17,8 @@ WIDE = pd.DataFrame({f"c{i}": DRAW.integers(0, 12, 400) for i in range(15)}).to_
 
 def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     """ "±7,489 rows" on 3,000 rows had a blue button and no warning."""
-    app.open(WIDE, "wide.csv").go("synthesize").press("A whole table")
+    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
+    app.go("synthesize").press("A whole table")
     warning = app.at.warning[0].value
     assert "Noise will drown this" in warning
     assert "about 400 rows" in warning
@@ -33,7 +34,8 @@ def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
 
 def test_d24_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
     """The answer had seven digits and had to be typed; slider, box and button disagreed (D15)."""
-    app.open(WIDE, "wide.csv").go("synthesize").set("number_input", "Or say how many rows", 3.0)
+    app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
+    app.go("synthesize").set("number_input", "Or say how many rows", 3.0)
     app.press("Use this epsilon: 0.846")
     assert [each.value for each in app.at.select_slider] == [0.846]
     assert app.button("Release for epsilon 0.846")

@@ -35,8 +35,9 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
             remedy="make backup TO=folder KEY_TO=another; without KEY_TO where WORKBENCH_KEY is set",
         )
     places = [target] if key_target is None else [target, key_target]
-    inside = key_target is not None and key_target.resolve().is_relative_to(target.resolve())
-    if inside or any(place.exists() and any(place.iterdir()) for place in places):
+    one, other = places[0].resolve(), places[-1].resolve()
+    inside = one.is_relative_to(other) or other.is_relative_to(one)
+    if (inside and len(places) > 1) or any(place.exists() and any(place.iterdir()) for place in places):
         raise ParameterError(
             "a folder of the backup is not empty, or lies in the other one", remedy="name two new ones"
         )

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.composition import Rule
-from dpcore.accounting.loss import AnyLoss, loss_from
+from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
@@ -15,11 +15,13 @@ from workbench.store.likeness import Alike
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, said
-from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, plain
+from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, known_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid
 
 GRID, SINGLY = "grid", "one"
+FEW_COLUMNS = 5
+"""Up to which pure epsilon is proposed: the noise of more tables adds up better under zCDP."""
 _FIRST = ["column", "kind", "known from"]
 
 
@@ -139,15 +141,17 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
         _("All that may ever be spent on this table, epsilon"), key="budget", default=3.0, largest=10.0
     )
     epsilon_view.say(epsilon)
+    rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
     chosen = st.radio(
         _("How charges add up"),
-        list(Rule),
+        rules,
+        index=rules.index(Rule.BASIC if few else Rule.ZCDP),
         captions=[GLOSSARY["basic composition"], GLOSSARY["zCDP"]],
         format_func={
             Rule.BASIC: _("basic: pure epsilon"),
             Rule.ZCDP: _("zCDP: epsilon with a delta"),
         }.__getitem__,
-        key="budget-rule",
+        key=f"budget-rule-{draft.dataset}",
         persist_state="session",
     )
     rule = Rule(str(chosen))
@@ -157,10 +161,26 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
             _("delta"), USUAL_DELTA, key="budget-delta", help=GLOSSARY["delta"], persist_state="session"
         )
     try:
-        return rule.stated(repr(epsilon), delta)
+        loss = rule.stated(repr(epsilon), delta)
     except DpcoreError as error:
         widgets.error_box(error)
         return None
+    if isinstance(loss, ApproxDP):
+        _say_delta(float(loss.delta), draft)
+    return loss
+
+
+def _say_delta(delta: float, draft: Draft) -> None:
+    """What a delta means, and whether that is too much for so many people."""
+    words = _("Except with a chance of delta, one in {times}, no person loses more than epsilon says.")
+    st.caption(words.format(times=number(1 / delta)))
+    rows = float(f"{max(1, len(draft.frame)):.0e}")  # one digit; of a connected source its first ones
+    if draft.source is None and delta > 1 / (100 * rows):
+        st.warning(
+            _("Delta is too large for about {rows} people: take at most {most}.").format(
+                rows=number(rows), most=f"{1 / (100 * rows):g}"
+            )
+        )
 
 
 def _ask_alike(alike: Alike) -> bool:

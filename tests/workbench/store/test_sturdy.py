@@ -397,7 +397,7 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(kind: SqlKind, tmp
     """Whoever finds the folder of the backups could forge lines, as the key lay in it."""
     ledger = _spent(kind)
     one, other, data = tmp_path / "kept", tmp_path / "key", kind.settings.data_dir
-    for places in [(one,), (one, one), (one, one / "key")]:
+    for places in [(one,), (one, one), (one, one / "key"), (one / "kept", one)]:
         with pytest.raises(DpcoreError, match=r"two places|not empty, or lies in the other"):
             tasks.backup(kind.settings, *places)
     try:

@@ -1,0 +1,191 @@
+"""The Data page before a table is opened: every figure again from the raw table, by plain pandas."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tests.truth.figures import MarkedTab, bare, check, figures
+from tests.truth.tables import TABLES, Odd
+from workbench.upload import answers
+
+CAPS = (1, 2, 3, 5, 10, 20)
+MISSING_WORDS = {"", "k.A.", "unbekannt"}
+GRID = "2 · What is publicly known?"
+WHO = "1 · Who is protected?"
+KEPT = "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
+
+
+@dataclass
+class Drafted:
+    """A table on its way to being opened, and the bounds that its page proposes, which are editable."""
+
+    odd: Odd
+    tab: MarkedTab
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """Every cell as the file writes it."""
+        return pd.read_csv(io.BytesIO(self.odd.content), dtype=str, keep_default_na=False)
+
+    @property
+    def grid(self) -> pd.DataFrame:
+        draft = self.tab.session.draft
+        assert draft is not None
+        grid = draft.edited.set_index("column")
+        return grid[grid["kind"] != "leave out"]
+
+
+def drafted(name: str) -> Drafted:
+    odd = TABLES[name]
+    tab = MarkedTab()
+    tab.at.run()
+    tab.go("upload").upload(odd.content, f"{odd.name}.csv")
+    for box in tab.at.selectbox:
+        if bare(box.label).startswith("Rows of one person"):
+            box.set_value(odd.cap).run()
+    return Drafted(odd, tab)
+
+
+def rows_kept(drafted: Drafted, cap: int) -> float:
+    return len(drafted.odd.frame.groupby(drafted.odd.id).head(cap)) / len(drafted.odd.frame)
+
+
+def whole(drafted: Drafted, cap: int) -> float:
+    return float((drafted.odd.frame.groupby(drafted.odd.id).size() <= cap).mean())
+
+
+def half_of(cap: int) -> float:
+    """The smallest w with P(|X| <= w) >= 0.95, for the noise of scale `cap`."""
+    return float(next(w for w in itertools.count() if 1 - 2 * stats.dlaplace.sf(w, 1 / cap) >= 0.95))
+
+
+def percent(share: float) -> Callable[[str], bool]:
+    """Whether a cell says a share to its digits."""
+    return lambda shown: abs(float(shown.removesuffix(" %")) - 100 * share) <= 0.5
+
+
+def each(true: Callable[[Drafted, int], float]) -> Callable[[Drafted], Any]:
+    return lambda of: (
+        lambda shown: all(percent(true(of, cap))(cell) for cap, cell in zip(CAPS, shown, strict=True))
+    )
+
+
+def strays(drafted: Drafted, name: str) -> tuple[int, int]:
+    """Of a column by the proposed bounds: cells moved to a bound, and cells that count as missing."""
+    line, cells = drafted.grid.loc[name], drafted.raw[name].str.strip()
+    if line["kind"] in ("categorical", "boolean"):
+        return 0, int(cells.isin(MISSING_WORDS).sum())
+    known = dict(pair.split(" = ") for pair in filter(None, str(line["counts as"] or "").split("|")))
+    cells = cells.replace(known)
+    if line["kind"] == "date":
+        values = pd.to_datetime(cells, format="%Y-%m-%d", errors="coerce")
+        low, high = pd.Timestamp(line["low"]), pd.Timestamp(line["high"])
+    else:
+        values = pd.to_numeric(cells, errors="coerce")
+        low, high = float(line["low"]), float(line["high"])
+    return int(((values < low) | (values > high)).sum()), int(values.isna().sum())
+
+
+def cells_of(line: Any) -> int | None:
+    """Cells of a column of which each is one value, by its line in the grid; None for another."""
+    more = int(bool(line["missing"]))
+    if line["kind"] == "categorical":
+        return len(line["categories"].split("|")) + more + int(bool(line["other"]))
+    if line["kind"] == "integer" and line["step"] == "1":
+        return int(line["high"]) - int(line["low"]) + 1 + more
+    return None
+
+
+def head(name: str) -> Callable[[Drafted], Any]:
+    return lambda of: (
+        lambda shown: len(shown) == 20 and [*map(str, shown)] == [*map(str, of.odd.frame[name][:20])]
+    )
+
+
+def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
+    names = [*of.grid.index]
+    return {
+        "{rows:,} rows and {columns} columns were read.|rows": lambda of: len(of.odd.frame),
+        "{rows:,} rows and {columns} columns were read.|columns": lambda of: of.odd.frame.shape[1],
+        **{f"{of.odd.name}.csv > {name}": head(name) for name in of.odd.frame},
+        f"{KEPT}|kept": lambda of: percent(rows_kept(of, of.odd.cap)),
+        f"{KEPT}|rows": lambda of: of.odd.cap,
+        f"{WHO} > rows a person": lambda of: CAPS,
+        f"{WHO} > rows that count": each(rows_kept),
+        f"{WHO} > people with all their rows": each(whole),
+        f"{WHO} > a count at epsilon 1 is off by": lambda of: [f"± {half_of(cap):g}" for cap in CAPS],
+        "{column}: {cells} cells are not {what}. They count as missing, unless you look at them.|cells": (
+            lambda of: strays(of, "admitted")[1]
+        ),
+        f"{GRID} > value": lambda of: lambda shown: shown in set(of.raw["admitted"]),  # one of those cells
+        "{more} more columns are asked about after this.|more": lambda of: (
+            lambda shown: 0 < int(shown) < len(names)
+        ),
+        "Except with a chance of delta, one in {times}, no person loses more than epsilon says.|times": (
+            lambda of: 1e9
+        ),
+        "Taken from this table: {columns}. These facts reveal something about it.|columns": lambda of: (
+            ", ".join(names)
+        ),
+        f"{GRID} > column": lambda of: lambda shown: set(shown) <= {*of.odd.frame},
+        f"{GRID} > in this table": lambda of: [
+            f"{least} – {most}" for least, most in zip(of.odd.frame.min(), of.odd.frame.max(), strict=True)
+        ],
+        f"{GRID} > round": lambda of: (
+            lambda shown: all(  # bounds that hold all values
+                float(text.split(" – ")[0]) <= least <= most <= float(text.split(" – ")[1])
+                for text, least, most in zip(shown, of.odd.frame.min(), of.odd.frame.max(), strict=True)
+            )
+        ),
+        f"{GRID} > cells": lambda of: (
+            lambda shown: all(
+                cells_of(line) in (None, cell)
+                for (_name, line), cell in zip(of.grid.iterrows(), shown, strict=True)
+            )
+        ),
+        f"{GRID} > moved to a bound": lambda of: [strays(of, name)[0] for name in names],
+        f"{GRID} > missing": lambda of: [strays(of, name)[1] for name in names],
+        f"{GRID} > other": lambda of: [0] * len(names),
+        f"{GRID} > no cell to go to": lambda of: [0] * len(names),
+    }
+
+
+STATIC = {
+    f"{GRID} > {heading}"
+    for heading in (
+        *("low", "high", "step or cuts", "numbers with a cell of their own", "declared"),
+        *("categories, with | between", "counts as, with | between", "means missing, with | between"),
+        "why suggested",
+    )
+} | {  # what is proposed to be edited, of which `missing` and `moved to a bound` say how it fits
+    "Ages {low} to {high} instead|low",
+    "Ages {low} to {high} instead|high",
+    "Someone who is 50 % sure that a person is in the table can become at most {sure} % sure.|sure",
+}
+
+
+@pytest.mark.parametrize("name", ["visits", "odd cells", "constants", "two-valued", "wide"])
+def test_every_figure_is_of_the_table(marking, name) -> None:
+    """A cap would be said to keep other rows than it does, or cells that nobody can read would be hidden."""
+    of = drafted(name)
+    seen = check(figures(of.tab, marking), facts(of), STATIC, of)
+    assert seen >= {f"{GRID} > missing", "{rows:,} rows and {columns} columns were read.|rows"}
+
+
+def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above would not see shares of people where rows were meant."""
+    kept = answers.shares_kept
+    monkeypatch.setattr(
+        answers, "shares_kept", lambda *given: kept(*given).assign(rows=kept(*given)["people"])
+    )
+    of = drafted("visits")
+    with pytest.raises(AssertionError, match="not true"):
+        check(figures(of.tab, marking), facts(of), STATIC, of)
