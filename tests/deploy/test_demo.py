@@ -22,7 +22,7 @@ def test_visitors_share_no_budget_and_send_no_files() -> None:
             visitor.press(SAMPLE)
             if not any(button.label.startswith("Open the data set") for button in visitor.elements("button")):
                 raise AssertionError(visitor.text()[:2000])
-            visitor.press("All of this").press("Open the data set")
+            visitor.press("Open the data set")
             assert "The data set is open" in visitor.text()
         assert first.put(f"/_stcore/upload_file/{first.session}/1", b"a\n1\n", "x.csv") == 403
         with sqlite3.connect(demo.folder / "var" / "workbench.sqlite") as database:

@@ -210,7 +210,7 @@ def test_parquet_with_dates_and_booleans(app):
         {
             "day": pd.date_range("2020-01-01", periods=300),
             "ill": [True, False, True] * 100,
-            "cost": [1.5, None, 99.25] * 100,
+            "cost": [None if day % 3 == 1 else 1.5 + day / 4 for day in range(300)],
         }
     )
     file = io.BytesIO()

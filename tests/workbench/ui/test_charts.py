@@ -56,7 +56,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
             title=f"accuracy of {name}",
         ),
         "attacks": attacks(pd.DataFrame([{"attack": "inference", "of": "control", **rates}])),
-        "against_epsilon": against_epsilon(pd.DataFrame([swept]), measure=f"accuracy of {name}"),
+        "against_epsilon": against_epsilon(pd.DataFrame([swept]), measure=f"accuracy of {name}").lines[0][0],
     }
 
 
