@@ -70,7 +70,8 @@ class SparkEngine(Streamed):
             named = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
             # texts without the collation of their column, to which "a" and "A" may be one
             texts = [each.name for each in named.schema if isinstance(each.dataType, StringType)]
-            named = named.withColumns({name: F.col(name).cast("string") for name in texts})
+            if texts:  # Connect takes no empty list
+                named = named.withColumns({name: F.col(name).cast("string") for name in texts})
             # a plan of its own: what Spark keeps for another engine, of older files perhaps, is not taken
             self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
             self._kinds = to_arrow_schema(frame.schema, timezone="UTC")
