@@ -106,6 +106,9 @@ class Engine(Protocol):
     def rows(self) -> Microdata:
         """The rows, for work outside differential privacy. Raises: RowsError where they do not fit."""
 
+    def counted_rows(self) -> Microdata:
+        """Those of them that count. Raises: RowsError where they do not fit."""
+
     def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
         """Hand over what is published of all rows, some at a time and in any order, each once.
 

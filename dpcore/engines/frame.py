@@ -12,7 +12,14 @@ from dpcore.engines.cells import cells_of
 from dpcore.engines.tupling import Tupling
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
-from dpcore.tables.digests import fingerprint, kept_rows, person_digests, row_digests, rows_per_person
+from dpcore.tables.digests import (
+    counted,
+    fingerprint,
+    kept_rows,
+    person_digests,
+    row_digests,
+    rows_per_person,
+)
 from dpcore.tables.rows import DistinctRows, Microdata
 
 
@@ -54,6 +61,10 @@ class FrameEngine(Scanner):
     def rows(self) -> Microdata:
         """All rows as they were given."""
         return Microdata(self._frame)
+
+    def counted_rows(self) -> Microdata:
+        """Those of them that count."""
+        return Microdata(counted(self._frame, self._key, self._schema.unit))
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows."""

@@ -8,7 +8,7 @@ from dpcore.engines.base import MOST_ROWS, Scanner, too_many
 from dpcore.engines.work import Digesting
 from dpcore.errors import source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.digests import fingerprint_of
+from dpcore.tables.digests import counted, fingerprint_of
 from dpcore.tables.rows import Microdata
 
 
@@ -45,6 +45,10 @@ class Streamed(Scanner):
         if len(found.frame) != length:
             raise source_changed()
         return found
+
+    def counted_rows(self) -> Microdata:
+        """Those of them that count, where all fit. Raises: ReadError as `rows` does."""
+        return Microdata(counted(self.rows().frame, self._key, self._schema.unit))
 
     def _rows(self) -> int:
         return sum(rows * people for rows, people in self._people.items())

@@ -48,6 +48,10 @@ class _First:
     def rows(self) -> Microdata:
         return self._table.sample(FIRST)
 
+    def counted_rows(self) -> Microdata:
+        """The first rows, all of them: which of a person's would count is not known from these alone."""
+        return self.rows()
+
     def sample(self, rows: int) -> Microdata:
         return self._table.sample(min(rows, FIRST))
 

@@ -131,6 +131,7 @@ class MarginalErrorOf(Evaluation[MarginalError]):
     """The evaluation that asks for `marginal_error` of a public table."""
 
     kind = "marginal error"
+    counted = True
 
     other: PublicTable
     ways: tuple[int, ...] = (1, 2, 3)

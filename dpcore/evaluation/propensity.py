@@ -66,6 +66,7 @@ class Propensity(Evaluation[Scored]):
     """The evaluation that asks for `propensity`."""
 
     kind = "propensity"
+    counted = True
 
     release: PublicTable
     on_progress: OnProgress = field(default=silent, repr=False)

@@ -23,6 +23,9 @@ class Readable(Protocol):
     def rows(self) -> Microdata:
         """All rows. Raises: RowsError where they do not fit."""
 
+    def counted_rows(self) -> Microdata:
+        """Of each person as many rows as declared. Raises: RowsError where all do not fit."""
+
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that are come by."""
 
@@ -39,6 +42,9 @@ class Evaluation(ABC, Generic[Result]):
     kind: ClassVar[str]
     """What it asks, in a word or two; an interface has a sentence for each."""
 
+    counted: ClassVar[bool] = False
+    """Whether it is about the rows that count, as releases are, or about all rows."""
+
     @property
     def about(self) -> tuple[str, ...]:
         """What it asks about, for the ledger: names of columns, models or methods; no values."""
@@ -46,7 +52,7 @@ class Evaluation(ABC, Generic[Result]):
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
         """What it needs of the original: its rows. Raises: RowsError where they do not fit."""
-        return table.rows()
+        return table.counted_rows() if self.counted else table.rows()
 
     @abstractmethod
     def compute(self, original: Microdata, schema: Schema) -> Result:

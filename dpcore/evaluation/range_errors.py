@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.accounting.loss import PureDP
-from dpcore.errors import ParameterError, RowsError
+from dpcore.errors import ParameterError
 from dpcore.evaluation.counted import CountedTable
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.evaluation.range_queries import (
@@ -116,11 +116,8 @@ class RangeErrorsOf(Evaluation[RangeErrors]):
         return (self.column,)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the counts of the column."""
-        try:
-            return table.rows()
-        except RowsError:
-            return CountedTable.of(table, [(self.column,)])
+        """The counts of the column, of the rows that count."""
+        return CountedTable.of(table, [(self.column,)])
 
     def compute(self, original: Microdata, schema: Schema) -> RangeErrors:
         """The answer. Values outside the column's bounds count in its first and last cell.

@@ -167,6 +167,7 @@ class Similarity(Evaluation[SimilarityReport]):
     """The evaluation that asks for `similarity`."""
 
     kind = "similarity"
+    counted = True
 
     release: PublicTable
     on_progress: OnProgress = field(default=silent, repr=False)

@@ -112,6 +112,12 @@ def kept_rows(frame: pd.DataFrame, digests: Digests, unit: PrivacyUnit) -> npt.N
     return np.sort(first_rows(ids.persons()[:, None], digests, unit.max_rows))
 
 
+def counted(frame: pd.DataFrame, key: bytes, unit: PrivacyUnit) -> pd.DataFrame:
+    """The rows of a frame that count. Raises: SchemaError for a row without an id."""
+    kept = kept_rows(frame, row_digests(frame, key), unit)
+    return frame if kept is None else frame.iloc[kept].reset_index(drop=True)
+
+
 def first_rows(person: npt.NDArray[Any], digests: Digests, number: int) -> npt.NDArray[np.int64]:
     """Places of at most `number` rows of each person, those with the lowest digests.
 

@@ -320,6 +320,18 @@ def test_at_most_so_many_rows_of_each_person(make: Make, max_rows: int) -> None:
         assert removed.total() == min(sizes[person], max_rows)
 
 
+@pytest.mark.parametrize("id_column", [None, "person"])
+def test_rows_that_count_are_those_that_are_counted(make: Make, id_column: str | None) -> None:
+    """A release would be compared with other rows than those that it counted."""
+    one = engine(make, table(), max_rows=2, id_column=id_column)
+    rows = one.counted_rows().frame
+    for column in COLUMNS:
+        (counts,) = one.counts([(column.name,)])
+        assert np.bincount(column.encode(rows[column.name]), minlength=column.size).tolist() == (
+            counts.values.tolist()
+        )
+
+
 def test_kept_rows_do_not_follow_the_file(make: Make) -> None:
     """The choice of rows must not depend on their order, which could carry a secret."""
     frame = table()

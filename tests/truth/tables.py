@@ -233,7 +233,8 @@ BUDGET = "{unit}: spent {spent} · held {held} · left {left}|"
 
 def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
     """What is true of the figures above every page: the file's name, and the budget by the exported lines."""
-    whole = json.loads(lines.export(tab.session.data_sets[tab.session.current]))
+    data_set = tab.session.data_sets[tab.session.current]
+    name, whole = data_set.name, json.loads(lines.export(data_set))
     last = {line["request_id"]: line["state"] for line in whole["lines"]}
     units = {True: 0, False: 0}  # held or not
     for line in whole["lines"]:
@@ -244,5 +245,5 @@ def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
         BUDGET + "spent": lambda _: units[False] / 1e12,
         BUDGET + "held": lambda _: units[True] / 1e12,
         BUDGET + "left": lambda _: left,
-        " > value": lambda _: lambda shown: whole["account"]["name"] in shown,
+        " > value": lambda _: lambda shown: name in shown,
     }

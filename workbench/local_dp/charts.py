@@ -65,7 +65,7 @@ def shares(frame: pd.DataFrame) -> Chart:
     kinds = [kind for kind in tones if kind in frame]
     names = {kind: HEADINGS[kind] for kind in kinds}
     long = frame.melt(["answer", "low", "high"], kinds, var_name="kind", value_name="share")
-    long["shown"] = long["share"].clip(lower=0)
+    long["shown"] = long["share"].clip(0, 1)
     long["of"] = [names[kind] for kind in long["kind"]]
     altair, chart = drawing(long)
     order = [names[kind] for kind in kinds]

@@ -77,6 +77,12 @@ def simulated() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(_("Column of true answers"), list(frame.columns), index=_start(frame))
+        if (given := int(frame[name].notna().sum())) < len(frame):
+            st.caption(
+                _("{rows} of {all} rows have an answer; the others are left out.").format(
+                    rows=f"{given:,}", all=f"{len(frame):,}"
+                )
+            )
         epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local-sim", default=1.0, largest=8.0)
     if simulate.is_number(frame[name]):
         _numbers(frame[name], epsilon, left, right)

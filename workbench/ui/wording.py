@@ -12,7 +12,7 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
-from dpcore.schema import Categorical, Column, Date, Integer, PrivacyUnit, Real
+from dpcore.schema import Column, Date, Integer, PrivacyUnit, Real
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.ui.language import N_, PERCENT, Words, _, problem_and_remedy
@@ -140,7 +140,7 @@ def values_words(column: Column) -> str:
         low, high = (each if isinstance(each, str) else number(each) for each in (column.low, column.high))
         special = () if isinstance(column, Date) else column.special
         return ", ".join([f"{low} – {high}", *map(number, special[:MOST_CATEGORIES])])
-    labels = column.categories if isinstance(column, Categorical) else column.labels
+    labels = column.labels[: column.values_size]
     more = f" … ({len(labels):,})" if len(labels) > MOST_CATEGORIES else ""
     return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
 
