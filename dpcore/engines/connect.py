@@ -22,7 +22,7 @@ from dpcore.engines.postgres import PostgresReader
 from dpcore.engines.reader import Reader
 from dpcore.engines.spark import SparkEngine
 from dpcore.engines.statement import SPARK, check_described, check_joins, statement
-from dpcore.errors import ParameterError, ReadError
+from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
@@ -99,6 +99,12 @@ def _spark_table(source: Source) -> object:
             return session.read.parquet(source.location)
         check_described(source, SPARK, ask)
         folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
+        if folder and not {*source.used[0][1]} <= {*session.read.parquet(source.location).columns}:
+            raise SchemaError(
+                "source {name!r}: its files have no such columns",
+                remedy="name columns that they store",
+                name=source.name,
+            )
         query, bound = statement(source, SPARK, folder)
         return session.sql(query, args=list(bound))
     except (PySparkException, OSError) as error:

@@ -59,6 +59,7 @@ class SparkEngine(Streamed):
         super().__init__(schema, key=key)
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.types import StringType
 
         self._on_rows = on_rows
         self._session = frame.sparkSession
@@ -67,6 +68,10 @@ class SparkEngine(Streamed):
             self._columns = list(frame.columns)
             # by number, as names may hold anything
             named = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
+            # texts without the collation of their column, to which "a" and "A" may be one
+            texts = [each.name for each in named.schema if isinstance(each.dataType, StringType)]
+            if texts:  # Connect takes no empty list
+                named = named.withColumns({name: F.col(name).cast("string") for name in texts})
             # a plan of its own: what Spark keeps for another engine, of older files perhaps, is not taken
             self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
             self._kinds = to_arrow_schema(frame.schema, timezone="UTC")

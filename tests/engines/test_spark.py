@@ -262,3 +262,25 @@ def test_a_table_of_spark_described_by_fields(tmp_path: Path) -> None:
         engine_of(view, SCHEMA, key=KEY)
     declared = dataclasses.replace(view, declared_by="Ada")
     assert engine_of(declared, SCHEMA, key=KEY).counts([()])[0].values == 50
+
+
+def test_a_collation_makes_no_two_people_one() -> None:
+    """Spark grouped ids as their column compares them: an audit took "a" and "A" for one person."""
+    collated = spark_session().sql(
+        "SELECT p COLLATE UTF8_LCASE AS p, 'x' AS c FROM VALUES ('a'), ('A') AS t(p)"
+    )
+    schema = dp.Schema(
+        columns=(dp.Categorical("c", categories=("x",)),),
+        unit=dp.PrivacyUnit(max_rows=1, id_column="p"),
+    )
+    engine = SparkEngine(collated, schema, key=b"k" * 32)
+    assert engine.tuples(["c"]).people.tolist() == engine.counts([("c",)])[0].values.tolist() == [2]
+
+
+def test_the_place_of_a_row_in_its_file_is_no_column(tmp_path: Path) -> None:
+    """Every file has a hidden column that follows from the rows of all others, such as its size."""
+    pq.write_table(pa.table({"c": ["x"]}), tmp_path / "a.parquet")
+    where = (Condition(column="_metadata", comparison=">=", value="{"),)
+    source = Source(name="a", kind="spark", location=f"{tmp_path}/", columns=("c",), where=where)
+    with pytest.raises(dp.SchemaError, match="no such columns"):
+        look(source, 1)
