@@ -79,13 +79,8 @@ class ChainModel:
 
         Raises: ParameterError where no table holds the clique.
         """
-        held = most_precise(self.marginals, clique)
-        if held is None:
-            raise ParameterError(
-                "no noisy table of this release holds all of these columns",
-                remedy="ask about fewer columns",
-            )
-        return Answer.of(self.marginal(clique), held.project(clique), level)
+        measured = table_of(self.marginals, clique).project(clique)
+        return Answer.of(self.marginal(clique), measured, level)
 
     def count(self, cells: Mapping[str, Sequence[int]]) -> float:
         """Expected number of rows with these cells: column -> cell numbers of which a row has one.
@@ -160,3 +155,13 @@ def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
     """The table that tells the counts of a clique best; None where none holds its columns."""
     held = [table for table in tables if set(clique) <= set(table.clique)]
     return min(held, key=lambda table: table.project(clique).variance, default=None)
+
+
+def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
+    """The most precise table that holds a clique. Raises: ParameterError where none does."""
+    held = most_precise(tables, clique)
+    if held is None:
+        raise ParameterError(
+            "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
+        )
+    return held

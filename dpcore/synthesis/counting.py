@@ -22,7 +22,7 @@ from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.answer import Answer
-from dpcore.synthesis.chain import ChainModel, most_precise
+from dpcore.synthesis.chain import ChainModel, most_precise, table_of
 from dpcore.synthesis.constraints import Determines
 from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.tables.counts import MAX_CELLS, Marginal
@@ -78,10 +78,7 @@ def answer(release: Release, clique: Clique, *, level: float = 0.95) -> Answer:
     """
     if isinstance(release.model, SyntheticModel | ChainModel):
         return release.model.answer(clique, level)
-    held = most_precise(release.marginals.values(), clique)
-    if held is None:
-        raise _not_together()
-    table = held.project(clique)
+    table = table_of(release.marginals.values(), clique).project(clique)
     return Answer.of(nearest_distribution(table.values, table.total), table, level)
 
 
@@ -240,9 +237,3 @@ def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
     if isinstance(model, ChainModel) and most_precise(model.marginals, columns) is None:
         return model.count(cells)
     return float(answer(release, columns).values[np.ix_(*cells.values())].sum())
-
-
-def _not_together() -> ParameterError:
-    return ParameterError(
-        "no noisy table of this release holds all of these columns", remedy="ask about fewer columns"
-    )
