@@ -23,7 +23,7 @@ from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.synthesis import Step
-from dpcore.synthesis.constraints import Determines, Impossible
+from dpcore.synthesis.discrete.constraints import Determines, Impossible
 from workbench.apart import asking, line
 from workbench.apart.listening import heard_by, until
 from workbench.drafts import Draft, Run

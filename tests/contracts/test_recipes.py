@@ -24,10 +24,10 @@ from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.progress import silent
 from dpcore.synthesis import Categories, Tree, describe, load_model, load_recipe
 from dpcore.synthesis.base import Recipe
-from dpcore.synthesis.constraints import Constraints, Determines
-from dpcore.synthesis.gaussian import Gaussian
+from dpcore.synthesis.closeness import Closeness
+from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.gaussian.recipe import Gaussian
 from dpcore.synthesis.listing import listed
-from dpcore.synthesis.pipeline import Closeness
 from dpcore.synthesis.statistics import Statistics
 from dpcore.text import Text
 
