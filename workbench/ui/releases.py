@@ -8,7 +8,7 @@ from typing import Any
 from dpcore import synthesis
 from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
-from dpcore.evaluation.private import QUESTIONS
+from dpcore.evaluation.utility.private import QUESTIONS
 from workbench.store.datasets import DataSet
 from workbench.ui.language import said
 from workbench.ui.wording import amount

@@ -8,17 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 import dpcore as dp
-from dpcore.evaluation import (  # noqa: F401
-    audit,
-    distributions,
-    learning,
-    marginal_error,
-    proposals,
-    range_errors,
-    similarity,
-    trial,
-)
-from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation.base import Evaluation
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
 from workbench.ledger.lines import EVALUATIONS, export, notes
