@@ -23,7 +23,7 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation import CountsOf, RangeErrorsOf, Similarity
-from dpcore.evaluation.base import Evaluation
+from dpcore.evaluation.base import RowsEvaluation
 from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -745,7 +745,7 @@ def test_refused_tables_are_not_quoted() -> None:
 def test_evaluations_are_noted_and_uncharged() -> None:
     """Work outside differential privacy must leave a line, before the rows are read."""
 
-    class Fails(Evaluation[None]):
+    class Fails(RowsEvaluation[None]):
         kind = "a question that fails"
 
         def compute(self, original: Microdata, schema: dp.Schema) -> None:

@@ -1,6 +1,7 @@
-"""How good a release or a table is, measured against the original: internal reports."""
+"""Evaluations of releases and of tables against the original: internal reports, and figures with noise."""
 
-from dpcore.evaluation.base import Evaluation
+from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit, disclosure
+from dpcore.evaluation.base import Evaluation, PrivateEvaluation, RowsEvaluation
 from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.table.audit import Audit, AuditReport
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport, SecretValue
@@ -18,6 +19,7 @@ from dpcore.evaluation.table.trial import Side, Trial, TrialReport
 from dpcore.evaluation.utility.counts import CellCounts, CountsOf, DistancesOf
 from dpcore.evaluation.utility.learning import Efficacy
 from dpcore.evaluation.utility.marginal_error import MarginalError, WayError, marginal_error
+from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.evaluation.utility.propensity import Propensity
 from dpcore.evaluation.utility.range_errors import (
     ErrorQuantiles,
@@ -30,15 +32,19 @@ from dpcore.evaluation.utility.range_queries import percent_error, range_query
 from dpcore.evaluation.utility.similarity import Similarity, SimilarityReport
 
 __all__ = [
+    "Attacks",
     "Audit",
     "AuditReport",
+    "CanaryReport",
     "CellCounts",
     "CountsOf",
+    "Disclosure",
     "DistancesOf",
     "Efficacy",
     "ErrorQuantiles",
     "Evaluation",
     "FrontierOf",
+    "HeldOut",
     "HierarchiesOf",
     "HouseholdRisk",
     "Known",
@@ -47,6 +53,9 @@ __all__ = [
     "OnFirstRows",
     "OnePerson",
     "PersonReport",
+    "PrivateAccuracy",
+    "PrivateEvaluation",
+    "PrivateMarginalError",
     "Propensity",
     "RangeErrors",
     "RangeErrorsOf",
@@ -55,6 +64,7 @@ __all__ = [
     "RolesOf",
     "RowRisk",
     "RowRiskReport",
+    "RowsEvaluation",
     "SampledRisk",
     "SecretValue",
     "Side",
@@ -67,7 +77,9 @@ __all__ = [
     "TrialReport",
     "WayError",
     "WidthError",
+    "canary_audit",
     "default_plan",
+    "disclosure",
     "marginal_error",
     "percent_error",
     "range_query",

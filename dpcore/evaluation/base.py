@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.registry import Registered
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts
@@ -41,7 +42,7 @@ class Readable(Protocol):
         """Exact counts over cliques, of the rows that count. Raises: LimitError for too many cells."""
 
 
-class Evaluation(ABC, Generic[Read, Result]):
+class Evaluation(Registered, ABC, Generic[Read, Result]):
     """A question that reads the original, outside differential privacy; the ledger notes its kind."""
 
     kind: ClassVar[str]
@@ -73,7 +74,7 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
         return table.counted(rows) if self.counted else rows
 
 
-class PrivateEvaluation(ABC):
+class PrivateEvaluation(Registered, ABC):
     """A question about the original that is answered with noise: charged, and the answer may be shared."""
 
     kind: ClassVar[str]

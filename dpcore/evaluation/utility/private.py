@@ -223,11 +223,6 @@ def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
     return answers
 
 
-QUESTIONS: dict[str, type[PrivateEvaluation]] = {
-    question.kind: question for question in (PrivateAccuracy, PrivateMarginalError)
-}
-
-
 def _reach(deviation: float) -> float:
     """Half-width at 97.5 % of Laplace noise of this deviation; that of Gaussian noise is smaller."""
     return deviation * math.log(40) / math.sqrt(2)

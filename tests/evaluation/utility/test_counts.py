@@ -119,9 +119,11 @@ def test_both_tables_have_the_same_cells() -> None:
     sex, age = compared(SECOND, "sex", "age")
     assert (sex.columns, sex.labels) == (("sex",), (("F", "M", "(missing)"),))
     assert (sex.original.tolist(), sex.distance) == ([2, 1, 1], 0.75)
-    assert sex.other is not None and sex.other.tolist() == [0, 1, 0]
+    assert sex.other is not None
+    assert sex.other.tolist() == [0, 1, 0]
     assert age.labels == (("0 to 49", "50 to 99"),)
-    assert age.other is not None and (age.original.tolist(), age.other.tolist()) == ([1, 3], [1, 0])
+    assert age.other is not None
+    assert (age.original.tolist(), age.other.tolist()) == ([1, 3], [1, 0])
 
 
 def test_columns_that_one_table_lacks_are_refused() -> None:
