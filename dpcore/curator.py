@@ -110,11 +110,6 @@ class Curator:
         return fingerprint(frame, ledger.key)
 
     @property
-    def in_memory(self) -> bool:
-        """Whether all rows fit into memory, so that what needs them can be answered."""
-        return self._engine.in_memory
-
-    @property
     def rule(self) -> Rule:
         """How charges add up."""
         return self.account.rule
