@@ -24,6 +24,7 @@ from dpcore.evaluation.learners import Constant, logistic, train
 from dpcore.evaluation.learning import MAX_ROWS
 from dpcore.evaluation.question import PrivateEvaluation
 from dpcore.evaluation.records import Floats
+from dpcore.evaluation.rows_of_people import RowsOfPeople
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Release
 from dpcore.schema.interval import IntervalColumn
@@ -224,7 +225,7 @@ def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
 
 
 QUESTIONS: dict[str, type[PrivateEvaluation]] = {
-    question.kind: question for question in (PrivateAccuracy, PrivateMarginalError)
+    question.kind: question for question in (PrivateAccuracy, PrivateMarginalError, RowsOfPeople)
 }
 
 
