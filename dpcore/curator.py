@@ -106,9 +106,7 @@ class Curator:
         if schema.unit.found:
             found = dataclasses.replace(schema, unit=curator._found())
             if found != schema and engine is table:
-                raise SchemaError(
-                    "a number was found that this engine does not keep to", remedy="make it anew"
-                )
+                raise SchemaError("an engine keeps to another number of rows", remedy="make it anew")
             if found != schema:
                 return cls.open(table, found, budget=budget, ledger=ledger, name=name, on_rows=on_rows)
         return curator

@@ -74,12 +74,12 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         persist_state="session",
     )
     with right:
-        start = FOUND if before.found else before.max_rows if before.from_data else draft.cap
-        rows = _ask_cap(table, start)
-        if rows == FOUND:
+        cap = FOUND if before.found else before.max_rows if before.from_data else draft.cap
+        most = _ask_cap(table, cap)
+        if most == FOUND:
             last = before.max_rows if before.found else 1
             return PrivacyUnit(max_rows=last, id_column=name, found=_ask_search(table, before.found))
-    return _capped(draft, name, rows)
+    return _capped(draft, name, most)
 
 
 def _ask_search(table: str, start: str) -> str:
