@@ -14,7 +14,7 @@ PUBLIC = {
     ("dpcore.accounting.chain", "digest_of"): "a stored release",
     ("dpcore.accounting.chain", "plan_digests"): "compared with lines of earlier versions, written nowhere",
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
-    ("dpcore.evaluation.private", "to_dict"): "a release",
+    ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
     ("dpcore.schema.schema", "part_on_file"): "public facts about columns",
     ("dpcore.synthesis.adaptive", "to_dict"): "noisy tables of an earlier release",

@@ -14,7 +14,7 @@ from typing import Any
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.errors import DpcoreError, ParameterError, RequestConflict
-from dpcore.evaluation.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.schema import Excluded, PrivacyUnit, Schema

@@ -10,7 +10,7 @@ from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
-from dpcore.evaluation.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from workbench import reading, samples, session

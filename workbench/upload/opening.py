@@ -10,7 +10,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
-from dpcore.evaluation.rows_of_people import unit_on_file
+from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema

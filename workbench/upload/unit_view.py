@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import PureDP
-from dpcore.evaluation.rows_of_people import CAPS as CAPS_TO_FIND
-from dpcore.evaluation.rows_of_people import ORDER, people_off
+from dpcore.evaluation.table.rows_of_people import CAPS as CAPS_TO_FIND
+from dpcore.evaluation.table.rows_of_people import ORDER, people_off
 from dpcore.schema import PrivacyUnit
 from workbench.drafts import Draft
 from workbench.ui import widgets
