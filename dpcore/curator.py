@@ -324,7 +324,7 @@ class Curator:
 
     def _found(self) -> PrivacyUnit:
         """The unit with the number of rows that was found privately: now, at its charge, or before."""
-        declared, name = self.schema, str(self.schema.unit.id_column)
+        declared, name = self.schema, self.schema.unit.id_column or ""
         if unit_on_file(self.account, self._ledger) is None:
             self.schema = dataclasses.replace(declared, unit=PrivacyUnit(max_rows=1, id_column=name))
             question, loss = RowsOfPeople(column=name), PureDP(epsilon=declared.unit.found)
