@@ -21,8 +21,8 @@ if not links_work.is_set():
     st.info(_("Links need the server: this app was started without the part that answers them."))
 if notice := held.notices.pop("links", None):
     widgets.error_box(notice)
-if held.link is not None:
-    view.made(*held.link)
+if (made := session.own(form.LinksState).made) is not None:
+    view.made(*made)
 try:
     mine = session.ledger().is_mine(data_set.id)
     chosen = form.choose(data_set) if mine else None

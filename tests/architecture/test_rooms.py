@@ -24,7 +24,7 @@ ANONYMIZE = {  # where a module of dpcore.anonymize stands; each may import what
     "apply": 4,
 }
 STREAMLIT = {
-    "workbench.person",
+    "workbench.session.person",
     "workbench.session",
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
@@ -91,11 +91,7 @@ def workbench_floor(module: str) -> int:
         "samples",
         "store",
         "apart",
-        "reading",
-        "drafts",
-        "notes",
         "web",
-        "person",
         "session",
         "ui",
         "report",

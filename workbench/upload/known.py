@@ -15,7 +15,7 @@ from dpcore.schema import Boolean, Categorical, Column, Date, Integer, IntervalC
 from dpcore.schema.numbers import TARGET_CELLS, round_width
 from dpcore.schema.values import as_text, texts_of
 from dpcore.schema.words import SEXES
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""

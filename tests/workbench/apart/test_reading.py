@@ -13,8 +13,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
-from workbench import reading
-from workbench.apart import process
+from workbench.apart import process, reading
 from workbench.upload.grid import _join, _split
 
 KEY = b"k" * 32
