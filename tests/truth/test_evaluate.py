@@ -443,7 +443,7 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
     """The tests above would not see a release judged by all rows of the file in place of those that count."""
     monkeypatch.setattr(similarity.Similarity, "counted", False)
     tab, truth = walked("visits")
-    with pytest.raises(AssertionError, match="not true|no test recomputes"):  # a series of other cells, too
+    with pytest.raises(AssertionError, match=r"not true|no test recomputes"):  # a series of other cells, too
         check(figures(tab, marking), around(tab) | merged(overview(truth), of_columns(truth)), STATIC, None)
 
 
