@@ -13,14 +13,8 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
-<<<<<<< HEAD:tests/workbench/apart/test_reading.py
 from workbench.apart import process, reading
-from workbench.upload.grid import _join, _split
-=======
-from workbench import reading
-from workbench.apart import process
 from workbench.ui.columns import join, split
->>>>>>> main:tests/workbench/test_reading.py
 
 KEY = b"k" * 32
 

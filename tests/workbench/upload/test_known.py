@@ -7,12 +7,8 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-<<<<<<< HEAD
 from workbench.session.draft import Draft
-=======
-from workbench.drafts import Draft
 from workbench.ui import columns
->>>>>>> main
 from workbench.upload import answers, known
 from workbench.upload.grid import from_grid, to_grid
 
