@@ -15,7 +15,7 @@ from tests.truth.released import Told
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_share import EPSILON, STATIC, facts_of
 from workbench import session
-from workbench.links.form import LinksState
+from workbench.records.link_form import LinksState
 from workbench.report import downloads
 from workbench.store.surveys import links_work
 
