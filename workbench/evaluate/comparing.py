@@ -198,10 +198,16 @@ def column_chart(labels: Sequence[str], chosen: Mapping[str, Values], *, column:
     """One column from several sources; neighboring cells are added up where there are many."""
     parts = []
     for title, rows in chosen.items():
-        shown, values, _variance = charts.fold(labels, rows, 0.0)
+        values = charts.fold_table(rows)
         total = values.sum()
         parts.append(
-            pd.DataFrame({"cell": shown, "of": title, "rows": values / total if shares and total else values})
+            pd.DataFrame(
+                {
+                    "cell": charts.fold_labels(labels),
+                    "of": title,
+                    "rows": values / total if shares and total else values,
+                }
+            )
         )
     y_title = _("share of rows") if shares else _("rows")
     return several(pd.concat(parts, ignore_index=True), column=column, y_title=y_title, shares=shares)

@@ -70,6 +70,11 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def whole(value: float) -> str:
+    """A count of rows or people, which has no decimals, whatever noise has."""
+    return f"{round(value):,}" if math.isfinite(value) else "∞"
+
+
 def figure_words(figure: Figure) -> str:
     """The value of a statistic; of a quantile, which is known to its cell, the cell's bounds with it."""
     low, high = figure.cell or (figure.value, figure.value)
