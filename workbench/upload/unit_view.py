@@ -11,7 +11,7 @@ from dpcore.accounting.loss import PureDP
 from dpcore.evaluation.table.rows_of_people import CAPS as CAPS_TO_FIND
 from dpcore.evaluation.table.rows_of_people import ORDER, people_off
 from dpcore.schema import PrivacyUnit
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
