@@ -21,7 +21,7 @@ from dpcore.evaluation import (  # noqa: F401
 from dpcore.evaluation.question import Evaluation
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
-from workbench.ledger.lines import EVALUATIONS, export, notes
+from workbench.records.lines import EVALUATIONS, export, notes
 from workbench.store import __main__ as tasks
 from workbench.store import datasets
 from workbench.store.rekey import rekey
