@@ -87,7 +87,7 @@ def test_every_figure_is_of_the_table(marking, name: str) -> None:
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see the table of another declaration."""
     right, other = codebook_view.table, []
-    monkeypatch.setattr(view, "table", lambda declaration: right(other[0]))
+    monkeypatch.setattr(codebook_view, "table", lambda declaration: right(other[0]))
     tab = opened(TABLES["heavy tail"])
     other.append(tab.session.data_sets[tab.session.current].declaration)
     tab = opened(TABLES["visits"]).go("codebook")
