@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.learning import likely_labels
+from dpcore.evaluation.utility.learning import likely_labels
 from dpcore.schema import Categorical, Column, Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from workbench.synthesize.recipe_form import RecipeForm
@@ -145,7 +145,9 @@ class StatisticsForm(RecipeForm):
             )
         if recipe.quantiles:
             error = number(recipe.rank_error(loss, rows=curator.schema.unit.max_rows)[0])
-            sentences.append(_("A quantile is off by at most {error} places in the order.").format(error=error))
+            sentences.append(
+                _("A quantile is off by at most {error} places in the order.").format(error=error)
+            )
         return [*sentences, _("Each in 95 of 100 cases.")]
 
 

@@ -19,7 +19,8 @@ from workbench import session
 from workbench.synthesize import relations_view, runs, view
 from workbench.synthesize.charts import expected, picture
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.ui import charts, epsilon_view, releases, widgets
+from workbench.synthesize.relations import RelationTrial
+from workbench.ui import charts, epsilon_view, releases, reopening, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
@@ -111,7 +112,7 @@ def show(
     if quote.expected and rows:
         _warn(preview, is_single=trial is not None)
     if trial is not None:
-        relations_view.show(trial)
+        relations_view.show(trial, _weaker_demands(preview, trial))
     _buy(preview)
     if quote.expected:
         _expectation(preview)
@@ -127,7 +128,19 @@ def rows_of(curator: Curator) -> float:
         release = curator.release(line["request_id"])
         if release.part is None and release.marginals and release.tells_rows:
             return release.model.total
-    return session.session().data_sets[curator.account.dataset].about_rows
+    return session.own(reopening.RowCounts).about.get(curator.account.dataset, 0)
+
+
+def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
+    """Return trials of half of the columns, and of twice the epsilon, by their names for people."""
+    curator, half, twice = preview.curator, len(trial.sizes) // 2, 2 * (preview.epsilon.value() or 0.0)
+    trials = {}
+    if half > 1:
+        trials[_("With the {half} columns of the fewest cells").format(half=half)] = trial.narrowest(half)
+    spent = curator.rule.spends(epsilon_view.loss(curator, twice))
+    if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
+        trials[_("At epsilon {epsilon}").format(epsilon=f"{twice:g}")] = louder
+    return trials
 
 
 def _metrics(preview: Preview) -> None:
@@ -195,9 +208,7 @@ def _group_words(half: float) -> str:
 
 
 def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
-    st.button(
-        label.format(epsilon=f"{epsilon:g}"), key=key, on_click=preview.epsilon.put, args=(epsilon,)
-    )
+    st.button(label.format(epsilon=f"{epsilon:g}"), key=key, on_click=preview.epsilon.put, args=(epsilon,))
 
 
 def _buy(preview: Preview) -> None:
@@ -206,9 +217,7 @@ def _buy(preview: Preview) -> None:
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     with st.container(horizontal=True):
         if stored:
-            st.button(
-                _("Show the stored release, free"), type="primary", on_click=runs.show, args=(stored,)
-            )
+            st.button(_("Show the stored release, free"), type="primary", on_click=runs.show, args=(stored,))
         if st.button(
             label.format(cost=amount(quote.charge, account)),
             type="secondary" if stored else "primary",

@@ -44,8 +44,17 @@ def is_kept(running: Run) -> bool:
     return shared_ledger().is_kept(running.request_id)
 
 
-def states(running: Run) -> set[str]:
-    """Return the states of the run's lines in the ledger; none where nothing was charged."""
+def is_stored(running: Run) -> bool:
+    """Say whether its release came into the ledger after all."""
+    return "committed" in _states(running)
+
+
+def is_charged(running: Run) -> bool:
+    """Say whether its charge is on file, also where the answer to that was lost."""
+    return running.charged or bool(_states(running))
+
+
+def _states(running: Run) -> set[str]:
     curator = session.session().curator
     lines = curator.lines() if curator else ()
     return {line.state for line in lines if line.request_id == running.request_id}
