@@ -36,7 +36,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "tables.sketch": {"str(name)"},
     },
     "public facts of a declaration": {
-        "engines.postgres": {"str(value)"},
+        "engines.sql.postgres": {"str(value)"},
         "schema.column": {
             *("str(each)", "map(str, self.categories)", "str(value)"),
             *("pd.array([str(value) for value in values], dtype='str')",),
@@ -61,6 +61,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
         "mechanisms.measurer": {"str(order)"},
+        "evaluation.table.rows_of_people": {"str(ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
         "accounting.events": {"str(self.delta)"},

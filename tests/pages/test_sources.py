@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpcore.engines import streamed
+from dpcore.engines.streaming import base
 from tests.pages.tab import Tab
 from workbench import session
 from workbench.apart import listening
@@ -43,7 +43,7 @@ def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
     monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
     monkeypatch.setenv("WORKBENCH_OUTPUT", str(tmp_path / "out"))
     settings.read_settings.cache_clear()
-    monkeypatch.setattr(streamed, "MOST_ROWS", ROWS - 1)
+    monkeypatch.setattr(base, "MOST_ROWS", ROWS - 1)
     return app.go("upload")
 
 
