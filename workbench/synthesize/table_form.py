@@ -14,8 +14,8 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
-from dpcore.synthesis.constraints import Constraints, Determines, Impossible
-from dpcore.synthesis.suggested import suggest_facts
+from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.suggested import suggest_facts
 from workbench import session
 from workbench.synthesize.charts import pair_grid
 from workbench.synthesize.recipe_form import RecipeForm
