@@ -29,11 +29,12 @@ from dpcore.engines.connect import engine_of, look
 from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
 from dpcore.errors import BudgetError, DisclosureError, ParameterError, RowsError, SchemaError
+from dpcore.evaluation.first_rows import read_original
 from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import Compute, OnProgress, here, silent
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
@@ -50,9 +51,17 @@ class Curator:
     """Holds a table behind a schema and a ledger. Make one with `Curator.open`."""
 
     def __init__(
-        self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str
+        self,
+        *,
+        engine: Engine,
+        schema: Schema,
+        account: Account,
+        ledger: Ledger,
+        name: str,
+        compute: Compute = here,
     ) -> None:
         self._engine = engine
+        self._compute = compute
         self._ledger = ledger
         self.schema = schema
         self._declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
@@ -76,6 +85,7 @@ class Curator:
         name: str = "table",
         identity: str | None = None,
         on_rows: Callable[[int], None] = unheeded,
+        compute: Compute = here,
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
@@ -87,7 +97,8 @@ class Curator:
             schema: the public facts, and who is protected.
             budget: all that may ever be spent on this table.
             identity: the name of the source that an engine is connected to.
-            on_rows: told how many rows of a source a pass has read; what it raises ends the pass.
+            on_rows: called with how many rows of a source a pass has read; what it raises ends the pass.
+            compute: calls recipes, evaluations and plans, perhaps in other processes.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file.
         """
@@ -100,7 +111,7 @@ class Curator:
             raise SchemaError(problem, remedy="declare the same columns for both")
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_dict(), budget))
-        return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
+        return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name, compute=compute)
 
     look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
 
@@ -165,9 +176,12 @@ class Curator:
         draw at a new charge. If anything fails after the charge, the charge stays.
 
         Args:
+            recipe: what to measure, and the model to learn.
             loss: what to spend, all of it.
             part: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the click, so that a repeated click is the same request.
+            on_progress: called with the stage and the share done, first when the charge is on file; what it
+                raises ends the run, and the charge stays.
         Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
         """
         if not isinstance(request_id, str | None):
@@ -180,7 +194,7 @@ class Curator:
             return self.release(stored)
         request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
-        recipe.fit(self._rehearsal(spend, cell, delta), silent)
+        self._compute(recipe.fit, self._rehearsal(spend, cell, delta), on_progress=silent)
         charge = Charge(
             units=self.rule.units(spend),
             threshold_units=math.ceil(delta * DELTA_UNIT),
@@ -190,7 +204,8 @@ class Curator:
         measurer = self._measurer(spend, cell, delta)
 
         def release() -> Release:
-            marginals, model = recipe.fit(measurer, on_progress)
+            on_progress("measuring", 0.0)
+            marginals, model = self._compute(recipe.fit, measurer, on_progress=on_progress)
             schema = self._read(measurer, *model.columns)
             return Release(
                 request_id=request_id,
@@ -236,7 +251,7 @@ class Curator:
             check_streamed(plan)
         with self._engine.held():
             distinct = distinct_of(self._engine.tuples, plan)
-            recoding = Recoding.of(distinct, plan, on_progress)
+            recoding = self._compute(Recoding.of, distinct, plan, on_progress=on_progress)
             tally = Tally(recoding, distinct)
 
             def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
@@ -247,7 +262,7 @@ class Curator:
             return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
     def _made(self, plan: Plan, on_progress: OnProgress) -> AnonymizedTable:
-        frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
+        frame, models = self._compute(carried_out, self._engine.rows().frame, plan, on_progress=on_progress)
         guarantee = Guarantee.syntactic(models, counts=plan.counts, **self._declared)
         return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
 
@@ -259,12 +274,26 @@ class Curator:
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
-    def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
-        """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
+    def evaluate(
+        self,
+        evaluation: Evaluation[Result],
+        on_progress: OnProgress = silent,
+        *,
+        first_rows: int | None = None,
+    ) -> InternalReport[Result]:
+        """Compare with the original, outside differential privacy; the ledger notes it without a charge.
+
+        Args:
+            evaluation: the question.
+            on_progress: called with the stage and the share done; what it raises ends the work.
+            first_rows: how many rows stand for all of them where these are needed and do not fit.
+        Raises: RowsError where rows are needed and do not fit; the errors of the evaluation.
+        """
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         with self._engine.held():
-            content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
+            rows = read_original(evaluation, self._engine, self.schema, first_rows)
+            content = self._compute(evaluation.compute, rows, self.schema, on_progress=on_progress)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(

@@ -748,7 +748,7 @@ def test_evaluations_are_noted_and_uncharged() -> None:
     class Fails(Evaluation[None]):
         kind = "a question that fails"
 
-        def compute(self, original: Microdata, schema: dp.Schema) -> None:
+        def compute(self, original: Microdata, schema: dp.Schema, on_progress: Any) -> None:
             raise RuntimeError
 
     curator = opened()

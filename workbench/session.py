@@ -18,14 +18,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.first_rows import OnFirstRows
+from dpcore.evaluation.first_rows import FIRST
 from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
+from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
 from dpcore.synthesis import Step
 from dpcore.synthesis.constraints import Determines, Impossible
-from workbench.apart import asking, line
-from workbench.apart.listening import heard_by, until
 from workbench.drafts import Draft, Run
 from workbench.notes import Note
 from workbench.notes import Offered as Offered
@@ -39,6 +38,8 @@ from workbench.store.datasets import DataSet, Declaration
 from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import holders, tabs
+from workbench.workers import queue
+from workbench.workers.callbacks import cancelled_by
 
 MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
@@ -175,7 +176,7 @@ class Session:
 
         def work() -> None:
             try:
-                with line.runs().turn(running.wait, running.stopped.is_set):
+                with cancelled_by(running.stopped.is_set), queue.runs().turn(running.wait):
                     running.place = 0
                     running.release = run(running)
             except Exception as error:  # shown to the person by the page; the ledger has its own line
@@ -236,14 +237,19 @@ def _through_app() -> None:
         st.rerun()
 
 
-def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
+def once(
+    curator: Curator,
+    key: tuple[Any, ...],
+    evaluation: Callable[[], Evaluation[Result]],
+    on_progress: OnProgress = silent,
+) -> Result:
     """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
-        asked: Evaluation[Result] = asking.Apart(evaluation(), unwanted())
-        with heard_by(until(unwanted())):
-            reports[key] = curator.evaluate(OnFirstRows(asked) if session().on_first_rows else asked)
+        first_rows = FIRST if session().on_first_rows else None
+        with cancelled_by(unwanted()):
+            reports[key] = curator.evaluate(evaluation(), on_progress, first_rows=first_rows)
     result: Result = reports[key].content
     return result
 

@@ -3,7 +3,6 @@
 from dpcore.evaluation.audit import Audit, AuditReport
 from dpcore.evaluation.counted import Distance, Distances, DistancesOf
 from dpcore.evaluation.distributions import Distribution, DistributionsOf
-from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.learning import Efficacy
 from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
 from dpcore.evaluation.one_person import Known, OnePerson, PersonReport, Secret
@@ -49,7 +48,6 @@ __all__ = [
     "MarginalError",
     "MarginalErrorOf",
     "NamedError",
-    "OnFirstRows",
     "OnePerson",
     "Outcome",
     "OutcomeReport",

@@ -12,6 +12,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.evaluation.question import Evaluation, Readable
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MAX_CELLS, Integers, cell_counts
@@ -84,7 +85,7 @@ class DistancesOf(Evaluation[Distances]):
         ]
         return CountedTable.of(table, [*((name,) for name in names), *fitting])
 
-    def compute(self, original: Microdata, schema: Schema) -> Distances:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Distances:
         """The answer."""
         assert isinstance(original, CountedTable)
         names = dict.fromkeys(name for clique in original.cells for name in clique)

@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.evaluation.counted import CountedTable
 from dpcore.evaluation.question import Evaluation, Readable
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.column import Column
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Integers, cell_counts
@@ -69,7 +70,9 @@ class DistributionsOf(Evaluation[tuple[Distribution, ...]]):
             names = tuple(name for name in schema.domain.names if name in self.other.frame)
         return CountedTable.of(table, [schema.domain.clique((name,)) for name in names])
 
-    def compute(self, original: Microdata, schema: Schema) -> tuple[Distribution, ...]:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> tuple[Distribution, ...]:
         """The answer."""
         assert isinstance(original, CountedTable)
         described = [(schema.column(name), values) for (name,), values in original.cells.items()]

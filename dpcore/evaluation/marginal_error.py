@@ -12,6 +12,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.evaluation.question import Evaluation
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -141,7 +142,7 @@ class MarginalErrorOf(Evaluation[MarginalError]):
     def about(self) -> tuple[str, ...]:
         return tuple(map(str, self.ways))
 
-    def compute(self, original: Microdata, schema: Schema) -> MarginalError:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> MarginalError:
         """The answer."""
         return marginal_error(original.frame, self.other.frame, schema, self.ways, self.max_cliques)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts
@@ -55,8 +56,8 @@ class Evaluation(ABC, Generic[Result]):
         return table.counted_rows() if self.counted else table.rows()
 
     @abstractmethod
-    def compute(self, original: Microdata, schema: Schema) -> Result:
-        """The answer."""
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Result:
+        """Return the answer; what takes long calls `on_progress` with the stage and the share done."""
 
 
 class PrivateEvaluation(ABC):

@@ -25,6 +25,7 @@ from dpcore.evaluation.range_queries import (
     percent_error,
     released_cells,
 )
+from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
 from dpcore.roots import crossing
 from dpcore.schema.schema import Schema
@@ -119,7 +120,7 @@ class RangeErrorsOf(Evaluation[RangeErrors]):
         """The counts of the column, of the rows that count."""
         return CountedTable.of(table, [(self.column,)])
 
-    def compute(self, original: Microdata, schema: Schema) -> RangeErrors:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> RangeErrors:
         """The answer. Values outside the column's bounds count in its first and last cell.
 
         Raises: ParameterError for a column without an order, or bounds that are not bounds of cells.

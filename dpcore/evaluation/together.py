@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dpcore.evaluation.counted import CountedTable
 from dpcore.evaluation.question import Evaluation, Readable
 from dpcore.evaluation.similarity import cramers_v
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Integers, cell_counts
@@ -67,7 +68,7 @@ class TogetherOf(Evaluation[Together]):
         """The counts of these columns, whatever the size of the table."""
         return CountedTable.of(table, [schema.domain.clique(self.columns)])
 
-    def compute(self, original: Microdata, schema: Schema) -> Together:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Together:
         """The answer."""
         assert isinstance(original, CountedTable)
         clique = schema.domain.clique(self.columns)

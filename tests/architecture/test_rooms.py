@@ -90,7 +90,7 @@ def workbench_floor(module: str) -> int:
     rooms = (
         "samples",
         "store",
-        "apart",
+        "workers",
         "reading",
         "drafts",
         "notes",

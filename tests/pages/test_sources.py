@@ -15,10 +15,10 @@ import pytest
 from dpcore.engines import streamed
 from tests.pages.tab import Tab
 from workbench import drafts, session
-from workbench.apart import listening
-from workbench.apart.line import stopped
 from workbench.store import settings
 from workbench.synthesize.script import notebook
+from workbench.upload import opening
+from workbench.workers.callbacks import stopped
 
 ROWS = 3_000
 
@@ -55,7 +55,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             raise stopped()
 
     with monkeypatch.context() as patched:
-        patched.setattr(listening, "tell", tell)
+        patched.setattr(opening, "report_rows", tell)
         yield
 
 

@@ -11,11 +11,10 @@ from dpcore.release import Release
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
 from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
-from workbench.apart import learning
-from workbench.apart.listening import heard_by
 from workbench.drafts import Run
 from workbench.store.start import ledger as shared_ledger
 from workbench.ui.language import N_, Words, _, said
+from workbench.workers.callbacks import rows_reported_to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,10 +139,9 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str],
     held.shown = None
 
     def run(running: Run) -> Release:
-        elsewhere = learning.Apart(recipe, charged=running.charge, cancelled=running.stopped.is_set)
-        with heard_by(running.listen):
+        with rows_reported_to(running.listen):
             return curator.run(
-                elsewhere, loss, part=part or None, request_id=request_id, on_progress=running.progress
+                recipe, loss, part=part or None, request_id=request_id, on_progress=running.progress
             )
 
     held.start(_("Release"), run)

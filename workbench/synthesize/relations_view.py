@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from workbench import session
-from workbench.apart import process
-from workbench.apart.asking import call
 from workbench.synthesize.relations import FEW, Trial, told_from
+from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import join, number
 
@@ -26,7 +25,7 @@ def show(trial: Trial) -> None:
         return
     if key not in reports:
         with st.spinner(_("Trying on invented tables which relations would come out")):
-            reports[key] = process.compute(call, told_from, trial, cancelled=session.unwanted())
+            reports[key] = widgets.compute(told_from, trial)
     told: dict[bool, float | None] = reports[key]
     words = {
         False: _("between columns of at most {cells} cells").format(cells=FEW),
