@@ -28,9 +28,9 @@ from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
-from dpcore.errors import BudgetError, DisclosureError, ParameterError, RowsError, SchemaError
-from dpcore.evaluation.first_rows import read_original
-from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
+from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
+from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
+from dpcore.evaluation.first_rows import FirstRows
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -244,11 +244,10 @@ class Curator:
             for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
         plan = self._noted(plan)
-        try:
+        if self._engine.in_memory:
             made = self._made(plan, on_progress)
             return write_folder([made.table], folder, made.guarantee.as_metadata())
-        except RowsError:
-            check_streamed(plan)
+        check_streamed(plan)
         with self._engine.held():
             distinct = distinct_of(self._engine.tuples, plan)
             recoding = self._compute(Recoding.of, distinct, plan, on_progress=on_progress)
@@ -276,7 +275,7 @@ class Curator:
 
     def evaluate(
         self,
-        evaluation: Evaluation[Result],
+        evaluation: Evaluation[Any, Result],
         on_progress: OnProgress = silent,
         *,
         first_rows: int | None = None,
@@ -292,8 +291,9 @@ class Curator:
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         with self._engine.held():
-            rows = read_original(evaluation, self._engine, self.schema, first_rows)
-            content = self._compute(evaluation.compute, rows, self.schema, on_progress=on_progress)
+            table = self._engine if first_rows is None else FirstRows(self._engine, first_rows)
+            original = evaluation.read(table, self.schema)
+            content = self._compute(evaluation.compute, original, self.schema, on_progress=on_progress)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(

@@ -18,8 +18,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST
-from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
 from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
@@ -240,7 +240,7 @@ def _through_app() -> None:
 def once(
     curator: Curator,
     key: tuple[Any, ...],
-    evaluation: Callable[[], Evaluation[Result]],
+    evaluation: Callable[[], Evaluation[Any, Result]],
     on_progress: OnProgress = silent,
 ) -> Result:
     """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""

@@ -25,7 +25,7 @@ from workbench.workers.remote_measurer import RemoteMeasurer
 
 LOADED = (
     *("workbench.reading", "workbench.workers.drawing", "dpcore.curator", "dpcore.evaluation.attacks"),
-    *("dpcore.evaluation.proposals", "dpcore.evaluation.trial", "pyarrow.csv", "pyarrow.parquet"),
+    *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
     *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
     *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
 )
