@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import json
 import math
 import uuid
@@ -27,8 +26,7 @@ from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.remembered import Remembered
-from dpcore.engines.work import Part
-from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
+from dpcore.errors import DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.io.folder import write_folder, write_mixed
@@ -36,6 +34,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.progress import Compute, OnProgress, here, silent
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
+from dpcore.schema.part import Part, declared_part, with_digest
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import Recipe, load_model
@@ -51,14 +50,7 @@ class Curator:
     """Holds a table behind a schema and a ledger. Make one with `Curator.open`."""
 
     def __init__(
-        self,
-        *,
-        engine: Engine,
-        schema: Schema,
-        account: Account,
-        ledger: Ledger,
-        name: str,
-        compute: Compute = here,
+        self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str, compute: Compute
     ) -> None:
         self._engine = engine
         self._compute = compute
@@ -146,7 +138,8 @@ class Curator:
         """
         recipe.check(self.schema.domain)
         spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
-        charge = Charge(units=self.rule.units(spend), part=self._charged(self._part(part)))
+        cell = declared_part(self.schema, part)
+        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
         error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
         return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
@@ -186,7 +179,7 @@ class Curator:
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
-        cell = self._part(part)
+        cell = declared_part(self.schema, part)
         recipe.check(self.schema.domain)
         spend = self.rule.spends(loss)
         plan = self._plan(recipe, spend, cell)
@@ -222,7 +215,8 @@ class Curator:
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
+        cell = declared_part(self.schema, part)
+        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -274,24 +268,20 @@ class Curator:
         return plan
 
     def evaluate(
-        self,
-        evaluation: Evaluation[Any, Result],
-        on_progress: OnProgress = silent,
-        *,
-        first_rows: int | None = None,
+        self, evaluation: Evaluation[Any, Result], on_progress: OnProgress = silent, *, first_rows: int = 0
     ) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge.
 
         Args:
             evaluation: the question.
             on_progress: called with the stage and the share done; what it raises ends the work.
-            first_rows: how many rows stand for all of them where these are needed and do not fit.
+            first_rows: rows that stand for all of them where these are needed and do not fit; 0 for none.
         Raises: RowsError where rows are needed and do not fit; the errors of the evaluation.
         """
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         with self._engine.held():
-            table = self._engine if first_rows is None else FirstRows(self._engine, first_rows)
+            table = FirstRows(self._engine, first_rows) if first_rows else self._engine
             original = evaluation.read(table, self.schema)
             content = self._compute(evaluation.compute, original, self.schema, on_progress=on_progress)
         return InternalReport(kind=evaluation.kind, content=content)
@@ -382,39 +372,14 @@ class Curator:
         self._ledger.commit(dataset, request_id, _events(measurer), text)
         return answered
 
-    def _part(self, part: Mapping[str, str] | None) -> Part | None:
-        if not part:
-            return None
-        if len(part) != 1:
-            raise ParameterError(
-                "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
-            )
-        ((column, category),) = part.items()
-        self.schema.part_code(column, category)
-        if self.schema.column(column).from_data:
-            raise BudgetError(
-                "the cells of column {column!r} were taken from the data, so its parts are not public",
-                remedy="confirm its facts as known from outside, or read the whole table",
-                column=column,
-            )
-        return column, category
-
     def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
         """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:
-        """The part as the ledger keeps it: with a digest of the column's cells.
-
-        Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
-        columns do. Rows of a connected source may move: there each part costs as much as all rows.
-        """
-        if part is None or self.account.source:
-            return None
-        cells = self.schema.column(part[0]).to_dict()
-        text = json.dumps(cells, sort_keys=True)
-        return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
+        """The part as the ledger keeps it; rows of a connected source may move, so its parts add up."""
+        return None if part is None or self.account.source else with_digest(self.schema, part)
 
     def _read(self, measurer: Measurer, *drawn: str) -> Schema:
         """The schema of what was read or is drawn; what is declared of other columns stays here."""

@@ -247,7 +247,7 @@ def once(
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
-        first_rows = FIRST if session().on_first_rows else None
+        first_rows = FIRST if session().on_first_rows else 0
         with cancelled_by(unwanted()):
             reports[key] = curator.evaluate(evaluation(), on_progress, first_rows=first_rows)
     result: Result = reports[key].content

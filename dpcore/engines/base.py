@@ -22,7 +22,6 @@ from dpcore.engines.work import (
     Groups,
     Handing,
     Making,
-    Part,
     Publish,
     Publishing,
     Result,
@@ -32,6 +31,7 @@ from dpcore.engines.work import (
 )
 from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError, SchemaError
 from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.part import Part
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
 from dpcore.tables.digests import counted

@@ -14,7 +14,7 @@ PUBLIC = {
     ("dpcore.accounting.chain", "digest_of"): "a stored release",
     ("dpcore.accounting.chain", "plan_digests"): "compared with lines of earlier versions, written nowhere",
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
-    ("dpcore.curator", "_charged"): "the declaration of a column whose cells are known from outside",
+    ("dpcore.schema.part", "with_digest"): "the declaration of a column whose cells are known from outside",
     ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
     ("dpcore.synthesis.adaptive", "to_dict"): "noisy tables of an earlier release",
