@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.holding import Holder, Holding
 from dpcore.engines.joint import joint, passes
+from dpcore.engines.tuples.holders import Holder, Holding
 from dpcore.engines.work import (
     Assigning,
     Checking,
@@ -22,6 +22,7 @@ from dpcore.engines.work import (
     Groups,
     Handing,
     Making,
+    Part,
     Publish,
     Publishing,
     Result,
@@ -31,7 +32,6 @@ from dpcore.engines.work import (
 )
 from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError, SchemaError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.schema.part import Part
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
 from dpcore.tables.digests import counted

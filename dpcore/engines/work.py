@@ -17,14 +17,14 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
-from dpcore.engines.coded import Coded
+from dpcore.engines.streaming.coded import Coded
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.domain import Clique, Domain
-from dpcore.schema.part import Part
 from dpcore.schema.values import as_text
 from dpcore.tables.digests import digests_sum
 from dpcore.tables.sums import Entry, Integers, product
 
+Part = tuple[str, str]
 Groups = Mapping[str, npt.NDArray[np.int64]]
 Result = TypeVar("Result")
 Made = TypeVar("Made", covariant=True)

@@ -9,10 +9,11 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.release import Release
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
-from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
 from workbench import session
-from workbench.drafts import Run
+from workbench.session.run import Run
 from workbench.store.start import ledger as shared_ledger
+from workbench.synthesize.state import SynthesizeState
 from workbench.ui.language import N_, Words, _, said
 from workbench.workers.callbacks import rows_reported_to
 
@@ -198,7 +199,7 @@ def back() -> None:
 
 def choose_kind(kind: str) -> None:
     """Plan a release of this kind."""
-    session.session().kind = kind
+    session.own(SynthesizeState).kind = kind
 
 
 def take_note() -> None:

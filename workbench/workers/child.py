@@ -24,7 +24,12 @@ from workbench.workers.messages import Channel
 from workbench.workers.remote_measurer import RemoteMeasurer
 
 LOADED = (
-    *("workbench.reading", "workbench.workers.drawing", "dpcore.curator", "dpcore.evaluation.attacks"),
+    *(
+        "workbench.workers.reading",
+        "workbench.workers.drawing",
+        "dpcore.curator",
+        "dpcore.evaluation.attacks",
+    ),
     *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
     *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
     *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from workbench import reading, session
+from workbench import session
 from workbench.store.datasets import DataSet
 from workbench.ui import reopening
+from workbench.workers import reading
 
 
 class Ended(BaseException):

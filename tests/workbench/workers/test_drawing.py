@@ -15,8 +15,7 @@ from dpcore.io.folder import unfinished_name
 from dpcore.release import Release
 from dpcore.synthesis import Independent, sample_steps
 from tests.workbench.workers.test_workers import opened
-from workbench import reading
-from workbench.workers import drawing, process
+from workbench.workers import drawing, process, reading
 from workbench.workers.callbacks import StoppedError, cancelled_by
 
 

@@ -21,6 +21,7 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.anonymize.methods import Mondrian
 from dpcore.anonymize.streamed import Recoding
 from dpcore.curator import Curator
+from dpcore.curator.measuring import measurer_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import DisclosureError, LimitError, ParameterError
 from dpcore.evaluation.table.audit import Audit
@@ -118,7 +119,7 @@ def test_a_release_is_what_it_would_be_here(recipe: Recipe) -> None:
 def test_another_process_is_told_noisy_numbers_alone() -> None:
     """A recipe elsewhere could ask for exact counts, and a bug there would publish them."""
     curator = opened()
-    measurer = curator._measurer(dp.PureDP(epsilon=1))
+    measurer = measurer_of(curator._engine, curator.schema, dp.PureDP(epsilon=1))
     for name in ("_exact", "_counts", "assigned", "events", "__reduce__"):
         with pytest.raises(DisclosureError):
             remote_measurer.answer(measurer, name, ([("age",)],), {})

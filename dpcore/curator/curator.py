@@ -1,0 +1,394 @@
+"""The curator: the one door to private rows. Charge first, and only then read."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import pandas as pd
+
+from dpcore.accounting.chain import answered, plan_digests, request_of_all
+from dpcore.accounting.composition import Rule
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, source_dataset
+from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
+from dpcore.anonymize.apply import carried_out, in_order
+from dpcore.anonymize.levels import distinct_of
+from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
+from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
+from dpcore.engines.base import Engine, unheeded
+from dpcore.engines.connect import engine_of, look
+from dpcore.engines.work import Part
+from dpcore.errors import DisclosureError, ParameterError, SchemaError
+from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
+from dpcore.evaluation.first_rows import FirstRows
+from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
+from dpcore.io.folder import write_folder, write_mixed
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import Compute, OnProgress, here, silent
+from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
+from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
+from dpcore.schema.unit import PrivacyUnit
+from dpcore.synthesis import Recipe, load_model
+from dpcore.synthesis.likely import likely
+from dpcore.synthesis.quote import Quote, smallest_loss
+from dpcore.tables.digests import fingerprint
+from dpcore.tables.rows import PublicTable
+
+Answer = TypeVar("Answer", Release, PrivateReport)
+
+
+class Curator:
+    """Holds a table behind a schema and a ledger. Make one with `Curator.open`."""
+
+    def __init__(
+        self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str, compute: Compute
+    ) -> None:
+        self._engine = engine
+        self._compute = compute
+        self._ledger = ledger
+        self.schema = schema
+        self._declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
+        self.account = account
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Curator({self.name!r}, {self.schema.domain})"
+
+    def __reduce__(self) -> NoReturn:
+        raise DisclosureError("a curator holds private rows and is never stored", remedy="release first")
+
+    @classmethod
+    def open(
+        cls,
+        table: pd.DataFrame | Engine | Source,
+        schema: Schema,
+        *,
+        budget: AnyLoss,
+        ledger: Ledger,
+        name: str = "table",
+        identity: str | None = None,
+        on_rows: Callable[[int], None] = unheeded,
+        compute: Compute = here,
+    ) -> Curator:
+        """Put a table behind the door, under a budget that never changes.
+
+        The account is filed under a keyed fingerprint of the content, so that the same table finds what was
+        spent on it before; that of a connected source under its name. PureDP opens a ledger of pure epsilon.
+
+        Args:
+            table: the private rows, a connected source, or an engine under this schema and the ledger's key.
+            schema: the public facts, and who is protected. Where its unit says that the number of rows a
+                person is `found` privately, opening finds it, once for all, at that charge.
+            budget: all that may ever be spent on this table.
+            identity: the name of the source that an engine is connected to.
+            on_rows: called with how many rows of a source a pass has read; what it raises ends the pass.
+            compute: calls recipes, evaluations and plans, perhaps in other processes.
+        Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
+            budget or privacy unit on file; BudgetExceeded where it cannot pay for finding the number.
+        """
+        engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
+        identity = table.name if isinstance(table, Source) else identity
+        declared_by: str = getattr(table, "declared_by", "")  # of a source, or the engine on one
+        schema = dataclasses.replace(schema, declared_by=declared_by)
+        if engine.domain != schema.domain or not schema.columns:
+            problem = "the table was declared with other columns than the schema, or none"
+            raise SchemaError(problem, remedy="declare the same columns for both")
+        dataset = engine.fingerprint if identity is None else source_dataset(identity)
+        account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
+        curator = cls(
+            engine=engine, schema=schema, account=account, ledger=ledger, name=name, compute=compute
+        )
+        if schema.unit.found:
+            found = dataclasses.replace(schema, unit=curator._found())
+            if found != schema and engine is table:
+                raise SchemaError("an engine keeps to another number of rows", remedy="make it anew")
+            if found != schema:
+                return cls.open(
+                    table, found, budget=budget, ledger=ledger, name=name, on_rows=on_rows, compute=compute
+                )
+        return curator
+
+    look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
+
+    @staticmethod
+    def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
+        """The keyed fingerprint under which a table's account is, or would be, filed."""
+        return fingerprint(frame, ledger.key)
+
+    @property
+    def rule(self) -> Rule:
+        """How charges add up."""
+        return self.account.rule
+
+    def balance(self) -> Balance:
+        """Spent, held and left, from the ledger as it is now."""
+        return self._ledger.standing(self.account.dataset).balance
+
+    def lines(self) -> tuple[Line, ...]:
+        """Every line of this data set in the ledger."""
+        return self._ledger.lines(self.account.dataset)
+
+    def verify(self) -> None:
+        """Walk the chain of the ledger. Raises: LedgerCorrupt when it was altered."""
+        self._ledger.verify(self.account.dataset)
+
+    def quote(
+        self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None, table_rows: float = 0
+    ) -> Quote:
+        """Say what `run` would cost, what would remain, and the error to expect; reads no data.
+
+        Args: table_rows: about how many rows count, from public knowledge; see `likely`.
+        """
+        recipe.check(self.schema.domain)
+        spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
+        cell = self.schema.public_part(part)
+        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
+        error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
+        return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
+
+    def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
+        """The smallest loss at which every cell is within `half_width` rows with chance `level`; no data.
+
+        Args: pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+        Raises: ParameterError when no loss up to 10,000 brings that, or the recipe's error is not known.
+        """
+        return smallest_loss(
+            recipe, self.schema.domain, self.schema.unit.max_rows, half_width, pure=pure, level=level
+        )
+
+    def run(
+        self,
+        recipe: Recipe,
+        loss: AnyLoss,
+        *,
+        part: Mapping[str, str] | None = None,
+        request_id: str | None = None,
+        on_progress: OnProgress = silent,
+    ) -> Release:
+        """Charge `loss`, then measure and publish.
+
+        Without a request id, a recipe that was run before at this loss returns its stored release and
+        charges nothing. With a request id, that id's stored release is returned, and a new id is a new
+        draw at a new charge. If anything fails after the charge, the charge stays.
+
+        Args:
+            recipe: what to measure, and the model to learn.
+            loss: what to spend, all of it.
+            part: {column: category} to read, and charge, one publicly declared part only.
+            request_id: minted before the click, so that a repeated click is the same request.
+            on_progress: called with the stage and the share done, first when the charge is on file; what it
+                raises ends the run, and the charge stays.
+        Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
+        """
+        if not isinstance(request_id, str | None):
+            raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
+        cell = self.schema.public_part(part)
+        recipe.check(self.schema.domain)
+        delta = recipe.threshold_delta
+
+        def rehearse(spend: Loss) -> Measurer:
+            self._compute(recipe.fit, rehearsal_of(self.schema, spend, cell, delta), on_progress=silent)
+            return measurer_of(self._engine, self.schema, spend, cell, delta)
+
+        def release(measurer: Measurer, request_id: str) -> Release:
+            on_progress("measuring", 0.0)
+            marginals, model = self._compute(recipe.fit, measurer, on_progress=on_progress)
+            schema = schema_read(self.schema, measurer, *model.columns)
+            return Release(
+                request_id=request_id,
+                recipe=recipe.to_dict(),
+                schema=schema,
+                guarantee=guarantee_of(schema, loss, self.rule, delta, recipe.stands_on),
+                marginals=marginals,
+                model=model,
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                part=cell,
+            )
+
+        return self._paid(recipe, loss, cell, request_id, self.release, rehearse, release)
+
+    def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
+        """Request id of an earlier release of this recipe at this loss; using it again is free."""
+        cell = self.schema.public_part(part)
+        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
+
+    def release(self, request_id: str) -> Release:
+        """A stored release."""
+        return Release.from_json(self._text(request_id), load_model=load_model)
+
+    def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
+        """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.
+
+        Where the schema names people by an id column, the plan counts people, whatever it said. Rows come in
+        the order of what is published, so that their places tell nothing about the original.
+        Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError where rows do not fit.
+        """
+        return self._made(self._noted(plan), on_progress)
+
+    def anonymize_to(self, folder: Path, plan: Plan, on_progress: OnProgress = silent) -> int:
+        """The same, of any number of rows, as a new folder of Parquet files; how many rows.
+
+        Rows that do not fit into memory are written in an order by chance. Raises: as `anonymize`, RowsError
+            for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
+        """
+        plan = self._noted(plan)
+        if self._engine.in_memory:
+            made = self._made(plan, on_progress)
+            return write_folder([made.table], folder, made.guarantee.as_metadata())
+        check_streamed(plan)
+        with self._engine.held():
+            distinct = distinct_of(self._engine.tuples, plan)
+            recoding = self._compute(Recoding.of, distinct, plan, on_progress=on_progress)
+            tally = Tally(recoding, distinct)
+
+            def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
+                self._engine.apply(recoding, tally.before(take))
+                tally.check_complete()
+
+            guarantee = Guarantee.syntactic(recoding.models, counts=plan.counts, **self._declared)
+            return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
+
+    def _made(self, plan: Plan, on_progress: OnProgress) -> AnonymizedTable:
+        frame, models = self._compute(carried_out, self._engine.rows().frame, plan, on_progress=on_progress)
+        guarantee = Guarantee.syntactic(models, counts=plan.counts, **self._declared)
+        return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
+
+    def _noted(self, plan: Plan) -> Plan:
+        """The plan as it is carried out, once the ledger has noted it."""
+        plan = plan.counting(self.schema.unit.id_column)
+        digest, _ = plan_digests(self._ledger.key, plan.to_json())
+        noted = {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)], **self._declared}
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
+        return plan
+
+    def evaluate(
+        self, evaluation: Evaluation[Any, Result], on_progress: OnProgress = silent, *, first_rows: int = 0
+    ) -> InternalReport[Result]:
+        """Compare with the original, outside differential privacy; the ledger notes it without a charge.
+
+        Args:
+            evaluation: the question.
+            on_progress: called with the stage and the share done; what it raises ends the work.
+            first_rows: rows that stand for all of them where these are needed and do not fit; 0 for none.
+        Raises: RowsError where rows are needed and do not fit; the errors of the evaluation.
+        """
+        about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
+        self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
+        with self._engine.held():
+            table = FirstRows(self._engine, first_rows) if first_rows else self._engine
+            original = evaluation.read(table, self.schema)
+            content = self._compute(evaluation.compute, original, self.schema, on_progress=on_progress)
+        return InternalReport(kind=evaluation.kind, content=content)
+
+    def evaluate_privately(
+        self, evaluation: PrivateEvaluation, loss: AnyLoss, *, request_id: str | None = None
+    ) -> PrivateReport:
+        """Compare with the original under differential privacy: charged, and the answer may be shared.
+
+        As with `run`, the same question at the same loss returns its stored answer, a new request id is a
+        new draw, and a charge stays whatever happens after it.
+
+        Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
+        """
+        evaluation.check(self.schema)
+
+        def rehearse(spend: Loss) -> Measurer:
+            if evaluation.of_people:  # which public facts cannot refuse
+                return measurer_of_people(evaluation.about[0], self._engine.people, spend)
+            evaluation.measure(rehearsal_of(self.schema, spend), self.schema)
+            return measurer_of(self._engine, self.schema, spend)
+
+        def report(measurer: Measurer, request_id: str) -> PrivateReport:
+            content, schema = evaluation.measure(measurer, self.schema), schema_read(self.schema, measurer)
+            return PrivateReport(
+                request_id=request_id,
+                kind=evaluation.kind,
+                about=evaluation.about,
+                content=content,
+                guarantee=guarantee_of(schema, loss, self.rule, stands_on=evaluation.stands_on),
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+
+        return self._paid(evaluation, loss, None, request_id, self.report, rehearse, report)
+
+    def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
+        """The request of this question at this loss: the one that has answered it, or is answering it now, or
+        else a new id, the same for all who ask before one of them has paid and failed."""
+        plan = self._plan(evaluation, self.rule.spends(loss), None)
+        return request_of_all(self._ledger.key, self.lines(), plan)
+
+    def report(self, request_id: str) -> PrivateReport:
+        """A stored answer of `evaluate_privately`."""
+        return PrivateReport.from_json(self._text(request_id))
+
+    def _found(self) -> PrivacyUnit:
+        """The unit with the number of rows that was found privately: now, at its charge, or before."""
+        declared, name = self.schema, self.schema.unit.id_column or ""
+        if unit_on_file(self.account, self._ledger) is None:
+            self.schema = dataclasses.replace(declared, unit=PrivacyUnit(max_rows=1, id_column=name))
+            question, loss = RowsOfPeople(column=name), PureDP(epsilon=declared.unit.found)
+            self.evaluate_privately(question, loss, request_id=self.request_of(question, loss))
+            self.schema = declared
+        return unit_on_file(self.account, self._ledger) or declared.unit
+
+    def _text(self, request_id: str) -> str:
+        text = self._ledger.release(self.account.dataset, request_id)
+        if text is None:
+            raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
+        return text
+
+    def _paid(
+        self,
+        question: Recipe | PrivateEvaluation,
+        loss: AnyLoss,
+        part: Part | None,
+        request_id: str | None,
+        stored: Callable[[str], Answer],
+        rehearse: Callable[[Loss], Measurer],
+        answer: Callable[[Measurer, str], Answer],
+    ) -> Answer:
+        """Return the stored answer, or rehearse, reserve, only then answer, and commit; a charge stays.
+
+        Args:
+            stored: loads the answer of an earlier request.
+            rehearse: refuses what public facts can refuse, and returns the measurer of the rows.
+            answer: spends the measurer's loss, for a request id.
+        """
+        dataset, spend = self.account.dataset, self.rule.spends(loss)
+        plan = self._plan(question, spend, part)
+        if earlier := answered(self.lines(), request_id, plan):
+            return stored(earlier)
+        request_id = request_id or uuid.uuid4().hex
+        measurer = rehearse(spend)
+        delta = 0 if isinstance(question, PrivateEvaluation) else question.threshold_delta
+        units = self.rule.units(spend)
+        charge = Charge(units=units, threshold_units=math.ceil(delta * DELTA_UNIT), part=self._charged(part))
+        report = {"report": True} if isinstance(question, PrivateEvaluation) else {}
+        asked = {"plan": plan[0], "recipe": question.to_dict(), "loss": loss_fields(loss), **report}
+        with self._engine.held():
+            self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
+            try:
+                content = answer(measurer, request_id)
+                text = content.to_json()
+            except BaseException as error:
+                self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **events_of(measurer)})
+                raise
+        self._ledger.commit(dataset, request_id, events_of(measurer), text)
+        return content
+
+    def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
+        """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
+        content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
+        return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
+
+    def _charged(self, part: Part | None) -> Part | None:
+        """The part as the ledger keeps it: all rows, of a source in which rows may move."""
+        return None if part is None or self.account.source else self.schema.part_on_file(part)
