@@ -217,11 +217,8 @@ def test_reports_stay_inside() -> None:
     curator = dp.Curator.open(INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
     stages: list[float] = []
     report = curator.evaluate(
-        Attacks(
-            release=PublicTable(people(100, 4)),
-            control=OUTSIDE,
-            on_progress=lambda stage, share: stages.append(share),
-        )
+        Attacks(release=PublicTable(people(100, 4)), control=OUTSIDE),
+        lambda stage, share: stages.append(share),
     )
     assert stages == sorted(stages)
     assert len(stages) == len(ATTACKS)

@@ -75,7 +75,7 @@ def test_rows_are_gone_from_the_memory_of_an_idle_server() -> None:
         log = server.said()
         assert "canary" not in log
         assert "people.csv" not in log
-        assert "workbench.deeds: a file of" in log
+        assert "workbench.work: a file of" in log
         assert "line 0: opened" in log
         assert "What others may know" in _again(idle, second).go("audit").text()
 
