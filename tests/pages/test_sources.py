@@ -14,9 +14,10 @@ import pytest
 
 from dpcore.engines import base
 from tests.pages.tab import Tab
-from workbench import drafts, session
+from workbench import session
 from workbench.apart import listening
 from workbench.apart.line import stopped
+from workbench.session.run import Run
 from workbench.store import settings
 from workbench.synthesize.script import notebook
 
@@ -129,7 +130,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
 
     left = curator.balance().left
     with monkeypatch.context() as patched:
-        patched.setattr(drafts.Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows))
+        patched.setattr(Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows))
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
     assert "stopped before its end" in app.errors
@@ -137,4 +138,4 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert curator.balance().left < left
 
 
-LISTEN = drafts.Run.listen
+LISTEN = Run.listen
