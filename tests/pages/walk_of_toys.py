@@ -1,4 +1,4 @@
-"""The toys of CONTRIBUTING on the pages: run by `tests/test_contributing.py` in a copy of the project that has them."""
+"""The toys of CONTRIBUTING on the pages; `tests/test_contributing.py` runs this in a copy that has them."""
 
 from __future__ import annotations
 

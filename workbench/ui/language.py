@@ -34,7 +34,7 @@ _SENTENCES = _Sentences()
 
 @functools.cache
 def catalogue(language: str) -> gettext.NullTranslations:
-    """Return the messages of a language such as "de-AT", or else "de"; English where there is no catalogue."""
+    """Return the messages of a language such as "de-AT", else of "de"; English where there are none."""
     languages = [language.replace("-", "_")]  # as gettext writes them
     return gettext.translation("workbench", localedir=LOCALE, languages=languages, fallback=True)
 
