@@ -10,7 +10,6 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
-from workbench.apart import listening
 from workbench.session import person
 from workbench.session.draft import Draft
 from workbench.store.settings import read_settings
@@ -19,6 +18,7 @@ from workbench.ui import rows_view, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import plain
 from workbench.upload import opening
+from workbench.workers.callbacks import report_rows
 
 ROWS = 1_000
 """Rows that are looked at before a source is opened."""
@@ -59,7 +59,7 @@ def take_source(listed: Listed) -> None:
     held = session.session()
     try:
         with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
-            frame = Curator.look(listed.source, ROWS, listening.tell).frame
+            frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()
     except DpcoreError as error:
         held.notices["upload"] = error
