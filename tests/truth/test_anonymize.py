@@ -6,6 +6,7 @@ The plan that is downloaded says which labels a value becomes; everything else i
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 from collections import Counter
@@ -17,7 +18,7 @@ import pytest
 
 from dpcore.anonymize.quality import quality
 from tests.truth.anonymized import Truth
-from tests.truth.figures import Figure, Marking, agrees, check, figures, rounded
+from tests.truth.figures import Figure, Marking, agrees, bare, check, figures, rounded
 from tests.truth.groups import People, text
 from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, opened
@@ -426,3 +427,47 @@ def test_methods_that_find_groups_row_by_row(marking: Marking, monkeypatch: pyte
     order = [made["local recoding"], made["mondrian"]]
     compared_ids = check(seen[:end], of_local(t, order), STATIC | of_search, None)
     assert compared_ids >= {f"{BESIDE}information loss", LOSES + "loss", f"{BEFORE} > moved"}
+
+
+ATTACK = (
+    "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** {matched:,} fit some "
+    "row, and each of these at least {smallest:,}.|"
+)
+
+
+def test_the_attack_with_a_list(marking: Marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever holds a list would find others, or more, than the page says."""
+    tab, files = opened(TABLES["300 rows"]), downloads(monkeypatch)
+    tab.go("anonymize").set("selectbox", "Method", "full-domain")
+    tab.press("Make the anonymized table")
+    known = ["age", "city"]
+    listed = pd.concat(
+        [TABLES["300 rows"].frame[known][:80], pd.DataFrame({"age": [99, 30], "city": ["Wien", "Bonn"]})]
+    )
+    place = next(each for each in tab.at.file_uploader if bare(each.label).startswith("A list of known"))
+    place.upload("list.csv", listed.to_csv(index=False).encode(), "text/csv").run()
+    plan, rows = json.loads(files["Plan (JSON, internal)"]), pd.read_csv(io.BytesIO(files["CSV"]), dtype=str)
+
+    def labels(name: str, value: str) -> set[str]:
+        levels = plan["hierarchies"][name]
+        return {level[levels[0].index(value)] for level in levels} if value in levels[0] else {"*"}
+
+    met = np.array(
+        [
+            np.logical_and.reduce(
+                [rows[name].isin({"*", *labels(name, str(value))}) for name, value in person.items()]
+            ).sum()
+            for person in listed.to_dict("records")
+        ]
+    )
+    facts = {
+        ATTACK + "people": len(listed),
+        ATTACK + "unique": (met == 1).sum(),
+        ATTACK + "matched": (met > 0).sum(),
+        ATTACK + "smallest": met[met > 0].min(),
+    }
+    assert 0 < facts[ATTACK + "matched"] < len(listed)
+    seen = [each for each in figures(tab, marking) if each.id.startswith(ATTACK)]
+    assert check(seen, {name: lambda _, true=true: true for name, true in facts.items()}, (), None) == {
+        *facts
+    }
