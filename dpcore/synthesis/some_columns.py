@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -10,9 +11,9 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import OnProgress
-from dpcore.release import Model
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, Recipe
+from dpcore.synthesis.base import Expected, Recipe, columns_text, describe, load_recipe
 from dpcore.tables.counts import Marginal
 from dpcore.text import Text
 
@@ -43,17 +44,13 @@ class SomeColumns(Recipe):
         """Refuse unknown columns, and what the recipe refuses for these columns."""
         self.recipe.check(domain.project(domain.clique(self.columns)))
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """The error that the recipe expects for these columns."""
-        return self.recipe.expect(domain.project(self.columns), loss, rows)
+        return self.recipe.expect(domain.project(self.columns), loss, rows, table_rows)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Run the recipe on a view of these columns."""
         return self.recipe.fit(measurer.only(self.columns), on_progress)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return {"kind": self.kind, "columns": list(self.columns), "recipe": self.recipe.to_dict()}
 
     def reads(self, domain: Domain) -> Clique:
         """Its columns, as far as the recipe reads them."""
@@ -62,3 +59,16 @@ class SomeColumns(Recipe):
     @property
     def choosing(self) -> Text | None:
         return self.recipe.choosing
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> SomeColumns | None:
+        """Read what `to_dict` wrote; None where the inner recipe was not written out whole."""
+        recipe = load_recipe(fields["recipe"])
+        return None if recipe is None else cls(columns=tuple(fields["columns"]), recipe=recipe)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Return a few words about the recipe, and its columns."""
+        return Text(
+            "{recipe}: {columns}", recipe=describe(fields["recipe"]), columns=columns_text(fields["columns"])
+        )

@@ -28,13 +28,11 @@ from dpcore.mechanisms.sensitivity import (
     sums_deviation,
 )
 from dpcore.progress import OnProgress
-from dpcore.release import Model
+from dpcore.model import Model, Summary
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, Recipe, recipe_dict
-from dpcore.synthesis.conditional import Conditioned
-from dpcore.synthesis.sampling import Integers
+from dpcore.synthesis.base import Expected, Recipe
 from dpcore.tables.counts import Marginal, Noise, Values, half_width
 from dpcore.tables.sums import Entry, levels
 from dpcore.text import Text
@@ -119,7 +117,7 @@ class Statistics(Recipe):
                 centers=len(self.centers),
             )
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """The error of the number of rows; those of the figures are `mean_width` and `rank_error`."""
         if not self.moments:
             return ()
@@ -178,11 +176,7 @@ class Statistics(Recipe):
                 )
                 for order, cell in zip(self._orders, cells, strict=True)
             ]
-        return marginals, Figures(column=self.column, total=max(total, 0.0), figures=tuple(found))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return recipe_dict(self)
+        return marginals, Figures(column=self.column, rows=max(total, 0.0), figures=tuple(found))
 
     def reads(self, domain: Domain) -> Clique:
         """Its column."""
@@ -192,17 +186,6 @@ class Statistics(Recipe):
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Its column."""
         return Text("Mean and quantiles of {column}", column=fields["column"])
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Statistics:
-        """Read what `to_dict` wrote."""
-        return cls(
-            column=fields["column"],
-            centers=tuple(fields["centers"]),
-            moments=fields["moments"],
-            quantiles=tuple(fields["quantiles"]),
-            half_cells=tuple(fields.get("half_cells", ())),
-        )
 
     def _moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
         """Noisy number of rows; mean, variance and deviation with intervals, to first order in the noise.
@@ -294,27 +277,18 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Figures:
+class Figures(Summary):
     """Statistics of one column; draws no rows."""
 
     kind: ClassVar[str] = "figures"
 
     column: str
-    total: float
+    rows: float
     figures: tuple[Figure, ...]
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """No column is drawn."""
-        return ()
-
-    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """No columns."""
-        return {}
-
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """Refused, as no rows are drawn."""
-        return Conditioned.of(self, cells)
+    def total(self) -> float:
+        return self.rows
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""
@@ -325,7 +299,7 @@ class Figures:
     def from_dict(cls, fields: dict[str, Any]) -> Figures:
         """Read what `to_dict` wrote."""
         figures = tuple(Figure(**figure) for figure in fields["figures"])
-        return cls(column=fields["column"], total=fields["total"], figures=figures)
+        return cls(column=fields["column"], rows=fields["total"], figures=figures)
 
 
 def centers_of(column: IntervalColumn) -> Values:

@@ -20,7 +20,7 @@ from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import OnProgress
-from dpcore.release import Model
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.discrete.columns import (
@@ -96,9 +96,9 @@ class Adaptive(Recipe):
         check_earlier(domain, self.constraints, self.earlier)
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
-        """The error of the one-way counts at most; that of pairs depends on what is found."""
-        return expect_columns(domain, self.constraints, loss, rows)
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
+        """Return the error of the one-way counts; that of pairs depends on which are chosen."""
+        return expect_columns(domain, self.constraints, loss, rows, table_rows)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns; then choose, measure and fit, a round at a time."""

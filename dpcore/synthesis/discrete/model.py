@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.answer import Answer
 from dpcore.synthesis.consistency import Evidence, evidence
 from dpcore.synthesis.discrete.binary_contrasts import over_groups, pooled, tables_of
 from dpcore.synthesis.discrete.coarse_pairs import Beyond
@@ -24,11 +24,12 @@ from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.refinement import closer, passes_for
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers
+from dpcore.tables.answer import Answer
 from dpcore.tables.counts import Marginal, Values
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SyntheticModel:
+class SyntheticModel(Model):
     """Expected counts of all columns together, learned from noisy marginals only.
 
     Attributes:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import OnProgress
-from dpcore.release import Model
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.discrete.columns import (
@@ -60,9 +60,9 @@ class Tree(Recipe):
         """Refuse unknown columns, and constraints that cannot be kept."""
         check_keepable(domain, self.constraints, self.ordered)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
-        """The error of the one-way counts at most; that of pairs depends on what is found."""
-        return expect_columns(domain, self.constraints, loss, rows)
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
+        """Return the error of the one-way counts; that of pairs depends on which are chosen."""
+        return expect_columns(domain, self.constraints, loss, rows, table_rows)
 
     def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, choose the tree, measure its edges, fit."""
@@ -82,14 +82,6 @@ class Tree(Recipe):
         losses = (measurer.loss,)
         return publish(measurer.domain, columns, self.constraints, fitted.model, joint, losses)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return {
-            "kind": self.kind,
-            "ordered": sorted(self.ordered),
-            "constraints": self.constraints.to_dict(),
-        }
-
     @property
     def choosing(self) -> Text:
         return Text("well under a second")
@@ -102,9 +94,7 @@ class Tree(Recipe):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Tree:
         """Read what `to_dict` wrote."""
-        return cls(
-            ordered=frozenset(fields["ordered"]), constraints=Constraints.from_dict(fields["constraints"])
-        )
+        return cls(ordered=fields["ordered"], constraints=Constraints.from_dict(fields["constraints"]))
 
 
 def tree_pairs(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpcore.errors import ParameterError
+from dpcore.model import Model
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.conditional import Conditioned
 from dpcore.synthesis.gaussian.moments import Moments
 from dpcore.synthesis.gaussian.split_classes import Halves
 from dpcore.synthesis.sampling import Integers, sample_cells
@@ -23,7 +23,7 @@ def positions(size: int) -> Values:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GaussianModel:
+class GaussianModel(Model):
     """Rows of a class are drawn from a normal law, clipped to the public bounds and put back into cells.
 
     Attributes:
@@ -79,10 +79,6 @@ class GaussianModel:
             last = self.domain.size(name) - 1
             codes[name] = np.rint((places[:, number] + 1) / 2 * last).astype(np.int64)
         return {name: codes[name] for name in self.domain.names}
-
-    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """The model of those rows that have these cells."""
-        return Conditioned.of(self, cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with `kind`."""

@@ -29,11 +29,11 @@ from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation
 from dpcore.progress import OnProgress
-from dpcore.release import Model
+from dpcore.model import Model
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, Recipe, recipe_dict
+from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.gaussian.class_means import Density
 from dpcore.synthesis.gaussian.feature_groups import find_groups
 from dpcore.synthesis.gaussian.model import GaussianModel, positions
@@ -175,7 +175,7 @@ class Gaussian(Recipe):
         if self.detail == "cells":
             self._check_halves(domain)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """The error of class sizes at most; that of means is `mean_noise` over the size of the class."""
         noise: Noise = "max norm" if isinstance(loss, PureDP) else "gaussian"
         deviation = self.mean_noise(domain, loss, rows)
@@ -226,10 +226,6 @@ class Gaussian(Recipe):
             model = replace(model, halves=self._halves(measurer, model, left.share(parts[2])))
         return marginals, model
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, with `kind`."""
-        return recipe_dict(self)
-
     def reads(self, domain: Domain) -> Clique:
         """The label, the features and the categories."""
         return (self.label, *self.features, *self.one_hot)
@@ -238,18 +234,6 @@ class Gaussian(Recipe):
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Its label."""
         return Text("Table for learning {column}", column=fields["label"])
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Gaussian:
-        """Read what `to_dict` wrote."""
-        groups = fields["groups"]
-        return cls(
-            label=fields["label"],
-            features=tuple(fields["features"]),
-            one_hot=tuple(fields["one_hot"]),
-            groups=None if groups is None else tuple(map(tuple, groups)),
-            detail=fields["detail"],
-        )
 
     def _left(self) -> Fraction:
         """Part of the loss for the sums themselves."""

@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NoReturn, get_args
 
 import numpy as np
 
 from dpcore.errors import DpcoreError, ParameterError, ReadError
-from dpcore.release import Release, check_file_size, check_whole
+from dpcore.release import Release, check_whole
 from dpcore.schema.domain import Domain
+from dpcore.synthesis.base import describe
 from dpcore.synthesis.categories import FoundCategories
 from dpcore.synthesis.discrete.coarse_pairs import Beyond
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.release.row_count import askable, count_rows
 from dpcore.synthesis.statistics import Figures
-from dpcore.synthesis.stored import describe, load_model
 from dpcore.tables.counts import MAX_CELLS_TOGETHER, Marginal, Noise
 
+MAX_FILE = 50_000_000
+"""Bytes of a release file that is read."""
 MAX_VALUES = 2_000_000
 """Values and containers that the JSON text of a file may hold; tables are one text each."""
 MAX_TREE_CELLS = 20_000_000
@@ -32,9 +36,22 @@ MOST = 1e12
 """Rows, beyond any table that is read."""
 
 
-def read_release(data: bytes) -> Release:
-    """The release of a file. Raises: ReadError, which says nothing of what the file holds."""
-    check_file_size(len(data))
+def read_release(source: bytes | str | os.PathLike[str]) -> Release:
+    """Read a release from a file that `Release.to_json` filled. Needs neither table nor ledger.
+
+    The digest shows that the file is whole; it does not show who made it.
+
+    Args:
+        source: path of the file, or its bytes.
+    Raises: ReadError for what is no release file, is too large, was altered, or is of a newer version; it
+        says nothing of what the file holds.
+    """
+    size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
+    if size > MAX_FILE:
+        raise ReadError(
+            "the release file is larger than {most} MB", remedy="open a smaller one", most=MAX_FILE // 10**6
+        )
+    data = source if isinstance(source, bytes) else Path(source).read_bytes()
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
         raise ReadError(
             "the file holds more than {most} values", remedy="open the file of a release", most=MAX_VALUES
@@ -44,7 +61,7 @@ def read_release(data: bytes) -> Release:
         if not isinstance(fields, dict) or "digest" not in fields or not isinstance(fields["version"], int):
             raise _not_one()
         _check_whole(fields)
-        release = Release.from_dict(fields, load_model=load_model)
+        release = Release.from_dict(fields)
         _check(release)
         _check_words(release)
         release.sample(2, seed=0)
