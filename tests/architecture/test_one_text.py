@@ -36,7 +36,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "tables.sketch": {"str(name)"},
     },
     "public facts of a declaration": {
-        "engines.postgres": {"str(value)"},
+        "engines.sql.postgres": {"str(value)"},
         "schema.column": {
             *("str(each)", "map(str, self.categories)", "str(value)"),
             *("pd.array([str(value) for value in values], dtype='str')",),
@@ -54,14 +54,14 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
     },
     "arguments, and errors of libraries": {
         "accounting.loss": {"str(value)"},
-        "evaluation.outcome": {"map(str, self.plan.models)"},
-        "evaluation.private": {"str(self.way)"},
-        "evaluation.marginal_error": {"map(str, self.ways)"},
-        "evaluation.range_queries": {"datetime.date.fromisoformat(bound).isoformat()"},
+        "evaluation.table.residual_risk": {"map(str, self.plan.models)"},
+        "evaluation.utility.private": {"str(self.way)"},
+        "evaluation.utility.range_queries": {"datetime.date.fromisoformat(bound).isoformat()"},
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
         "mechanisms.measurer": {"str(order)"},
+        "evaluation.table.rows_of_people": {"str(ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
         "accounting.events": {"str(self.delta)"},
@@ -72,8 +72,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             *("datetime.now(UTC).isoformat(timespec='seconds')",),
         },
         "evaluation.attacks.singling_out": {"str(rng.choice(hows))"},
-        "evaluation.outcome": {"map(str, self.plan.models)"},
-        "evaluation.trial": {"map(str, self.plan.models)"},
+        "evaluation.table.residual_risk": {"map(str, self.plan.models)"},
+        "evaluation.table.trial": {"map(str, self.plan.models)"},
         "io.lines": {"str(place)"},
         "local.question": {"str(self.epsilon)"},
         "mechanisms.selection": {"str(i)"},

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dpcore.curator import Curator
-from dpcore.evaluation import measures
-from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import comparing
-from workbench.evaluate.verdict import Verdict
+from workbench.evaluate.verdict import Judgement
 from workbench.report.document import Document, Picture, TextTable, page
 from workbench.ui.language import _
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
 
 
-def html(curator: Curator, found: SimilarityReport, judged: Verdict) -> bytes:
+def html(curator: Curator, found: SimilarityReport, judged: Judgement) -> bytes:
     """The page as a file."""
     figures = TextTable(
         headings=(_("figure"), _("value")),

@@ -11,9 +11,9 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit
-from dpcore.evaluation.learning import TASKS, Efficacy, Score, applies, likely_labels
-from dpcore.evaluation.measures import Scored
-from dpcore.evaluation.propensity import Propensity
+from dpcore.evaluation.utility.learning import TASKS, Efficacy, Score, applies, likely_labels
+from dpcore.evaluation.utility.measures import Scored
+from dpcore.evaluation.utility.propensity import Propensity
 from dpcore.progress import OnProgress
 from dpcore.synthesis import GaussianModel
 from workbench import session
@@ -73,7 +73,7 @@ def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
             tested = [each for each in known(key) if (each.scenario, each.measure) == (2, measure)]
             of = {each.of: each.mean for each in tested}  # of the last learner
             if of:
-                return Learned(target=key[2], measure=measure, of=of)
+                return Learned(target=str(key[2]), measure=measure, of=of)
     return None
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.learning import likely_labels
+from dpcore.evaluation.utility.learning import likely_labels
 from dpcore.release import Release
 from dpcore.schema import Categorical, Integer, IntervalColumn, Real
 from dpcore.synthesis import Figures, Gaussian, GaussianModel, Recipe, Statistics

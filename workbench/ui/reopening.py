@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
+from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
-from workbench import reading, samples, session
+from workbench import samples, session
+from workbench.apart import reading
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view
@@ -19,6 +23,17 @@ from workbench.web import holders
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 MOST_NAMES = 15
 NOTICE = "rows"  # errors of bringing rows, among the notices of a session
+
+
+@dataclass(kw_only=True)
+class RowCounts:
+    """Sizes of the tables that this tab brought; internal.
+
+    Attributes:
+        about: one digit of the number of rows that count, by fingerprint.
+    """
+
+    about: dict[str, int] = field(default_factory=dict)
 
 
 def continue_with(dataset: str) -> None:
@@ -65,9 +80,9 @@ def auditable_draft() -> Curator:
     if draft.auditor is None:
         ledger = session.ledger().under(draft.opener)
         account = ledger.account(draft.dataset)
-        unit = draft.schema.unit
-        if account is not None:
-            unit = PrivacyUnit.from_dict(account.unit)
+        on_file = None if account is None else unit_on_file(account, ledger)
+        account = None if on_file is None else account
+        unit = on_file or replace(draft.schema.unit, found="")
         name = next((str(each) for each in draft.frame.columns if each != unit.id_column), "")
         nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
         schema = Schema(columns=(nothing,), unit=unit)
@@ -87,7 +102,7 @@ def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
-    session.session().about_rows[dataset] = int(float(f"{rows:.0e}"))
+    session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
 
 
 def take_file(wanted: DataSet) -> None:

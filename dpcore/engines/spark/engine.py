@@ -1,0 +1,315 @@
+"""Any DataFrame of Spark: the kernel goes to the rows, partial results come back, no row is ever collected.
+
+Partial results are exact and come once from each task that ended well, however often Spark repeated it. Noise
+is drawn later, on the driver, once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import pickle
+import tempfile
+import threading
+import uuid
+import weakref
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import pandas as pd
+
+from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
+from dpcore.engines.batch import Batch
+from dpcore.engines.spark.packing import Words
+from dpcore.engines.spark.tasks import Code, Each, Mark, Refusal, Task
+from dpcore.engines.streaming.base import Streamed
+from dpcore.engines.streaming.waiting import awaited
+from dpcore.engines.work import Making, Result, Work, needs_cells
+from dpcore.errors import ReadError, source_changed
+from dpcore.schema.schema import Schema
+from dpcore.tables.arrow import check_types, frame_of, uncoded
+from dpcore.tables.rows import DistinctRows, Microdata
+
+Waited = TypeVar("Waited")
+
+
+class SparkEngine(Streamed):
+    """A DataFrame behind a schema.
+
+    Workers need Python, numpy, pandas and pyarrow as the driver has them; this library is sent along. With an
+    id column, the rows that count are chosen by a window over keyed digests. Spark keeps those, and the cells
+    of all rows that count, in memory or on the disks of its workers until the engine ends; what a worker
+    loses is made anew.
+    """
+
+    def __init__(
+        self, frame: Any, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+    ) -> None:
+        """Look at every row once.
+
+        Args:
+            frame: a DataFrame of PySpark, classic or Connect; it must give the same rows each time.
+            key: of the ledger.
+            on_rows: told now and then that Spark is at work, without rows; what it raises ends the work.
+        Raises: ReadError when Spark fails; SchemaError for nested columns or values without a cell.
+        """
+        super().__init__(schema, key=key)
+        from pyspark.sql import functions as F  # noqa: N812
+        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.types import StringType
+
+        self._on_rows = on_rows
+        self._session = frame.sparkSession
+        with _readable():
+            _ship(frame.sparkSession)
+            self._columns = list(frame.columns)
+            # by number, as names may hold anything
+            named = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
+            # texts without the collation of their column, to which "a" and "A" may be one
+            texts = [each.name for each in named.schema if isinstance(each.dataType, StringType)]
+            if texts:  # Connect takes no empty list
+                named = named.withColumns({name: F.col(name).cast("string") for name in texts})
+            # a plan of its own: what Spark keeps for another engine, of older files perhaps, is not taken
+            self._all = named.filter(F.lit(uuid.uuid4().hex).isNotNull())
+            self._kinds = to_arrow_schema(frame.schema, timezone="UTC")
+        check_types(zip(self._columns, self._kinds.types, strict=True))
+        schema.check_names(pd.DataFrame(columns=self._columns))
+        self._counted = self._all
+        self._coded: Any = None
+        self._length: int | None = None
+        if schema.unit.id_column is not None:
+            self._keep(schema.unit.id_column)
+        self._length = self._checked(self._code())
+        self._people = self._people or {1: self._length}
+
+    @classmethod
+    def look(cls, frame: Any, rows: int) -> Microdata:
+        """The first so many rows, before anything is declared. Raises: as the engine does."""
+        with _readable():
+            found = frame.limit(rows).toArrow()
+        check_types(zip(found.column_names, found.schema.types, strict=True))
+        return Microdata(_frame(found.columns, found.column_names))
+
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        places = self._places(columns)
+        person = self._schema.unit.id_column
+        inside = self._all.select(
+            *(self._value(place).alias(f"t{number}") for number, place in enumerate(places)),
+            *([] if person is None else [F.col(self._places([person])[0]).alias("p")]),
+        )
+        groups = [f"t{number}" for number in range(len(places))]
+        pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
+        people = F.sum("n") if person is None else F.count(F.lit(1))
+        with _readable():
+            few = pairs.groupBy(*groups).agg(F.sum("n"), people).limit(MOST_TUPLES + 1)
+            found = self._waited(few.toArrow)
+        if len(found) > MOST_TUPLES:
+            raise too_many("distinct tuples", MOST_TUPLES)
+        *values, of_rows, of_people = found.columns
+        return DistinctRows(
+            frame=_frame(values, columns), rows=of_rows.to_numpy(), people=of_people.to_numpy()
+        )
+
+    def _value(self, place: str) -> Any:
+        """A column in which NaN is a missing value, as it is elsewhere."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        column = F.col(place)
+        is_real = self._all.schema[place].dataType.typeName() in ("float", "double")
+        return F.when(~F.isnan(column), column) if is_real else column
+
+    def sample(self, rows: int) -> Microdata:
+        """The first so many rows that Spark comes by: the only ones that ever leave it."""
+        with _readable():
+            found = self._waited(self._all.limit(rows).toArrow)
+        return Microdata(_frame(found.columns, self._columns))
+
+    def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
+        """Hand over what workers make of their rows, a partition at a time; no other row leaves them."""
+        names = self._columns if work.reads is None else work.reads
+        words = self._words(names)
+        task = Each(work=work, words=words, schema=self._schema)
+        with _readable():
+            asked = self._asked(self._all, words).mapInArrow(task, "answer binary")
+            answers = asked.toLocalIterator()
+        while True:
+            with _readable():
+                answer = self._waited(lambda: next(answers, None))
+            if answer is None:
+                return
+            found = pickle.loads(answer[0])
+            if isinstance(found, Refusal):
+                raise found.raised()
+            take(found)
+
+    def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        names = self._columns if work.reads is None else work.reads
+        table = self._counted if counted else self._all
+        words: Words | None = None
+        if counted and self._coded is not None and needs_cells(work):
+            chosen = self._coded.select("length", "cells")
+        else:
+            words = self._words(names) if names else Words(names=("none",))
+            chosen = self._asked(table, words) if names else table.select(F.lit(0))
+        task = Task(work=work, words=words, schema=self._schema)
+        with _readable():
+            answers = chosen.mapInArrow(task, task.kinds)
+            # added up where the rows are, so that the driver takes each number of a table once
+            added = answers.groupBy("key").agg(F.sum("number"), F.collect_list("other"))
+            result, rows = task.whole(self._waited(added.toArrow))
+        if counted and self._length is not None and rows != self._length:
+            raise source_changed()
+        if result is None:
+            empty = [self._kinds.field(self._columns.index(name)).type for name in names]
+            result = work.of(Batch(_nothing(empty, names), self._schema))
+        return cast(Result, result)
+
+    def _code(self) -> int:
+        """Look at every row once, and have Spark keep the cells of each; how many rows there are."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        words = self._words(self._names)
+        chosen = self._asked(self._counted, words)
+        task = Code(words=words, schema=self._schema)
+        kinds = "length long, cells binary, refusal binary"
+        with _readable():
+            coded = chosen.mapInArrow(task, kinds).persist()
+            asked = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
+            ((rows, refusal),) = self._waited(asked.collect)
+        if refusal is not None:
+            coded.unpersist()
+            raise pickle.loads(refusal).raised()
+        self._coded = coded
+        _end_with(self, coded)
+        return int(rows or 0)
+
+    def _waited(self, work: Callable[[], Waited]) -> Waited:
+        """What Spark brings; whoever waits is asked meanwhile, and may end it."""
+        from pyspark.errors import PySparkException
+
+        name = uuid.uuid4().hex
+        session = self._session
+        try:
+            context = session.sparkContext
+        except PySparkException:  # Spark Connect has tags in place of groups
+            context = None
+
+        def named() -> Waited:
+            if context is None:
+                session.addTag(name)
+            else:
+                context.setJobGroup(name, "dpcore", interruptOnCancel=True)
+            return work()
+
+        def interrupt() -> None:
+            if context is None:
+                session.interruptTag(name)
+            else:
+                context.cancelJobGroup(name)
+
+        return awaited(named, tell=lambda: self._on_rows(0), interrupt=interrupt)
+
+    def _places(self, names: Sequence[str]) -> list[str]:
+        return [f"c{self._columns.index(name)}" for name in names]
+
+    def _words(self, names: Sequence[str]) -> Words:
+        kinds = [self._all.schema[place].dataType.typeName() for place in self._places(names)]
+        return Words.of(dict(zip(names, kinds, strict=True)))
+
+    def _asked(self, table: Any, words: Words) -> Any:
+        return table.select(*words.columns(dict(zip(words.names, self._places(words.names), strict=True))))
+
+    def _keep(self, person: str) -> None:
+        """Have Spark keep the declared columns of the rows that count."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F  # noqa: N812
+        from pyspark.sql.types import BinaryType, StructType
+
+        declared = self._places(self._names)
+        kinds = StructType([self._all.schema[place] for place in declared])
+        kinds = kinds.add("p", BinaryType()).add("d", BinaryType())
+        mark = Mark(names=tuple(self._columns), declared=tuple(declared), person=person, key=self._key)
+        with _readable():
+            marked = self._all.mapInArrow(mark, kinds).persist()
+            if refusal := self._waited(lambda: marked.filter("p IS NULL").select("d").take(1)):
+                raise pickle.loads(refusal[0][0]).raised()
+            of_people = marked.groupBy("p").count().groupBy("count").agg(F.count(F.lit(1)))
+            sizes = self._waited(of_people.collect)
+            self._people = {int(rows): int(people) for rows, people in sizes}
+            rank = F.row_number().over(Window.partitionBy("p").orderBy("d"))
+            kept = marked.withColumn("r", rank).filter(F.col("r") <= self._schema.unit.max_rows)
+            self._counted = kept.select(*declared or ["p"]).persist()
+            _end_with(self, self._counted)
+            self._waited(self._counted.count)
+            marked.unpersist()
+
+
+def _end_with(engine: SparkEngine, kept: Any) -> None:
+    """Have Spark forget what it keeps for an engine once nobody holds that."""
+
+    def forget() -> None:
+        with contextlib.suppress(Exception):  # the session may be gone
+            kept.unpersist()
+
+    def begin() -> None:  # in a thread of its own, as this one may be in the midst of a call to Spark
+        with contextlib.suppress(RuntimeError):
+            threading.Thread(target=forget, daemon=True).start()
+
+    weakref.finalize(engine, begin).atexit = False
+
+
+def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
+    import pyarrow as pa
+
+    return uncoded(frame_of(pa.table(list(columns), names=list(names)).combine_chunks()))
+
+
+def _nothing(kinds: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
+    import pyarrow as pa
+
+    return _frame([pa.array([], kind) for kind in kinds], names)
+
+
+_SENT: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _ship(session: Any) -> None:
+    """Send this library to the workers of a session, once."""
+    if session in _SENT:
+        return
+    session.addArtifacts(os.path.join(_packed().name, "dpcore.zip"), pyfile=True)
+    _SENT.add(session)
+
+
+@functools.cache
+def _packed() -> tempfile.TemporaryDirectory[str]:
+    """A folder with this library as an archive; workers that join late fetch it until this process ends."""
+    root = Path(__file__).parents[2]
+    folder = tempfile.TemporaryDirectory(prefix="dpcore-")
+    with zipfile.ZipFile(Path(folder.name) / "dpcore.zip", "w") as packed:
+        for module in sorted(root.rglob("*.py")):
+            packed.write(module, module.relative_to(root.parent))
+    return folder
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """Say that Spark failed without its words, which may quote a value."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError, OSError) as error:
+        raise ReadError(
+            "Spark could not read the source to its end ({kind})",
+            remedy="see the logs of its workers; they need Python, numpy, pandas and pyarrow as here",
+            kind=type(error).__name__,
+        ) from None

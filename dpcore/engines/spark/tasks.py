@@ -1,0 +1,208 @@
+"""What workers of Spark do with their rows: functions of Arrow batches, sent to where the rows are."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.engines.batch import Batch
+from dpcore.engines.cells import Found
+from dpcore.engines.spark.packing import Words
+from dpcore.engines.streaming.coded import unpacked
+from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
+from dpcore.errors import DpcoreError
+from dpcore.schema.schema import Schema
+from dpcore.tables.arrow import frame_of
+from dpcore.tables.digests import person_digests, row_digests
+
+_ROWS_AT_ONCE = 131_072
+_KEYS_AT_ONCE = 65_536
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """An error of this library on its way from a worker."""
+
+    error: type[DpcoreError]
+    problem: str
+    remedy: str
+
+    @classmethod
+    def of(cls, error: DpcoreError) -> Refusal:
+        return cls(error=type(error), problem=error.problem, remedy=error.remedy)
+
+    def raised(self) -> DpcoreError:
+        """The error again."""
+        return self.error(self.problem, remedy=self.remedy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a worker does with its rows: numbers that add up key by key, and what is not a number.
+
+    Attributes:
+        words: how the columns come; None where these are cells, as `Code` made them.
+    """
+
+    work: Work[Any]
+    words: Words | None
+    schema: Schema
+
+    @property
+    def kinds(self) -> str:
+        """The columns of what `__call__` gives: the rows are the number whose key is missing."""
+        return f"key {'string' if isinstance(self.work, Texts) else 'long'}, number long, other binary"
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        rows = 0
+        total: Any = None
+        try:
+            for batch in self._batches(batches):
+                total = taken(self.work, total, batch)
+                rows += len(batch)
+        except DpcoreError as error:
+            yield self._answer([None], [0], Refusal.of(error))
+            return
+        if total is None:
+            return
+        if not isinstance(self.work, Keyed):
+            yield self._answer([None], [rows], total)
+            return
+        yield self._answer([None], [rows])
+        keys, numbers = spread(total)
+        for start in range(0, len(keys), _KEYS_AT_ONCE):
+            some = slice(start, start + _KEYS_AT_ONCE)
+            yield self._answer(keys[some], numbers[some])
+
+    def _answer(self, keys: Any, numbers: Any, *other: object) -> Any:
+        import pyarrow as pa
+
+        kind = pa.string() if isinstance(self.work, Texts) else pa.int64()
+        others = [pickle.dumps(each) for each in other] if other else pa.nulls(len(keys), pa.binary())
+        columns = [pa.array(keys, kind), pa.array(numbers, pa.int64()), pa.array(others, pa.binary())]
+        return pa.RecordBatch.from_arrays(columns, names=["key", "number", "other"])
+
+    def whole(self, added: Any) -> tuple[Any, int]:
+        """The result, if there were rows, and their number, from the sums of what all workers gave.
+
+        Raises: what a worker refused.
+        """
+        keys, numbers, others = added.combine_chunks().columns
+        results = [pickle.loads(each) for several in others.to_pylist() for each in several]
+        for result in results:
+            if isinstance(result, Refusal):
+                raise result.raised()
+        rows = sum(numbers.filter(keys.is_null()).to_pylist())
+        if not isinstance(self.work, Keyed):
+            return functools.reduce(self.work.add, results) if results else None, rows
+        named = keys.is_valid()
+        keys, numbers = keys.filter(named), numbers.filter(named)
+        if isinstance(self.work, Texts):
+            return self.work.whole(keys.to_pylist(), numbers.to_pylist()), rows
+        return self.work.whole(keys.to_numpy(), numbers.to_numpy()), rows
+
+    def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
+        if self.words is not None:
+            found: Found = {}
+            for frame in gathered(batches, self.words):
+                yield Batch(frame, self.schema, found=found)
+            return
+        for batch in batches:
+            for length, cells in zip(batch.column(0), batch.column(1), strict=True):
+                yield unpacked(cells.as_buffer(), length.as_py(), self.schema)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """What a worker makes of its rows to be kept: their cells, many rows at a time, as bytes."""
+
+    words: Words
+    schema: Schema
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        found: Found = {}
+        for frame in gathered(batches, self.words):
+            cells, refusal = None, None
+            try:
+                batch = Batch(frame, self.schema, found=found)
+                columns = [batch.cells(name) for name in self.schema.domain.names]
+                cells = b"".join(each.data for each in columns)
+            except DpcoreError as error:
+                refusal = pickle.dumps(Refusal.of(error))
+            answer = {
+                "length": pa.array([len(frame)], pa.int64()),
+                "cells": pa.array([cells], pa.binary()),
+                "refusal": pa.array([refusal], pa.binary()),
+            }
+            yield pa.record_batch(answer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Each:
+    """What a worker makes of its rows, some at a time, as bytes."""
+
+    work: Making[Any]
+    words: Words
+    schema: Schema
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for frame in gathered(batches, self.words):
+            made: Any
+            try:
+                made = self.work.of(Batch(frame, self.schema))
+            except DpcoreError as error:
+                made = Refusal.of(error)
+            yield pa.record_batch({"answer": pa.array([pickle.dumps(made)], pa.binary())})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """What a worker adds to rows: whose each one is, and its digest, as bytes that sort as the digests do."""
+
+    names: tuple[str, ...]
+    declared: tuple[str, ...]
+    person: str
+    key: bytes = field(repr=False)
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            frame = frame_of(Words(names=self.names).table([batch]))
+            columns = [batch.column(int(place[1:])) for place in self.declared]
+            names = [*self.declared, "p", "d"]
+            try:
+                marks = [person_digests(frame[self.person], self.key), row_digests(frame, self.key)]
+            except DpcoreError as error:
+                refusal = pa.array([pickle.dumps(Refusal.of(error))], pa.binary())
+                nothing = [pa.nulls(1, column.type) for column in columns]
+                yield pa.RecordBatch.from_arrays([*nothing, pa.nulls(1, pa.binary()), refusal], names=names)
+                return
+            sortable = [np.ascontiguousarray(each[:, ::-1]).astype(">u8").tobytes() for each in marks]
+            binary = [
+                pa.array([data[at : at + 16] for at in range(0, len(data), 16)], pa.binary())
+                for data in sortable
+            ]
+            yield pa.RecordBatch.from_arrays([*columns, *binary], names=names)
+
+
+def gathered(batches: Iterable[Any], words: Words) -> Iterator[pd.DataFrame]:
+    """Spark's small batches as larger frames."""
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _ROWS_AT_ONCE:
+            yield frame_of(words.table(waiting))
+            waiting = []
+    if waiting:
+        yield frame_of(words.table(waiting))

@@ -1,0 +1,76 @@
+"""CSV, Parquet or a DuckDB file through DuckDB: joins and views of its owner."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dpcore.engines.base import unheeded
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.sql.query import QueryReading
+from dpcore.engines.sql.statement import check_joins
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.files import state_of
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, readable
+from dpcore.errors import source_changed
+from dpcore.schema.schema import Schema
+from dpcore.tables.arrow import kinds_of
+
+
+class DuckDBReader:
+    """What a source of DuckDB gives, within a limit of memory: each state in a transaction of its own."""
+
+    ordered = False
+
+    def __init__(self, source: DuckDBSource) -> None:
+        """Connect. Raises: ReadError for what cannot be read; SchemaError for views and the like."""
+        import duckdb
+
+        self._source = source
+        self._state = state_of(source.files)
+        self.as_text = source.kind == "csv"
+        with readable(duckdb.Error):
+            self._connection = source.connect()
+        self.kinds: dict[str, Any] = {}
+
+    @contextlib.contextmanager
+    def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
+        """The files as they were. Raises: ReadError where they are not; SchemaError for nested columns."""
+        import duckdb
+
+        self._check()
+        with contextlib.ExitStack() as stack:
+            with readable(duckdb.Error):
+                cursor = stack.enter_context(contextlib.closing(self._source.cursor(self._connection)))
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+            reading = QueryReading(
+                table=self._source.rows,
+                ask=lambda query: cursor.sql(query).to_arrow_reader(ROWS_AT_ONCE),
+                interrupt=cursor.interrupt,
+                errors=duckdb.Error,
+                check=self._check,
+            )
+            self.kinds = self.kinds or kinds_of(reading.schema(tell))
+            yield reading
+
+    def _check(self) -> None:
+        if self._state != state_of(self._source.files):
+            raise source_changed()
+
+
+class DuckDBEngine(ArrowEngine):
+    """What a source of DuckDB gives, behind a schema."""
+
+    def __init__(
+        self,
+        source: DuckDBSource,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
+    ) -> None:
+        """Connect, and look at every row once. Raises: as `ArrowEngine` and `DuckDBReader`."""
+        check_joins(source, schema)
+        super().__init__(DuckDBReader(source), schema, key=key, on_rows=on_rows)
+        self.declared_by = source.declared_by

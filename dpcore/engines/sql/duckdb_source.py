@@ -1,0 +1,178 @@
+"""What DuckDB is to read, and a connection that reads that and nothing else."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpcore.engines.sql.statement import DUCKDB, check_described, statement
+from dpcore.engines.streaming.files import files_at
+from dpcore.errors import ParameterError, ReadError, SchemaError
+from dpcore.schema.source import Source
+
+_DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_HEADER = 1_000_000
+_ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuckDBSource(Source):
+    """A source that DuckDB reads. Cells of CSV are texts, so that none depends on the others of its column.
+
+    Attributes:
+        memory: megabytes that DuckDB may take; beyond them it writes to temporary files.
+    """
+
+    name: str = ""
+    memory: int = 500
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        try:
+            import duckdb
+        except ImportError:
+            raise ParameterError(
+                "DuckDB is not installed", remedy="pip install -r requirements-duckdb.txt"
+            ) from None
+
+        try:
+            found = duckdb.connect().extract_statements(self.query or "SELECT 1")
+            fits = len(found) == 1 and found[0].type == duckdb.StatementType.SELECT and ";" not in self.query
+        except duckdb.Error:
+            fits = False
+        if not fits:
+            raise ParameterError(
+                "the query of a source must be one SELECT without a semicolon",
+                remedy="write one, or leave it out",
+            )
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read. Raises: ReadError when there are none."""
+        return files_at(Path(self.location), _ENDINGS[self.kind])
+
+    @property
+    def rows(self) -> str:
+        """What is after FROM."""
+        first = "" if self.table else "memory.main.source"
+        return f"({self.query or statement(self, DUCKDB, first)[0]}) AS asked"
+
+    def connect(self) -> Any:
+        """A connection that reads this alone: no other file, no writing, no other setting.
+
+        Raises: duckdb.Error, whose words may hold what nobody should see.
+        """
+        import duckdb
+
+        connection = duckdb.connect(
+            config={
+                "threads": "2",
+                "memory_limit": f"{self.memory}MB",
+                "temp_directory": os.path.join(tempfile.gettempdir(), f"duckdb-{uuid.uuid4().hex}"),
+                "allow_community_extensions": "false",
+            }
+        )
+        if self.kind in ("csv", "parquet"):
+            paths = [_text(os.fspath(path)) for path in self.files]
+            connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
+            how = self._dialect() if self.kind == "csv" else ""
+            self._check_kinds(connection, paths)
+            connection.execute(
+                f"CREATE VIEW source AS SELECT * FROM read_{self.kind}([{', '.join(paths)}]{how})"
+            )
+        else:
+            connection.execute(f"ATTACH {_text(self.location)} AS attached (READ_ONLY)")
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not that of the server
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        check_described(self, DUCKDB, lambda query, values: connection.execute(query, values).fetchall())
+        asked = self._using(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
+        for name, kind in zip(asked.columns, asked.types, strict=True):
+            if kind == "UHUGEINT":  # large ones come as negative numbers
+                raise _changed(name, kind)
+        return connection
+
+    def _dialect(self) -> str:
+        """How the files are read: by their header and what is declared, whatever is in their rows.
+
+        Raises: SchemaError for files of other columns, which would be read by their places.
+        """
+        names: list[str] = []
+        for path in self.files:
+            with path.open(encoding="utf-8-sig", newline="", errors="replace") as file:
+                line = file.readline(_LONGEST_HEADER)
+            delimiter = self.delimiter or max(_DELIMITERS, key=line.count)
+            try:
+                found = next(csv.reader([line], delimiter=delimiter, strict=True), [])
+            except csv.Error:
+                found = []
+            found = [name or f"column{place}" for place, name in enumerate(found)]
+            names = names or found
+            if len({name.casefold() for name in found}) < max(1, len(found)):
+                raise ReadError(
+                    "the first line of a CSV file does not name its columns, each once",
+                    remedy="write the names into the first line, and the delimiter into the list of sources",
+                )
+            _check_same(*({name: place for place, name in enumerate(each)} for each in (names, found)))
+        columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+        return (
+            f", auto_detect = false, header = true, columns = {{{columns}}}, delim = {_text(delimiter)}, "
+            "quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
+        )
+
+    def _check_kinds(self, connection: Any, paths: list[str]) -> None:
+        """Refuse files of Parquet that DuckDB would fit to the first one, and types that it would change."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        first: dict[str, Any] = {}
+        for path, text in zip(self.files, paths, strict=True) if self.kind == "parquet" else ():
+            found = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({text})").fetchall()
+            columns = {name: kind for name, kind, *_ in found}
+            first = first or columns
+            _check_same(first, columns)
+            for column in pq.read_schema(path):
+                is_long = pa.types.is_decimal(column.type) and column.type.precision > 38
+                if is_long or pa.types.is_float16(column.type) or pa.types.is_duration(column.type):
+                    raise _changed(column.name, column.type)
+
+    def cursor(self, connection: Any) -> Any:
+        """A second reader of the same connection."""
+        return self._using(connection.cursor())
+
+    def _using(self, connection: Any) -> Any:
+        if self.query and self.kind == "duckdb":  # or a macro of the file could take the place of a function
+            connection.execute("USE attached")
+        for number, each in enumerate(self.where, 1):
+            connection.execute(f"SET VARIABLE value_{number} = $1", [each.value])
+        return connection
+
+
+def _check_same(first: Mapping[str, object], columns: Mapping[str, object]) -> None:
+    """Refuse a file whose columns or types are not those of the first one."""
+    for name in first.keys() | columns.keys():
+        if (name in first, first.get(name)) != (name in columns, columns.get(name)):
+            raise SchemaError(
+                "the files of the folder disagree about the column {column!r}",
+                remedy="write all files with the same columns and types",
+                column=name,
+            )
+
+
+def _changed(column: str, kind: Any) -> SchemaError:
+    return SchemaError(
+        "DuckDB does not hand over the type of column {column!r} ({type}) as it was written",
+        remedy="write it as text, a duration as a number, or leave it out",
+        column=column,
+        type=kind,
+    )
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,156 @@
+"""A table, view or query of PostgreSQL, through ADBC."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from dpcore.engines.base import unheeded
+from dpcore.engines.sql.query import QueryReading, quoted
+from dpcore.engines.sql.statement import POSTGRES, check_described, check_joins, statement
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.reader import readable
+from dpcore.engines.streaming.waiting import awaited
+from dpcore.errors import ParameterError, source_changed
+from dpcore.schema.schema import Schema
+from dpcore.schema.source import Source
+from dpcore.tables.arrow import check_types, kinds_of
+
+_BEGIN = (
+    "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; "
+    "SET LOCAL TimeZone = 'UTC'; SET LOCAL statement_timeout = '1h'; "
+    "SET LOCAL idle_in_transaction_session_timeout = '1h'"
+)
+_FINITE = "CASE WHEN isfinite({0}) THEN {0} END"
+_WRITTEN = {
+    "numeric": "trim_scale(nullif({0}, 'NaN'))",
+    "money": "trim_scale({0}::numeric)",
+    "oid": "{0}::bigint",
+    "uuid": "{0}::text",
+    "date": _FINITE,
+    "timestamp": _FINITE,
+    "timestamptz": _FINITE,
+}
+"""Types whose values the driver would hand over as others, or in two forms."""
+
+
+class PostgresReader:
+    """What a query gives: each state in one transaction that only reads, for an hour at most.
+
+    A row that was added or taken away since the first state is noticed, a value that was changed is not.
+    """
+
+    as_text = False
+    ordered = False
+
+    def __init__(self, source: Source) -> None:
+        """Make one, without a connection."""
+        if ";" in source.query:
+            raise ParameterError(
+                "the query of a source must be one SELECT without a semicolon",
+                remedy="write one, or name a table",
+            )
+        self._source = source
+        self._written: dict[str, str] = {}
+        self._rows: int | None = None
+        self.kinds: dict[str, Any] = {}
+
+    @contextlib.contextmanager
+    def hold(self, tell: Callable[[], object]) -> Iterator[QueryReading]:
+        """A transaction.
+
+        Raises: ReadError for what cannot be read, or where it does not see as many rows as the first one;
+            SchemaError for arrays, views and the like.
+        """
+        try:
+            from adbc_driver_postgresql import dbapi
+        except ImportError:
+            raise ParameterError(
+                "the driver of PostgreSQL is not installed",
+                remedy="pip install -r requirements-postgres.txt",
+            ) from None
+
+        query, values = statement(self._source, POSTGRES) if self._source.table else (self._source.query, ())
+        with contextlib.ExitStack() as stack:
+            with readable(dbapi.Error):
+                connection = stack.enter_context(_connected(dbapi, self._source.location, tell))
+                settings = {f"source.value_{number}": str(value) for number, value in enumerate(values, 1)}
+                if (
+                    not self._source.declared_by
+                ):  # or an operator of the data base could take a usual one's place
+                    settings["search_path"] = "pg_catalog"
+                for setting in settings.items():
+                    _rows(connection, "SELECT set_config($1, $2, true)", setting)
+                check_described(self._source, POSTGRES, functools.partial(_rows, connection))
+
+            @contextlib.contextmanager
+            def ask(query: str) -> Iterator[Any]:
+                with connection.cursor() as cursor:
+                    yield cursor.execute(query).fetch_record_batch()
+
+            reading = QueryReading(
+                table=f"({query}) AS asked",
+                ask=ask,
+                interrupt=connection.adbc_cancel,
+                errors=dbapi.Error,
+                check=lambda: None,
+                written=self._written,
+            )
+            if not self.kinds:
+                self._look(reading, tell)
+            rows = reading.rows(tell)
+            if self._rows not in (None, rows):
+                raise source_changed()
+            self._rows = rows
+            yield reading
+
+    def _look(self, reading: QueryReading, tell: Callable[[], object]) -> None:
+        """Find out which columns there are, and how each is written."""
+        import pyarrow as pa
+
+        given = reading.schema(tell)
+        check_types((name, pa.null()) for name in given.names)  # no name twice
+        for each in given:
+            written = _WRITTEN.get((each.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
+            if written:
+                self._written[each.name] = written.format(quoted(each.name))
+        self.kinds = kinds_of(reading.schema(tell, given.names))
+
+
+@contextlib.contextmanager
+def _connected(dbapi: Any, location: str, tell: Callable[[], object]) -> Iterator[Any]:
+    """A connection in a transaction that only reads."""
+    connection = awaited(lambda: dbapi.connect(location, autocommit=True), tell=tell, interrupt=lambda: None)
+    try:
+        with connection.cursor() as cursor:
+            cursor.executescript(_BEGIN)
+        yield connection
+    finally:
+        with contextlib.suppress(dbapi.Error):  # it may be lost
+            connection.close()
+
+
+def _rows(connection: Any, query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
+    """All rows of a query with bound texts."""
+    with connection.cursor() as cursor:
+        rows: list[tuple[object, ...]] = cursor.execute(query, list(names) or None).fetchall()
+        return rows
+
+
+class PostgresEngine(ArrowEngine):
+    """What a query of PostgreSQL gives, behind a schema."""
+
+    def __init__(
+        self,
+        source: Source,
+        schema: Schema,
+        *,
+        key: bytes,
+        on_rows: Callable[[int], None] = unheeded,
+    ) -> None:
+        """Connect, and look at every row once. Raises: as `ArrowEngine` and `PostgresReader`."""
+        check_joins(source, schema)
+        super().__init__(PostgresReader(source), schema, key=key, on_rows=on_rows)
+        self.declared_by = source.declared_by

@@ -1,0 +1,71 @@
+"""What a query to a data base gives, in one transaction."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
+from dpcore.engines.streaming.waiting import awaited
+
+Tell = Callable[[], object]
+
+
+def quoted(name: str) -> str:
+    """The name of a column inside a query."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(kw_only=True)
+class QueryReading:
+    """The rows of a query, through a connection that answers one question at a time.
+
+    Attributes:
+        table: what is after FROM.
+        ask: gives a reader of record batches, which ends with its context.
+        interrupt: ends what was asked soon.
+        errors: of the library that is asked.
+        check: refuses a state that was not held.
+        written: how columns are written in the query, where it is not by their names.
+    """
+
+    table: str
+    ask: Callable[[str], AbstractContextManager[Any]]
+    interrupt: Tell
+    errors: type[Exception]
+    check: Callable[[], None]
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    pieces: Sequence[Piece] = (Piece(),)
+
+    def schema(self, tell: Tell, names: Sequence[str] | None = None) -> Any:
+        """The types of some columns, or of all that the query gives."""
+        with self._asked("*" if names is None else self._list(names), " LIMIT 0", tell) as given:
+            return given.schema
+
+    def rows(self, tell: Tell = lambda: None) -> int:
+        """How many rows there are. Private."""
+        with self._asked("count(*)", "", tell) as given:
+            return int(given.read_all().column(0)[0].as_py())
+
+    def batches(self, piece: Piece, names: Sequence[str], tell: Tell) -> Iterator[Any]:
+        """The rows, in any order."""
+        with self._asked(self._list(names), "", tell) as given:
+
+            def following() -> Any:
+                return awaited(lambda: next(given, None), tell=tell, interrupt=self.interrupt)
+
+            for batch in iter(following, None):
+                yield from (batch.slice(row, ROWS_AT_ONCE) for row in range(0, len(batch), ROWS_AT_ONCE))
+
+    def _list(self, names: Sequence[str]) -> str:
+        return ", ".join(f"{self.written.get(name, quoted(name))} AS {quoted(name)}" for name in names)
+
+    @contextlib.contextmanager
+    def _asked(self, columns: str, end: str, tell: Tell) -> Iterator[Any]:
+        query = f"SELECT {columns} FROM {self.table}{end}"
+        with readable(self.errors), contextlib.ExitStack() as stack:
+            yield awaited(lambda: stack.enter_context(self.ask(query)), tell=tell, interrupt=self.interrupt)

@@ -1,0 +1,239 @@
+"""A table that hands over batches of Arrow, whatever holds it: its cells are kept, its values stay there."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.engines.base import unheeded
+from dpcore.engines.batch import Batch
+from dpcore.engines.cells import Found
+from dpcore.engines.streaming.base import Streamed
+from dpcore.engines.streaming.coded import Coded, NoRoomError
+from dpcore.engines.streaming.kept_rows import Keeper, Keeping, places_kept
+from dpcore.engines.streaming.reader import Piece, Reader, Reading, readable
+from dpcore.engines.streaming.spool import Spool
+from dpcore.engines.tuples.distinct import Tupling
+from dpcore.engines.work import Coding, Result, Work, needs_cells, taken
+from dpcore.schema.interval import Integer, Real
+from dpcore.schema.schema import Schema
+from dpcore.schema.values import READ_AS_TEXT, number_in
+from dpcore.tables.arrow import frame_of, uncoded
+from dpcore.tables.rows import DistinctRows, Microdata
+
+_THREADS = 2
+Part = TypeVar("Part")
+Read = Callable[[Part, Found, Callable[[], object]], Iterable[tuple[int, Batch]]]
+
+
+class ArrowEngine(Streamed):
+    """A reader behind a schema; memory does not grow with the rows.
+
+    Opening it looks at every row once, and keeps the cells of those that count where they are not too many:
+    counts are of the table as it was opened. All else reads anew, in the state of the table that is held.
+    """
+
+    def __init__(
+        self, reader: Reader, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+    ) -> None:
+        """Look at every row once.
+
+        Args:
+            key: of the ledger.
+            on_rows: told now and then how many rows of a pass are done; what it raises ends the pass.
+        Raises: ReadError for what cannot be read; SchemaError for nested columns or values without a cell.
+        """
+        super().__init__(schema, key=key)
+        self._on_rows = on_rows
+        self._reader = reader
+        self._here = threading.local()
+        self._kept: npt.NDArray[np.uint8] | None = None
+        self._spool: Spool | None = None
+        self._coded: Coded | None = None
+        with self._reading() as reading:
+            self._columns = list(reader.kinds)
+            schema.check_names(pd.DataFrame(columns=self._columns))
+            if schema.unit.id_column is not None:
+                self._people = self._keep(reading, schema.unit.id_column)
+            rows = self._code()
+        self._people = self._people or {1: rows}
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """One state of the table for all that this thread reads inside. Raises: ReadError when it changed."""
+        with self._reading():
+            yield
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Reading]:
+        """The state that this thread holds, or else a new one."""
+        reading: Reading | None = getattr(self._here, "reading", None)
+        if reading is not None:
+            yield reading
+            return
+        with self._reader.hold(lambda: self._on_rows(0)) as reading:
+            self._here.reading = reading
+            try:
+                yield reading
+            finally:
+                self._here.reading = None
+
+    def _keep(self, reading: Reading, person: str) -> dict[int, int]:
+        """Find the rows that count; how many people have so many rows.
+
+        Where rows come in another order each time, their declared columns are copied in the order in which
+        they came.
+        """
+        keeper = Keeper(self._checked(reading.rows()), self._schema.unit.max_rows)
+        spool = None if self._reader.ordered else Spool(self._names)
+        work = Keeping(id_column=person, key=self._key, keeper=keeper)
+        self._pass(work, reading.pieces, functools.partial(self._read, reading, work.reads, None, spool))
+        self._kept, people = keeper.kept()
+        self._spool = spool
+        return people
+
+    def _code(self) -> int:
+        """Look at every row that counts, and keep the cells where they are not too many and the disk takes
+        them; how many rows they are."""
+        coded = Coded(self._schema)
+        with contextlib.suppress(NoRoomError):
+            rows = self._scan(Coding(reads=self._names, coded=coded))
+            self._coded = coded
+            return rows
+        return self._scan(self._checking())
+
+    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
+        work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
+        found = self._scan(work, counted=False).distinct(named=work.id_column is not None)
+        return replace(found, frame=self._typed(found.frame))
+
+    def sample(self, rows: int) -> Microdata:
+        """The first so many rows that are come by."""
+        with self._reading() as reading:
+            return Microdata(self._typed(_first(reading, self._columns, rows, lambda: self._on_rows(0))))
+
+    def _typed(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The frame with numbers where a file of texts is declared to hold them."""
+        numbers = [each.name for each in self._schema.columns if isinstance(each, Integer | Real)]
+        return typed(frame, numbers) if self._reader.as_text else frame
+
+    def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
+        coded, kept = self._coded, self._kept if counted else None
+        with self._reading() as reading:
+            if counted and coded is not None and needs_cells(work):
+                names = work.reads or ()
+                return self._pass(
+                    work, coded.blocks, lambda block, *_: [(block[1], coded.batch(block, names))]
+                )
+            source = self._spool if counted and self._spool is not None else reading
+            return self._pass(
+                work, source.pieces, functools.partial(self._read, source, work.reads, kept, None)
+            )
+
+    def _pass(self, work: Work[Result], parts: Sequence[Part], read: Read[Part]) -> Result:
+        """The result over all parts, which threads read side by side."""
+        left, lock, ended = iter(parts), threading.Lock(), threading.Event()
+        rows = 0
+
+        def share(on_rows: Callable[[int], None]) -> list[Result]:
+            """What one thread makes of the parts that it gets hold of."""
+            nonlocal rows
+            total: Result | None = None
+            found: Found = {}
+
+            def tell() -> None:
+                on_rows(rows)
+
+            try:
+                while True:
+                    with lock:
+                        part = next(left, None)
+                    if part is None:
+                        return [] if total is None else [total]
+                    for number, batch in read(part, found, tell):
+                        if ended.is_set():
+                            return []
+                        total = taken(work, total, batch)
+                        with lock:
+                            rows += number
+                        on_rows(rows)
+            except BaseException:
+                ended.set()
+                raise
+
+        others = min(_THREADS, len(parts)) - 1
+        with self._reading() as reading:
+            reading.check()
+            try:
+                self._on_rows(0)  # the other thread may be through before this one has begun
+                with readable(), ThreadPoolExecutor(_THREADS) as pool:
+                    asked = [pool.submit(share, unheeded) for _ in range(others)]
+                    results = share(self._on_rows)
+                    results += [result for other in asked for result in other.result()]
+            finally:
+                reading.check()
+        if not results:
+            self._checked(0)
+        return functools.reduce(work.add, results)
+
+    def _read(
+        self,
+        source: Reading | Spool,
+        reads: Sequence[str] | None,
+        kept: npt.NDArray[np.uint8] | None,
+        spool: Spool | None,
+        piece: Piece,
+        found: Found,
+        tell: Callable[[], object],
+    ) -> Iterator[tuple[int, Batch]]:
+        """The rows of a piece, some at a time, with how many they are before any is left out."""
+        names = self._columns if reads is None else reads or self._columns[:1]
+        start = piece.start
+        for batch in source.batches(piece, names, tell):
+            if spool is not None:
+                spool.take(batch)
+            frame = frame_of(batch)
+            frame.attrs[READ_AS_TEXT] = self._reader.as_text
+            places = None if kept is None else places_kept(kept, start, len(frame))
+            yield len(frame), Batch(frame, self._schema, kept=places, start=start, found=found)
+            start += len(frame)
+
+
+def sample_of(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+    """The first so many rows of a place, before anything is declared. Raises: as the engine does."""
+    with reader.hold(lambda: on_rows(0)) as reading:
+        frame = _first(reading, list(reader.kinds), rows, lambda: on_rows(0))
+    return Microdata(typed(frame, list(reader.kinds)) if reader.as_text else frame)
+
+
+def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """A frame of texts with numbers in those of some columns that hold nothing else."""
+    frame = frame.copy(deep=False)
+    frame.attrs[READ_AS_TEXT] = True
+    for name in [name for name in names if name in frame]:
+        if all(number_in(text) is not None for text in frame[name].dropna().unique()):
+            frame[name] = pd.to_numeric(frame[name])
+    return frame
+
+
+def _first(reading: Reading, names: Sequence[str], rows: int, tell: Callable[[], object]) -> pd.DataFrame:
+    """The first rows, texts as texts."""
+    frames = [pd.DataFrame(columns=list(names))]
+    reading.check()
+    with readable():
+        for batch in (each for piece in reading.pieces for each in reading.batches(piece, names, tell)):
+            frames.append(uncoded(frame_of(batch)).iloc[:rows])
+            rows -= len(frames[-1])
+            if not rows:
+                break
+    reading.check()
+    return pd.concat(frames[1:] or frames, ignore_index=True)

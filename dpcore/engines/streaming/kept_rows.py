@@ -1,0 +1,66 @@
+"""Which rows of each person count, in a table that does not fit: digests are sorted in slices, on disk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.engines.batch import Batch
+from dpcore.engines.tuples.slices import Slices
+from dpcore.tables.digests import Digests, first_rows, person_digests, rows_per_person
+
+_RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
+
+
+class Keeper:
+    """Takes the digests of all rows, in any order, and tells which rows count."""
+
+    def __init__(self, rows: int, max_rows: int) -> None:
+        self._rows = rows
+        self._max_rows = max_rows
+        self._slices = Slices(rows, _RECORD)
+
+    def take(self, persons: Digests, rows: Digests, start: int) -> None:
+        """Digests of rows that follow each other from the place `start` on."""
+        records = np.empty(len(rows), dtype=_RECORD)
+        records["person"], records["row"] = persons, rows
+        records["place"] = np.arange(start, start + len(rows))
+        self._slices.take(records)
+
+    def kept(self) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
+        """One bit per row by its place, set where it counts; and how many people have so many rows."""
+        bits = np.zeros(self._rows // 8 + 1, dtype=np.uint8)
+        people: Counter[int] = Counter()
+        for records in self._slices:
+            people.update(rows_per_person(records["person"]))
+            places = records["place"][first_rows(records["person"], records["row"], self._max_rows)]
+            np.bitwise_or.at(bits, places >> 3, (128 >> (places & 7)).astype(np.uint8))
+        return bits, dict(people)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeping:
+    """Work that hands the digests of all rows to a keeper; how many they are."""
+
+    id_column: str
+    key: bytes = field(repr=False)
+    keeper: Keeper
+    reads: None = None
+
+    def of(self, batch: Batch) -> int:
+        self.keeper.take(
+            person_digests(batch.column(self.id_column), self.key), batch.digests(self.key), batch.start
+        )
+        return len(batch)
+
+    def add(self, one: int, other: int) -> int:
+        return one + other
+
+
+def places_kept(bits: npt.NDArray[np.uint8], start: int, rows: int) -> npt.NDArray[np.int64]:
+    """Which of the rows from `start` on count, numbered from 0."""
+    some = np.unpackbits(bits[start >> 3 : (start + rows + 7) >> 3])
+    return np.flatnonzero(some[start & 7 :][:rows])

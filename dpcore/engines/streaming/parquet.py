@@ -1,0 +1,105 @@
+"""A Parquet file, or a folder of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpcore.engines.base import unheeded
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.files import files_at, state_of
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
+from dpcore.errors import SchemaError, source_changed
+from dpcore.schema.schema import Schema
+from dpcore.tables.arrow import is_text, kind_of, kinds_of
+
+_BUFFER = 2**20
+
+
+class ParquetReader:
+    """Row groups of files, which are not to change while they are read.
+
+    Files of a folder are read in the order of their names; those that begin with "." or "_" are left out.
+    """
+
+    as_text = False
+    ordered = True
+
+    def __init__(self, path: Path) -> None:
+        """Read the footers. Raises: ReadError for what is not Parquet; SchemaError when files disagree."""
+        import pyarrow.parquet as pq
+
+        self._paths = files_at(path, ".parquet")
+        self._state = state_of(self._paths)
+        self.kinds: dict[str, Any] = {}
+        self.pieces: list[Piece] = []
+        self._rows = 0
+        for each in self._paths:
+            with readable(), pq.ParquetFile(each) as file:
+                footer, schema = file.metadata, file.schema_arrow
+            kinds = kinds_of(schema)
+            self.kinds = self.kinds or kinds
+            _check_agree(self.kinds, kinds)
+            for group in range(footer.num_row_groups):
+                self.pieces.append(Piece(place=(each, group), start=self._rows))
+                self._rows += footer.row_group(group).num_rows
+
+    @contextlib.contextmanager
+    def hold(self, tell: Callable[[], object]) -> Iterator[ParquetReader]:
+        """The files as they were. Raises: ReadError where they are not."""
+        self.check()
+        yield self
+
+    def rows(self) -> int:
+        """How many rows there are. Private."""
+        return self._rows
+
+    def check(self) -> None:
+        """Refuse files that are not as they were. Raises: ReadError."""
+        if self._state != state_of(self._paths):
+            raise source_changed()
+
+    def batches(self, piece: Piece, names: Sequence[str], tell: Callable[[], object]) -> Iterator[Any]:
+        """The rows of a row group; texts as dictionaries."""
+        import pyarrow.parquet as pq
+
+        path, group = piece.place
+        texts = [name for name in names if is_text(self.kinds[name])]
+        with (
+            readable(),
+            pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER) as file,
+        ):
+            yield from file.iter_batches(
+                batch_size=ROWS_AT_ONCE, row_groups=[group], columns=list(names), use_threads=False
+            )
+
+
+class ParquetEngine(ArrowEngine):
+    """Parquet behind a schema. When a file changes, the pass fails."""
+
+    def __init__(
+        self, path: Path, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+    ) -> None:
+        """Open the file or folder at a path. Raises: as `ArrowEngine` and `ParquetReader`."""
+        super().__init__(ParquetReader(path), schema, key=key, on_rows=on_rows)
+
+
+def _check_agree(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    for name in dict.fromkeys([*first, *other]):
+        if name not in first or name not in other:
+            raise SchemaError(
+                "only some files of the folder have the column {column!r}",
+                remedy="write all files with the same columns",
+                column=name,
+            )
+        one, two = kind_of(first[name]), kind_of(other[name])
+        if one != two:
+            raise SchemaError(
+                "the files of the folder disagree about the type of {column!r}: {one} and {two}",
+                remedy="write all files with the same types",
+                column=name,
+                one=one,
+                two=two,
+            )

@@ -1,0 +1,186 @@
+"""A link before it is made: what it shows, how long it works, what it gives, who may open it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from workbench import session
+from workbench.report.downloads import CONTENTS, ROWS
+from workbench.session import Offered
+from workbench.store.datasets import DataSet
+from workbench.store.roles import sign_in_needed
+from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, Draft, Shares, in_days
+from workbench.store.surveys import links_work
+from workbench.ui import releases
+from workbench.ui.language import _
+from workbench.ui.wording import error_words, printable
+
+DAYS = (7, 30, 90)
+RELEASE = session.Widget[str]("links-release")
+
+
+@dataclass(kw_only=True)
+class LinksState:
+    """What the Links page keeps.
+
+    Attributes:
+        made: title and token of the last link that was made, shown once.
+    """
+
+    made: tuple[str, str] | None = None
+
+
+def choose(data_set: DataSet) -> Release | Offered | None:
+    """What is to be shown: a release, or, as a second choice, the anonymized table; None without either."""
+    made = releases.earlier(data_set)
+    offered = session.session().offered
+    if offered is not None:
+        ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
+        way = st.segmented_control(
+            _("What to show"),
+            list(ways),
+            default="release" if made else "table",
+            format_func=ways.__getitem__,
+            required=True,
+            key="links-what",
+        )
+        if way == "table":
+            return offered
+    if not made:
+        st.write(_("Nothing was released from this data set yet, so there is nothing to show."))
+        st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/bar_chart:")
+        return None
+    wanted = session.take(session.ShowRelease)
+    ids = [line["request_id"] for line in made]
+    if wanted is not None and wanted.request_id in ids:
+        RELEASE.put(wanted.request_id)
+    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in made}
+    return data_set.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
+
+
+def ask(chosen: Release | Offered) -> Draft | None:
+    """Title, note, time, contents and readers, with what is usual filled in; None while one is wrong."""
+    if isinstance(chosen, Release):
+        key, usual, contents = chosen.request_id, releases.describe(chosen.recipe), list(CONTENTS)
+    else:
+        key, usual, contents = "table", _("Anonymized table"), [ROWS]
+    title = st.text_input(
+        _("Title"), printable(usual, at_most=MAX_TITLE), max_chars=MAX_TITLE, key=f"links-title-{key}"
+    )
+    note = st.text_area(
+        _("Note to whoever opens it"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100
+    )
+    expires = _expires()
+    given = st.multiselect(
+        _("It gives, beside what is seen and the guarantee"),
+        contents,
+        contents,
+        format_func=CONTENTS.__getitem__,
+        key=f"links-contents-{len(contents)}",
+    )
+    try:
+        readers = _readers() if sign_in_needed() else ()
+        return Draft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
+    except DpcoreError as error:
+        st.error(" ".join(error_words(error)))
+        return None
+
+
+def _expires() -> datetime:
+    """When the link ends: after some days, or with the end of a day."""
+    days = st.segmented_control(
+        _("The link works for"),
+        [*DAYS, None],
+        default=DAYS[1],
+        format_func=lambda days: _("a date") if days is None else _("{days} days").format(days=days),
+        required=True,
+        key="links-days",
+    )
+    if days is not None:
+        return in_days(days)
+    today = datetime.now(UTC).date()
+    until = st.date_input(
+        _("Last day"),
+        today + timedelta(days=14),
+        min_value=today,
+        max_value=today + timedelta(days=MAX_DAYS - 1),
+        key="links-until",
+    )
+    return datetime.combine(until, time.max, tzinfo=UTC)
+
+
+def _readers() -> tuple[str, ...]:
+    """Who may open the link; asked where people sign in, so that the server can tell them apart."""
+    ways = {"anybody": _("anybody with the link"), "listed": _("people who sign in, of these addresses")}
+    way = st.radio(_("Who may open it"), list(ways), format_func=ways.__getitem__, key="links-who")
+    if way == "anybody":
+        return ()
+    text = st.text_area(
+        _("Addresses, one per line; *@ and a domain for everybody there"),
+        placeholder="ada@example.org\n*@example.com",
+        key="links-readers",
+        height=100,
+    )
+    return tuple(text.split()) or ("",)  # nobody yet: refused, and not a link for anybody
+
+
+def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> None:
+    """The button that makes the link; for a syntactic table, after its box was read."""
+    understood = True
+    if isinstance(chosen, Offered):
+        with st.container(border=True):
+            st.subheader(_("What this does not promise"))
+            st.markdown("\n".join(f"- {each}" for each in chosen.not_promised))
+        understood = st.checkbox(
+            _("I have read this, and share the table all the same; the box will be on its page"),
+            key="links-understood",
+        )
+    st.button(
+        _("Make the link"),
+        type="primary",
+        icon=":material/link:",
+        disabled=not (links_work.is_set() and draft is not None and understood),
+        on_click=_make,
+        args=(data_set.id, chosen, draft),
+    )
+    if not understood:
+        st.caption(_("Read what the table does not promise first."))
+    if draft is not None and not draft.readers:
+        st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
+
+
+def _make(dataset: str, chosen: Release | Offered, draft: Draft) -> None:
+    def made(shares: Shares) -> str:
+        if isinstance(chosen, Offered):
+            return shares.make_syntactic(chosen.made, chosen.not_promised, draft, dataset=dataset)
+        return shares.make(chosen, draft, dataset=dataset)
+
+    _do(dataset, draft.title, made)
+
+
+def make_again(dataset: str, share: str, title: str, days: int) -> None:
+    """A new token for a link, for as long as it was meant to work."""
+    _do(dataset, title, lambda shares: shares.make_again(dataset, share, expires=in_days(days)))
+
+
+def revoke(dataset: str, share: str) -> None:
+    """Let a link work no more."""
+    _do(dataset, "", lambda shares: shares.revoke(dataset, share))
+
+
+def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
+    """Do something to the links of a data set of this person; a token that comes of it is shown once."""
+    held = session.session()
+    try:
+        session.ledger().check_mine(dataset)
+        token = step(session.shares())
+    except DpcoreError as error:
+        held.notices["links"] = error
+        return
+    session.own(LinksState).made = (title, token) if token else None

@@ -1,0 +1,99 @@
+"""Links on the page: exactly what will be seen, the link once it is made, and those that were made before."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpcore.release import Release
+from workbench import session
+from workbench.records import link_form
+from workbench.report import asking, of_release, of_table
+from workbench.report.document import page
+from workbench.session import Offered
+from workbench.store.datasets import DataSet
+from workbench.store.shares import Draft, Share
+from workbench.ui import widgets
+from workbench.ui.language import N_, Words, _
+from workbench.ui.wording import plain
+
+ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})
+
+
+def preview(chosen: Release | Offered, draft: Draft | None) -> None:
+    """The page as it will be seen."""
+    st.subheader(_("This is what will be seen"))
+    if draft is None:
+        return
+    seen = {"title": draft.title, "note": draft.note}
+    questions = ""
+    if isinstance(chosen, Offered):
+        table, guarantee = chosen.made.table, chosen.made.guarantee
+        document = of_table.document(table, guarantee, chosen.not_promised, contents=draft.contents, **seen)
+    else:
+        document = of_release.document(chosen, contents=draft.contents, **seen)
+        questions = asking.section(chosen, "") if document.asks else ""
+    with st.container(border=True):
+        st.iframe(page(document).html(questions), height=620, alt=_("The page behind the link"))
+
+
+def made(title: str, token: str) -> None:
+    """A link that was just made, shown once."""
+    st.success(
+        _("The link to {title} is ready. Copy it now: only its digest is stored.").format(
+            title=plain(title, at_most=120)
+        )
+    )
+    address = widgets.link_root(str(st.context.url), "share") + token
+    st.code(address, language=None)
+    st.link_button(_("Open it"), address, icon=":material/open_in_new:")
+
+
+def listed(data_set: DataSet, *, mine: bool) -> None:
+    """The links of this data set: what, until when, how often opened; to be revoked or made again."""
+    dataset = data_set.id
+    shares = session.shares().of(dataset)
+    if not shares:
+        if not mine:
+            st.write(_("Nobody was shown a release of this data set by a link yet."))
+        return
+    st.header(_("Links of this data set"))
+    for share in shares:
+        with st.container(border=True):
+            left, right = st.columns([5, 2], vertical_alignment="center")
+            left.markdown(f"**{plain(share.title, at_most=120)}**  \n{_state(share)}")
+            left.caption(_seen(share))
+            if not mine:
+                continue
+            with right.container(horizontal=True):
+                if not share.ended:
+                    st.button(
+                        _("Revoke"),
+                        key=f"revoke-{share.id}",
+                        on_click=link_form.revoke,
+                        args=(dataset, share.id),
+                    )
+                days = max(1, round((share.expires - share.made).total_seconds() / 86_400))
+                st.button(
+                    _("Make again"),
+                    key=f"again-{share.id}",
+                    on_click=link_form.make_again,
+                    args=(dataset, share.id, share.title, days),
+                    help=_("A new address for the same page, for as many days. The old one stops to work."),
+                )
+
+
+def _state(share: Share) -> str:
+    if share.ended:
+        return plain(ENDS[share.ended])
+    whom = plain(", ".join(share.readers), at_most=200) or _("anybody with the link")
+    return _("made on {made}, works until {expires} UTC, for {whom}").format(
+        made=plain(f"{share.made:%Y-%m-%d}"), expires=plain(f"{share.expires:%Y-%m-%d %H:%M}"), whom=whom
+    )
+
+
+def _seen(share: Share) -> str:
+    if share.last_opened is None:
+        return _("never opened")
+    return _("opened {times} times, last on {when} UTC").format(
+        times=share.opened, when=plain(f"{share.last_opened:%Y-%m-%d %H:%M}")
+    )

@@ -1,0 +1,80 @@
+"""Whose a data set is, where people sign in: who may see its releases, and whom it is handed to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from workbench import session
+from workbench.store.personal import PersonalLedger
+from workbench.ui import widgets
+from workbench.ui.language import _
+from workbench.ui.wording import plain
+
+_NOTICE = "people"
+_SHOW: session.Widget[str] = session.Widget("people-show")
+_HAND: session.Widget[str] = session.Widget("people-hand")
+
+
+def show(dataset: str) -> None:
+    """The section, for the steward of the data set; nothing for anybody else, or where nobody signs in."""
+    ledger = session.ledger()
+    if not ledger.person.address or not ledger.is_mine(dataset):
+        return
+    st.header(_("Who may see it"))
+    if notice := session.session().notices.pop(_NOTICE, None):
+        widgets.error_box(notice)
+    st.write(
+        _(
+            "It is yours: nobody else opens it or spends on it. Those whom you name see its releases "
+            "and this ledger, and no rows."
+        )
+    )
+    for person in ledger.viewers(dataset):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(plain(person, at_most=100))
+            st.button(
+                _("Stop showing it to {person}").format(person=plain(person, at_most=60)),
+                key=f"hide-{person}",
+                on_click=_hide,
+                args=(dataset, person),
+            )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(_("Address of somebody with a role here"), key=_SHOW.key)
+        st.button(_("Show the releases"), on_click=_show, args=(dataset,))
+    with st.expander(_("Hand it to another steward")):
+        st.write(
+            _(
+                "The budget, what was spent and all releases go with it, for good. You see nothing of it any "
+                "more; the new steward opens it with the same table."
+            )
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input(_("Address of a steward"), key=_HAND.key)
+            st.button(_("Hand it on"), on_click=_hand, args=(dataset,))
+
+
+def _show(dataset: str) -> None:
+    if _try(lambda ledger: ledger.show(dataset, _SHOW.value() or "")):
+        _SHOW.put("")
+
+
+def _hide(dataset: str, person: str) -> None:
+    _try(lambda ledger: ledger.hide(dataset, person))
+
+
+def _hand(dataset: str) -> None:
+    if _try(lambda ledger: ledger.hand(dataset, _HAND.value() or "")):
+        session.session().remove(dataset)
+
+
+def _try(change: Callable[[PersonalLedger], None]) -> bool:
+    """Whether it was done; what went wrong is said on the page."""
+    try:
+        change(session.ledger())
+    except DpcoreError as error:
+        session.session().notices[_NOTICE] = error
+        return False
+    return True

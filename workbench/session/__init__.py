@@ -1,0 +1,380 @@
+"""The only module that touches session state. Everything here is of one browser tab, and ends with it."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+import pandas as pd
+import streamlit as st
+from starlette.formparsers import MultiPartParser
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.base import Evaluation
+from dpcore.evaluation.first_rows import OnFirstRows
+from dpcore.release import AnonymizedTable, InternalReport, Release
+from workbench.apart import asking, line
+from workbench.apart.listening import heard_by, until
+from workbench.session.draft import Draft
+from workbench.session.notes import Offered as Offered
+from workbench.session.notes import OpenSample as OpenSample
+from workbench.session.notes import PlanRelease as PlanRelease
+from workbench.session.notes import ShowRelease as ShowRelease
+from workbench.session.notes import TakeColumns as TakeColumns
+from workbench.session.person import ledger as ledger
+from workbench.session.run import Run
+from workbench.store import datasets, start
+from workbench.store.datasets import DataSet, Declaration
+from workbench.store.shares import Shares
+from workbench.store.surveys import Surveys
+from workbench.web import holders, tabs
+
+MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
+Result = TypeVar("Result")
+Value = TypeVar("Value")
+Key = tuple[Hashable, ...]
+"""Under which a result is kept: what was computed, and of what."""
+
+
+class OfDataSet:
+    """Base of a state that ends when another data set is chosen, or when its rows are dropped."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Session:
+    """What one tab holds: what several pages share, and a slot for the state of each room.
+
+    Attributes:
+        data_sets: data sets that this tab works with, by fingerprint, with or without their rows.
+        curators: those of them whose rows are here.
+        bytes: how large each of these is.
+        current: fingerprint of the one that the pages work on.
+        draft: a table on its way to being opened.
+        choosing: whether another table is being chosen although one is open.
+        declaring: fingerprint of the data set that is to be declared anew, once its file is brought.
+        tables: second tables, such as an attacker's list, with their names, by the field that read them;
+            or why a field has none.
+        uploads: how many files were read.
+        request_id: minted for the next release, before its click.
+        running: the run that is going on or has just ended.
+        shown: request id of the release that the synthesize page shows.
+        anonymized: the anonymized table that was made of the current data set.
+        offered: what the Anonymize page handed to the Links page, of the current data set.
+        reports: internal reports that were computed, and what was made of public numbers.
+        on_first_rows: whether what needs rows that do not fit is computed from the first ones.
+        notices: an error to show, by the page that it happened on.
+        slots: the state of each room and notes from one page to another, one of each class.
+        tab: id of the tab; empty outside of any.
+        used: when a person last did something here, on the monotonic clock.
+        lost: names of the tables that were dropped from an idle tab; None for an earlier session that
+            this browser requested, and that has ended.
+    """
+
+    data_sets: dict[str, DataSet] = field(default_factory=dict)
+    curators: dict[str, Curator] = field(default_factory=dict)
+    bytes: dict[str, int] = field(default_factory=dict)
+    current: str | None = None
+    draft: Draft | None = None
+    choosing: bool = False
+    declaring: str | None = None
+    tables: dict[str, tuple[str, pd.DataFrame] | DpcoreError] = field(default_factory=dict)
+    uploads: int = 0
+    request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    running: Run | None = None
+    shown: str | None = None
+    anonymized: AnonymizedTable | None = None
+    offered: Offered | None = None
+    reports: dict[Key, object] = field(default_factory=dict)
+    on_first_rows: bool = False
+    notices: dict[str, Exception] = field(default_factory=dict)
+    slots: dict[type, object] = field(default_factory=dict)
+    tab: str = ""
+    used: float = field(default_factory=time.monotonic)
+    lost: tuple[str, ...] | None = ()
+
+    @property
+    def data_set(self) -> DataSet | None:
+        """The data set that the pages work on, if there is one."""
+        return self.data_sets.get(self.current or "")
+
+    @property
+    def curator(self) -> Curator | None:
+        """The same with its rows, where they are here."""
+        return self.curators.get(self.current or "")
+
+    def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
+        """Keep what was declared of a data set that was opened, and make it the current one.
+
+        Args: size: of its rows, in bytes.
+        """
+        dataset = curator.account.dataset
+        datasets.keep(declaration, dataset, ledger())
+        self.curators[dataset] = curator
+        self.bytes[dataset] = size
+        self.enter(DataSet(account=curator.account, declaration=declaration, ledger=ledger()))
+
+    def enter(self, data_set: DataSet) -> None:
+        """Work with a data set from now on, and forget what was on its way to being opened."""
+        self.data_sets[data_set.id] = data_set
+        self.choose(data_set.id)
+        self.draft, self.choosing, self.declaring = None, False, None
+        self.notices.clear()
+
+    def remove(self, dataset: str) -> None:
+        """Forget a data set that is no longer this person's."""
+        self.curators.pop(dataset, None)
+        self.bytes.pop(dataset, None)
+        self.data_sets.pop(dataset, None)
+        self.choose("")
+
+    def choose(self, dataset: str) -> None:
+        """Work on another data set of this tab; what was shown of the one before goes."""
+        self.current, self.shown, self.running = dataset, None, None
+        self.on_first_rows = False
+        self._forget_results()
+
+    def _forget_results(self) -> None:
+        """Forget what was computed from the rows of the current data set."""
+        self.anonymized = self.offered = None
+        # new ones: the run that this click ends may still write into the last
+        self.reports = {}
+        self.slots = {kind: state for kind, state in self.slots.items() if not issubclass(kind, OfDataSet)}
+
+    def own(self, kind: type[Value]) -> Value:
+        """Return the state that a room keeps in this tab, made at its first use.
+
+        Args:
+            kind: its class, which no other room uses; a subclass of `OfDataSet` ends with the data set.
+        """
+        if kind not in self.slots:
+            self.slots[kind] = kind()
+        return cast(Value, self.slots[kind])
+
+    def start(self, title: str, run: Callable[[Run], Release]) -> None:
+        """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
+        running = Run(title=title, request_id=self.request_id)
+        self.running = running
+        self.request_id = uuid.uuid4().hex
+
+        def work() -> None:
+            try:
+                with line.runs().turn(running.wait, running.stopped.is_set):
+                    running.place = 0
+                    running.release = run(running)
+            except Exception as error:  # shown to the person by the page; the ledger has its own line
+                running.error = error
+            finally:
+                running.done.set()
+
+        threading.Thread(target=work, daemon=False).start()
+
+    def take_first_rows(self, first: bool) -> None:
+        """Compute what needs rows that do not fit from the first ones, or no more; what was computed goes."""
+        self.on_first_rows = first
+        self._forget_results()
+
+    def sizes(self) -> list[int]:
+        """Bytes of each table that this tab holds."""
+        drafts = [self.draft.size + len(self.draft.data)] if self.draft else []
+        return [*self.bytes.values(), *drafts]
+
+    def is_busy(self) -> bool:
+        """Whether a run is going on."""
+        return self.running is not None and not self.running.done.is_set()
+
+    def drop_tables(self) -> None:
+        """Forget all rows, and what was computed from them; the ledger and its releases stay."""
+        self.lost = tuple(curator.name for curator in self.curators.values())
+        if self.draft is not None:
+            self.lost += (self.draft.name,)
+        self.draft = self.running = self.shown = None
+        self._forget_results()
+        for each in (self.curators, self.bytes, self.tables):
+            each.clear()
+
+
+def session() -> Session:
+    """The state of this tab."""
+    if holders.KEY not in st.session_state:
+        _through_app()
+        context = get_script_run_ctx(suppress_warning=True)
+        tab = context.session_id if context else ""
+        lost = None if tabs.LOST in st.context.headers else ()
+        st.session_state[holders.KEY] = Session(tab=tab, lost=lost)
+        holders.register(st.session_state[holders.KEY])
+    state: Session = st.session_state[holders.KEY]
+    state.used = time.monotonic()
+    return state
+
+
+def own(kind: type[Value]) -> Value:
+    """Return the state that a room keeps in this tab: see `Session.own`."""
+    return session().own(kind)
+
+
+def leave(note: object) -> None:
+    """Leave a note for another page, in place of an earlier one of its class."""
+    session().slots[type(note)] = note
+
+
+def take(kind: type[Value]) -> Value | None:
+    """Take the note of this class that another page left, if there is one."""
+    return cast("Value | None", session().slots.pop(kind, None))
+
+
+def _through_app() -> None:
+    """Go through app.py even when the first address that a new server is asked for is that of a page.
+
+    Until st.navigation was called once, Streamlit takes a folder named pages/ for its older way of making
+    pages, and would run the page alone, without header and navigation, for everybody. Only a new session
+    is sent back: in an older one this would swallow a click.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+
+
+def once(curator: Curator, key: Key, evaluation: Callable[[], Evaluation[Any, Result]]) -> Result:
+    """Compute an internal report once per session; it leaves a line in the ledger, outside the total."""
+    draft = session().draft
+    reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
+    if key not in reports:
+        asked: Evaluation[Any, Result] = asking.Apart(evaluation(), unwanted())
+        with heard_by(until(unwanted())):
+            reports[key] = curator.evaluate(OnFirstRows(asked) if session().on_first_rows else asked)
+    return cast("InternalReport[Result]", reports[key]).content
+
+
+def kept(key: Key, make: Callable[[], Value]) -> Value:
+    """Compute something of public numbers once per session."""
+    reports = session().reports
+    if key not in reports:
+        reports[key] = make()
+    return cast(Value, reports[key])
+
+
+def language() -> str:
+    """The language that the browser of this tab asks for; English outside of any tab."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return "en"
+    return st.context.locale or "en"
+
+
+def is_dark() -> bool:
+    """Whether this tab is shown light on dark."""
+    return st.context.theme.type == "dark"
+
+
+@dataclass(frozen=True)
+class Widget(Generic[Value]):
+    """A widget whose value other code reads or sets than the line that draws it: its key, and a type."""
+
+    key: str
+
+    def value(self) -> Value | None:
+        """What it has or will have in this run; None before it is drawn for the first time."""
+        value: Value | None = st.session_state.get(self.key)
+        return value
+
+    def put(self, value: Value) -> None:
+        """Set it from a callback, before it is drawn."""
+        st.session_state[self.key] = value
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A chart in which something can be clicked: its key, and the name of the selection."""
+
+    key: str
+    name: str
+
+    def points(self) -> list[dict[str, Any]]:
+        """The fields of what is clicked."""
+        state = st.session_state.get(self.key) or {}
+        return list(state.get("selection", {}).get(self.name) or [])
+
+
+def uploader() -> Widget[UploadedFile]:
+    """The uploader of the Data page; another one with every file that was read."""
+    return Widget(f"upload-{session().uploads}")
+
+
+def rows_field() -> Widget[UploadedFile]:
+    """The field that asks for the rows of a data set on file; another one with every file that was read."""
+    return Widget(f"bring-{session().uploads}")
+
+
+def codebook_field() -> Widget[UploadedFile]:
+    """The field for the codebook of a table that is being declared."""
+    return Widget(f"codebook-{session().uploads}")
+
+
+def address() -> dict[str, str]:
+    """The parameters in the browser's address."""
+    return st.query_params.to_dict()
+
+
+def set_address(parameters: dict[str, str]) -> None:
+    """Write parameters into the browser's address, and take others out of it."""
+    st.query_params.from_dict(parameters)
+
+
+def is_gone() -> Callable[[], bool]:
+    """Says later, from this run, whether its tab was closed meanwhile."""
+    context = get_script_run_ctx()
+    session_id = "" if context is None else context.session_id
+    return lambda: tabs.is_gone(session_id)
+
+
+def unwanted() -> Callable[[], bool]:
+    """Says later whether this run's tab was closed; where the person did something else meanwhile, it raises
+    what ends the run."""
+    gone = is_gone()
+
+    def ask() -> bool:
+        session()  # here Streamlit ends a run that another one waits for
+        return gone()
+
+    return ask
+
+
+def table_in(key: str) -> tuple[str, pd.DataFrame] | None:
+    """Name and rows of the second table that a field has read, if any."""
+    table = session().tables.get(key)
+    return None if isinstance(table, DpcoreError) else table
+
+
+def drop_table(key: str) -> None:
+    """Forget the second table that a field has read."""
+    session().tables.pop(key, None)
+
+
+def drop_uploads() -> None:
+    """Forget the bytes of every file that this tab has sent."""
+    context = get_script_run_ctx()
+    if context is not None:
+        tabs.forget_uploads(context.session_id)
+
+
+def forget_person() -> None:
+    """Drop everything that this tab holds."""
+    drop_uploads()
+    st.session_state.clear()
+
+
+def shares() -> Shares:
+    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.shares()
+
+
+def surveys() -> Surveys:
+    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    return start.surveys()

@@ -1,0 +1,48 @@
+"""What one page leaves for another: see `workbench.session.leave`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcore.release import AnonymizedTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenSample:
+    """A note to the Data page: open this sample."""
+
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRelease:
+    """A note to the Synthesize page: plan a release of this kind."""
+
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeColumns:
+    """A note to the Anonymize page: others may know these columns, and those should stay unknown."""
+
+    known: tuple[str, ...]
+    secret: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowRelease:
+    """A note to the Links page: share this release."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """An anonymized table that may be shared, once what it does not promise was read.
+
+    Attributes:
+        not_promised: sentences for the box, as Markdown.
+    """
+
+    made: AnonymizedTable
+    not_promised: tuple[str, ...]
