@@ -38,8 +38,7 @@ from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateRe
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.synthesis import Recipe, load_model
-from dpcore.synthesis.likely import likely
+from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.digests import fingerprint
 from dpcore.tables.rows import PublicTable
@@ -140,12 +139,12 @@ class Curator:
     ) -> Quote:
         """Say what `run` would cost, what would remain, and the error to expect; reads no data.
 
-        Args: table_rows: about how many rows count, from public knowledge; see `likely`.
+        Args: table_rows: about how many rows count, from public knowledge; see `Recipe.expect`.
         """
         recipe.check(self.schema.domain)
         spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
         charge = Charge(units=self.rule.units(spend), part=self._charged(self.schema.public_part(part)))
-        error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
+        error = recipe.expect(self.schema.domain, spend, rows, table_rows)
         return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
@@ -222,7 +221,7 @@ class Curator:
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
-        return Release.from_json(self._text(request_id), load_model=load_model)
+        return Release.from_json(self._text(request_id))
 
     def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.

@@ -21,7 +21,6 @@ from starlette.routing import Route
 
 from dpcore.errors import LedgerError
 from dpcore.release import Release
-from dpcore.synthesis import load_model
 from share.answers import HEADERS, Limiter
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
@@ -139,7 +138,7 @@ def opened(shown: Shown) -> Opened:
         content = functools.partial(of_table.content, *table[:2])
         called = functools.partial(file_name, shown.title)
     else:
-        release = Release.from_json(shown.text, load_model=load_model)
+        release = Release.from_json(shown.text)
         document = of_release.document(release, **seen)
         content = functools.partial(downloads.content, release)
         called = functools.partial(release_file, shown.title, release)

@@ -99,7 +99,7 @@ class Recipe(Registered, ABC):
 
 
 def load_recipe(fields: Mapping[str, Any]) -> Recipe | None:
-    """Read what `to_dict` of any recipe wrote; None for an unknown kind, or what was not written out whole."""
+    """Read what `to_dict` of any recipe wrote; None for an unknown kind, or one not written out whole."""
     family = Recipe.kinds()
     return family[fields["kind"]].from_dict(fields) if fields["kind"] in family else None
 

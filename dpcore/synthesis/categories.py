@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from dpcore.accounting.loss import Number, exact
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.progress import OnProgress
 from dpcore.model import Model, Summary
+from dpcore.progress import OnProgress
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Recipe

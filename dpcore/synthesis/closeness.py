@@ -21,8 +21,8 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import DisclosureError, ParameterError
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
-from dpcore.progress import OnProgress
 from dpcore.model import Model
+from dpcore.progress import OnProgress
 from dpcore.release import Release
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import texts
@@ -119,6 +119,10 @@ class Closeness(Recipe):
         """Plain data, with `kind`; of the counts their digest."""
         digest = hashlib.sha256(np.array(self.counts).tobytes()).hexdigest()
         return {"kind": self.kind, "columns": list(self.columns), "counts": digest}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> None:
+        """Return None, as only a digest of the counts was written."""
 
     def reads(self, domain: Domain) -> Clique:
         """Its columns."""

@@ -12,8 +12,8 @@ from dpcore.accounting.loss import Loss, Number, exact, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
-from dpcore.progress import OnProgress
 from dpcore.model import Model
+from dpcore.progress import OnProgress
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Recipe, columns_text
 from dpcore.synthesis.chain import ChainModel

@@ -27,8 +27,8 @@ from dpcore.mechanisms.sensitivity import (
     selection_scale,
     sums_deviation,
 )
-from dpcore.progress import OnProgress
 from dpcore.model import Model, Summary
+from dpcore.progress import OnProgress
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema

@@ -113,9 +113,9 @@ class Apart(Recipe):
         """As the recipe."""
         self._recipe.check(domain)
 
-    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    def expect(self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0) -> tuple[Expected, ...]:
         """As the recipe."""
-        return self._recipe.expect(domain, loss, rows)
+        return self._recipe.expect(domain, loss, rows, table_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """As the recipe."""

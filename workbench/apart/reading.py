@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from dpcore import synthesis
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError
 from dpcore.io import ReadResult, read_table
@@ -82,7 +83,7 @@ def interrupted() -> ReadError:
 
 
 def read_release(data: bytes) -> Release:
-    """`dpcore.Release.from_file` within the same limits. Raises: ReadError, LimitError."""
+    """`dpcore.read_release` within the same limits. Raises: ReadError, LimitError."""
     with _AT_ONCE:
         try:
             found: Release = process.run(release_within, data, memory=MEMORY, seconds=SECONDS)
@@ -93,7 +94,7 @@ def read_release(data: bytes) -> Release:
 
 def release_within(server: Server, data: bytes) -> Release:
     """What the other process does."""
-    return Release.from_file(data)
+    return synthesis.read_release(data)
 
 
 def read_within(server: Server, data: bytes, name: str, options: dict[str, Any], key: bytes | None) -> Any:

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns, answer, askable
+from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns, askable
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
@@ -247,7 +247,7 @@ def _picture(curator: Curator, recipe: Histogram, part: dict[str, str], each: Ex
         release = curator.release(line["request_id"])
         if release.part == next(iter(part.items()), None) and recipe.column in askable(release):
             says = _("Around the release of {when}, which is public.").format(when=line["when"])
-            shape = answer(release, (recipe.column,)).values
+            shape = release.answer((recipe.column,)).values
             break
     else:
         says = _("The shape is not known before: every cell is drawn alike. The bars show the error.")

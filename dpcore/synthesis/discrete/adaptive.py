@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 from dpcore.accounting.loss import Loss, PureDP, split
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.progress import OnProgress
 from dpcore.model import Model
+from dpcore.progress import OnProgress
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.discrete.columns import (

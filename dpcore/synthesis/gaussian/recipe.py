@@ -28,8 +28,8 @@ from dpcore.errors import LimitError, ParameterError
 from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import sums_deviation
-from dpcore.progress import OnProgress
 from dpcore.model import Model
+from dpcore.progress import OnProgress
 from dpcore.schema.column import Categorical
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema

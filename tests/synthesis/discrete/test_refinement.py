@@ -176,7 +176,7 @@ def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
     paid = runs_of[id(purses[-1])]
     spent = sum(Fraction(len(one.reads) * one.rows**2) / (2 * Fraction(one.noise_scale) ** 2) for one in paid)
     assert Fraction(999, 1000) * 5 < spent <= 5
-    read = dp.Release.from_file(release.to_json().encode())
+    read = dp.read_release(release.to_json().encode())
     assert read.sample(ROWS, seed=1).equals(release.sample(ROWS, seed=1))
 
     def off(values: Values, pair: tuple[str, ...]) -> float:
