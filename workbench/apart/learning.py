@@ -18,8 +18,8 @@ from dpcore.errors import DisclosureError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.mechanisms.sensitivity import noise_of
+from dpcore.model import Model
 from dpcore.progress import OnProgress
-from dpcore.release import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.tables.counts import Marginal, Noise
