@@ -21,7 +21,7 @@ from dpcore.model import Model, load_model
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.answer import Answer, table_of
-from dpcore.tables.counts import Marginal
+from dpcore.tables.counts import Marginal, cell_mask
 from dpcore.tables.nearest import nearest_distribution
 from dpcore.tables.rows import PublicTable
 
@@ -208,16 +208,8 @@ class Release:
             cells: column -> cell number, or several of which a row has one.
         Raises: ParameterError for unknown columns or cells; InfeasibleError when there are no such rows.
         """
-        for name, chosen in cells.items():
-            numbers = np.atleast_1d(np.asarray(chosen))
-            size = self.schema.domain.size(name)
-            if not numbers.size or numbers.min() < 0 or numbers.max() >= size:
-                raise ParameterError(
-                    "column {column!r} has cells 0 to {last} only",
-                    remedy="name one of them or several",
-                    column=name,
-                    last=size - 1,
-                )
+        for name, numbers in cells.items():
+            cell_mask(self.schema.domain, name, numbers)
         return dataclasses.replace(self, model=self.model.given(cells))
 
     def sample_table(self, rows: int | None = None, *, seed: int | None = None) -> PublicTable:

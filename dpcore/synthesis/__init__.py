@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpcore.model import Model, load_model
-from dpcore.synthesis.base import Expected, Recipe, describe, load_recipe
+from dpcore.synthesis.base import Expected, Recipe, SomeColumns, describe, load_recipe
 from dpcore.synthesis.categories import Categories, FoundCategories
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.closeness import (
@@ -14,16 +14,14 @@ from dpcore.synthesis.closeness import (
     sample_steps,
     sample_test,
 )
-from dpcore.synthesis.discrete.adaptive import Adaptive
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.tree import Tree
+from dpcore.synthesis.discrete.recipes import Adaptive, Tree
 from dpcore.synthesis.gaussian.model import GaussianModel
 from dpcore.synthesis.gaussian.recipe import Gaussian
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
 from dpcore.synthesis.release.pooling import Pooled, pool
 from dpcore.synthesis.release.read import read_release
 from dpcore.synthesis.release.row_count import RowCount, askable, count_rows
-from dpcore.synthesis.some_columns import SomeColumns
 from dpcore.synthesis.statistics import Figure, Figures, Statistics
 
 __all__ = [

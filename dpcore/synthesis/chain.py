@@ -16,7 +16,7 @@ from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers, flat_cells, sample_cells
 from dpcore.tables.answer import Answer, most_precise, table_of
-from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
+from dpcore.tables.counts import MAX_CELLS, Marginal, Values, cell_mask, project
 from dpcore.tables.nearest import nearest_distribution
 
 
@@ -83,9 +83,9 @@ class ChainModel(Model):
 
         Raises: LimitError where the cliques are joined so closely that this would take a large table.
         """
-        weights = {name: np.zeros(self.domain.size(name)) for name in cells}
-        for name, numbers in cells.items():
-            weights[name][list(numbers)] = 1.0
+        weights = {
+            name: cell_mask(self.domain, name, numbers).astype(np.float64) for name, numbers in cells.items()
+        }
         try:
             return self._graph.restricted(weights).total if self.total > 0 else 0.0
         except InfeasibleError:

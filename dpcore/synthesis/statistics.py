@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, Number, PureDP, exact
+from dpcore.accounting.loss import Loss, Number, exact
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import (
@@ -26,6 +26,7 @@ from dpcore.mechanisms.sensitivity import (
     noise_variance,
     selection_scale,
     sums_deviation,
+    sums_noise,
 )
 from dpcore.model import Model, Summary
 from dpcore.progress import OnProgress
@@ -33,7 +34,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, Recipe
-from dpcore.tables.counts import Marginal, Noise, Values, half_width
+from dpcore.tables.counts import Marginal, Values, half_width
 from dpcore.tables.sums import Entry, levels
 from dpcore.text import Text
 
@@ -121,13 +122,13 @@ class Statistics(Recipe):
         """The error of the number of rows; those of the figures are `mean_width` and `rank_error`."""
         if not self.moments:
             return ()
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._moment_loss(loss))
-        return (Expected(clique=(), cells=1, variance=deviation**2, noise=_noise(loss)),)
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
+        return (Expected(clique=(), cells=1, variance=deviation**2, noise=sums_noise(loss)),)
 
     def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
         """Half-width of the interval of the mean of so many rows, in the column's unit, at most. Public."""
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._moment_loss(loss))
-        width = half_width(2 * deviation**2, _noise(loss), LEVEL)
+        deviation = sums_deviation(rows=rows, entries=3, loss=self._part(loss))
+        width = half_width(2 * deviation**2, sums_noise(loss), LEVEL)
         return width / max(people, 1.0) * self._reach + self._half_cell
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
@@ -136,7 +137,7 @@ class Statistics(Recipe):
         A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram: each of K sums of up to
         K noisy cells within its interval at the level 1 - 0.05 / K.
         """
-        cells, loss = len(self.centers), self._quantile_loss(loss)
+        cells, loss = len(self.centers), self._part(loss)
         each = loss.share(Fraction(1, max(len(self.quantiles), 1)))
         chosen = selection_scale(rows=rows, loss=each) * math.log(cells / (1 - LEVEL))
         variance = noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
@@ -156,7 +157,7 @@ class Statistics(Recipe):
         if self.quantiles:
             on_progress("find quantiles", 0.5)
             error, way = self.rank_error(measurer.loss, rows=measurer.rows)
-            loss = self._quantile_loss(measurer.loss)
+            loss = self._part(measurer.loss)
             if way == "histogram":
                 (counts,) = measurer.measure([(self.column,)], loss)
                 marginals[counts.clique] = counts
@@ -194,7 +195,7 @@ class Statistics(Recipe):
         n (v' - v) = z2 / 2 - 2 m z1 + (2 m^2 - q / 2) z0. Values up to h from the middle of their cell move
         the mean by at most h, and the deviation s by at most h, so the variance by at most (2 s + h) h.
         """
-        loss = self._moment_loss(measurer.loss)
+        loss = self._part(measurer.loss)
         size = measurer.domain.size(self.column)
         place = np.zeros(size)
         place[: len(self.centers)] = (np.array(self.centers) - self._middle) / self._reach
@@ -210,7 +211,7 @@ class Statistics(Recipe):
 
         def width(*factors: float) -> float:
             spread = sums.deviation**2 * sum(factor**2 for factor in factors)
-            return half_width(spread, _noise(loss), LEVEL) / rows
+            return half_width(spread, sums_noise(loss), LEVEL) / rows
 
         off = width(0.5, 2 * mean, 2 * mean**2 - square / 2)
         reach = self._reach
@@ -246,11 +247,9 @@ class Statistics(Recipe):
     def _reach(self) -> float:
         return (self.centers[-1] - self.centers[0]) / 2 or 1.0
 
-    def _moment_loss(self, loss: Loss) -> Loss:
-        return loss.share(Fraction(1, 2)) if self.quantiles else loss
-
-    def _quantile_loss(self, loss: Loss) -> Loss:
-        return loss.share(Fraction(1, 2)) if self.moments else loss
+    def _part(self, loss: Loss) -> Loss:
+        """Return what the vector gets of the loss, and the quantiles too."""
+        return loss.share(Fraction(1, 2)) if self.moments and self.quantiles else loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,7 +316,3 @@ def _crossed(counts: Values, order: Fraction) -> int:
     """The first cell at which the noisy counts add up to that part of their sum."""
     reached = np.cumsum(counts)
     return int(np.argmax(reached >= float(order) * reached[-1]))
-
-
-def _noise(loss: Loss) -> Noise:
-    return "max norm" if isinstance(loss, PureDP) else "gaussian"

@@ -25,7 +25,7 @@ from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.discrete.constraints import Determines
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.tables.answer import most_precise
-from dpcore.tables.counts import MAX_CELLS, Marginal
+from dpcore.tables.counts import MAX_CELLS, Marginal, cell_mask
 
 Asked = tuple[float | str, float | str] | Sequence[str] | str
 Mask = npt.NDArray[np.bool_]
@@ -169,8 +169,7 @@ def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]
     masks: dict[str, Mask] = {}
     determined = _determined(release)
     for name, numbers in cells.items():
-        mask = np.zeros(release.schema.domain.size(name), dtype=np.bool_)
-        mask[list(numbers)] = True
+        mask = cell_mask(release.schema.domain, name, numbers)
         if (function := determined.get(name)) is not None:  # asked of the column that decides it
             name, mask = function.column, mask[np.array(function.cells)]
         masks[name] = masks[name] & mask if name in masks else mask

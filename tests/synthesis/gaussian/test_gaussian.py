@@ -273,8 +273,8 @@ def test_cells_are_split_by_noisy_numbers_only(monkeypatch: pytest.MonkeyPatch) 
     release = opened(table(500)).run(recipe, LOUD)
     assert [shape for _by, shape in seen[-3:]] == [(2,), (2,), (2, 2)]
     assert isinstance(release.model, GaussianModel)
-    assert release.model.halves is not None
-    assert release.model.halves.feature == 1  # sugar has no variance left
+    assert release.model.split is not None
+    assert release.model.split.feature == 1  # sugar has no variance left
 
 
 @pytest.mark.parametrize("seed", range(5))
