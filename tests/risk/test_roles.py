@@ -94,7 +94,7 @@ def test_values_that_name_people_are_identifiers() -> None:
 
 def test_every_column_has_a_role_and_a_reason_without_a_value() -> None:
     """A reason would show a cell of the table."""
-    frame = samples.hospital(500)
+    frame = samples.hospital().head(500)
     found = suggest_roles(frame)
     assert [each.column for each in found] == list(frame.columns)
     cells = {str(cell) for cell in frame["name"]} | set(frame["zip"])
