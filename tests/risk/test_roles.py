@@ -114,7 +114,7 @@ def test_a_first_run_needs_no_reading(table: str, request: pytest.FixtureRequest
         shared: Path = request.getfixturevalue("shared")
         frame = pd.read_csv(shared / "data" / "adult.csv").head(3_000)
     else:
-        frame = {"census": samples.census, "hospital": samples.hospital}[table](3_000)
+        frame = {"census": samples.census, "hospital": samples.hospital}[table]().head(3_000)
     roles = {each.column: each.role for each in suggest_roles(frame)}
     known = [name for name, role in roles.items() if role == "quasi-identifier"]
     plan = Plan(
