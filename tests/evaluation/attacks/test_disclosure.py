@@ -58,6 +58,7 @@ def test_another_sample_is_caught_by_none() -> None:
     assert inference.rate.value > inference.baseline.value + 0.1  # it does teach about the population
 
 
+@pytest.mark.proof
 def test_false_alarms_are_rare() -> None:
     """An attack would be called a success more often than its interval allows.
 
