@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import mimetypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -11,11 +13,12 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.progress import OnProgress
 from dpcore.release import Release
 from workbench import session
-from workbench.apart import reading
 from workbench.session import person
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
+from workbench.workers import reading
+from workbench.workers.callbacks import cancelled_by
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -27,6 +30,25 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """The same for several files."""
     return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+
+
+Content = str | bytes
+"""Of a file that is offered."""
+
+
+def download(
+    label: str, data: Content | Callable[[], Content], name: str, *, icon: str = "download", **options: Any
+) -> None:
+    """Offer a file, whose download draws no page anew.
+
+    Args:
+        data: its content, or what makes it when it is fetched.
+        name: of the file; its ending says of what type it is.
+        icon: a Material Symbol.
+        options: the key and the help of the button.
+    """
+    kind, _encoding = mimetypes.guess_type(name)
+    st.download_button(label, data, name, kind, on_click="ignore", icon=f":material/{icon}:", **options)
 
 
 def release_in(file: UploadedFile) -> Release:
@@ -62,8 +84,13 @@ STAGES = Words(
 )
 
 
-def being_read(name: str, size: int) -> AbstractContextManager[OnProgress]:
+@contextmanager
+def being_read(name: str, size: int) -> Iterator[OnProgress]:
     """A bar with the stage of reading a file and the share that is done, beside a way to stop; large files
     take half a minute (D17). Gives what is to be told."""
     title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(size / 1e6))
-    return progress_view.told(title, STAGES, key="stop-reading")
+    with (
+        cancelled_by(session.unwanted()),
+        progress_view.told(title, STAGES, key="stop-reading") as on_progress,
+    ):
+        yield on_progress
