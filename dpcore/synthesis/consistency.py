@@ -39,7 +39,9 @@ def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal,
     values = [marginal.values.copy() for marginal in marginals]
     for shared, holders in _shared(cliques).items():
         residuals, mean, _ = _average(domain, [marginals[i] for i in holders], shared)
-        for i, residual in zip(holders, residuals, strict=True) if mean is not None else ():
+        if mean is None:
+            continue
+        for i, residual in zip(holders, residuals, strict=True):
             rest = domain.cells(cliques[i]) // domain.cells(shared)
             values[i] += aligned((mean - residual) / rest, shared, cliques[i])
     variances = consistent_variances(

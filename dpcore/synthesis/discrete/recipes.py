@@ -13,7 +13,6 @@ docs/decisions/0010.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -99,7 +98,7 @@ class Tree(TableRecipe):
         """Measure the columns, choose the tree, measure its edges, fit."""
         on_progress("measure columns", 0.0)
         columns = measure_columns(measurer, self.constraints, self.ordered)
-        pairs = dict.fromkeys(itertools.combinations(columns.grouping.domain.names, 2), 1.0)
+        pairs = workload(columns.grouping.domain.names, 2, {})
         learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
         on_progress("choose and measure pairs", 0.3)
         learner.measure_tree(measurer.loss.share(1 - columns.spent))
