@@ -192,53 +192,44 @@ def _files(data_set: DataSet, release: Release) -> None:
     name = data_set.name
     with st.container(horizontal=True):
         if release.marginals:
-            st.download_button(
+            widgets.download(
                 _("Counts with low and high (CSV)")
                 if len(release.marginals) == 1
                 else _("All counts with low and high (ZIP of CSV)"),
                 lambda: counts_file(release),
                 release_file(name, release, "counts", "csv" if len(release.marginals) == 1 else "zip"),
-                on_click="ignore",
-                icon=":material/table_chart:",
+                icon="table_chart",
             )
-        st.download_button(
+        widgets.download(
             _("Guarantee (JSON)"),
             lambda: guarantee_json(release),
             release_file(name, release, "guarantee", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/verified_user:",
+            icon="verified_user",
         )
-        st.download_button(
+        widgets.download(
             _("Noisy counts and model (JSON)"),
             release.to_json,
             release_file(name, release, "release", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/data_object:",
+            icon="data_object",
         )
         if can_be_written(data_set, release):
-            st.download_button(
+            widgets.download(
                 _("The same as a script (Python)"),
                 lambda: script(data_set, release),
                 release_file(name, release, "script", "py"),
-                on_click="ignore",
-                icon=":material/code:",
+                icon="code",
             )
-            st.download_button(
+            widgets.download(
                 _("The same as a notebook"),
                 lambda: notebook(data_set, release),
                 release_file(name, release, "notebook", "ipynb"),
-                on_click="ignore",
-                icon=":material/menu_book:",
+                icon="menu_book",
             )
-        st.download_button(
+        widgets.download(
             _("Download as one HTML file"),
             lambda: of_release.file(release),
             release_file(name, release, "report", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
             help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
         )
 
@@ -290,20 +281,15 @@ def _rows(data_set: DataSet, release: Release) -> None:
             )
         )
     with st.container(horizontal=True):
-        st.download_button(
+        widgets.download(
             _("Rows (CSV)"),
             lambda: drawing.csv_file(release, rows),
             release_file(data_set.name, release, "rows", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
         )
-        st.download_button(
+        widgets.download(
             _("Rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release)),
             release_file(data_set.name, release, "rows", "parquet"),
-            on_click="ignore",
-            icon=":material/download:",
         )
     _folder(data_set, release)
     record.show(session.session().curator, release, rows, key)
@@ -336,12 +322,10 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         loss=loss_from(release.guarantee.loss),
         part=release.part,
     )
-    st.download_button(
+    widgets.download(
         _("Download as a job (JSON)"),
         job.to_json(),
         release_file(data_set.name, release, "job", "json"),
-        "application/json",
-        on_click="ignore",
-        icon=":material/terminal:",
+        icon="terminal",
         help=_("The same beside the data: python -m workbench release job.json --to release.json"),
     )

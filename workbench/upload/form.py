@@ -64,16 +64,16 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
         with questions:
             known_view.ask(draft, schema)
     if schema:
-        fits = opening.check_table(draft, schema)
-        with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
+        table, refused = opening.check_table(draft, schema)
+        with st.expander(_("Check against the table (internal)"), expanded=bool(refused)):
             widgets.internal_badge()
-            st.dataframe(fits.table, hide_index=True)
-        if fits.refused:
+            st.dataframe(table, hide_index=True)
+        if refused:
             st.error(
                 _(
                     "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
                     "or missing, or leave the column out."
-                ).format(columns=", ".join(plain(name) for name in fits.refused))
+                ).format(columns=", ".join(plain(name) for name in refused))
             )
             return None
     return schema
