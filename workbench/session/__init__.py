@@ -181,6 +181,10 @@ class Session:
         self.on_first_rows = first
         self._forget_results()
 
+    def drop_table(self, key: str) -> None:
+        """Forget the second table that a field has read."""
+        self.tables.pop(key, None)
+
     def sizes(self) -> list[int]:
         """Bytes of each table that this tab holds."""
         drafts = [self.draft.size + len(self.draft.data)] if self.draft else []

@@ -77,13 +77,13 @@ def read(
     notices = session.session().notices
     notices[notice] = reading.interrupted()  # until it has been read
     title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(len(data) / 1e6))
+    file = None
     try:
         with session.noticing(notice), progress_view.told(title, STAGES, key="stop-reading") as tell:
             file = reading.read(
                 data, name, key=key, cancelled=session.unwanted(), on_progress=tell, options=options
             )
             del notices[notice]
-            return file
-        return None
     finally:
         session.drop_uploads()
+    return file

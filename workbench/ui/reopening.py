@@ -9,12 +9,11 @@ import pandas as pd
 from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from workbench import samples, session
-from workbench.apart import reading
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view

@@ -20,7 +20,7 @@ from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
 from workbench import session
-from workbench.apart import line, process, reading
+from workbench.apart import line, process
 from workbench.apart.asking import call
 from workbench.session import person
 from workbench.store.datasets import DataSet
@@ -292,7 +292,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     if (table := tab.tables.get(key)) is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.markdown(f"{plain(label, at_most=200)}: **{plain(table[0], at_most=100)}**")
-        right.button(_("Remove"), key=f"{key}-remove", on_click=lambda: tab.tables.pop(key))
+        right.button(_("Remove"), key=f"{key}-remove", on_click=tab.drop_table, args=(key,))
         return table[1]
     file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=session.file_field(key).key)
     if file is None:

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+
 import pandas as pd
 
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, SchemaError
+from dpcore.errors import SchemaError
 from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
-from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
+from dpcore.schema import Column, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import session
 from workbench.apart import listening
 from workbench.apart.reading import TableFile
 from workbench.session.draft import Draft
 from workbench.store import likeness
-from workbench.store.datasets import DataSet, Declaration, find
+from workbench.store.datasets import Declaration, find
 from workbench.store.personal import PersonalLedger
 from workbench.ui import file_view, reopening, rows_view
 from workbench.ui.language import _
-from workbench.ui.wording import plain
 from workbench.upload import grid
 from workbench.web import holders
 
 NOTICE, CODEBOOK = "upload", "codebook"
-"""The field for a table, which is that of its notices among those of the session, and the one for a codebook."""
+"""Fields for a table and for a codebook; the first is also that of the notices of the page."""
 ALIKE = session.Widget[str]("alike")
 
 
@@ -158,7 +158,8 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         if draft.source is None:
             answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
             likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
-            reopening.note_rows(draft.dataset, draft.frame, schema.unit)
+            reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
+        schema = dataclasses.replace(schema, unit=curator.schema.unit)
         session.session().add(curator, declared(draft, schema), size=draft.size)
 
 
@@ -193,7 +194,7 @@ def _draft(
         on_file, account = find(dataset, ledger), ledger.account(dataset)
         if source is None and on_file is not None and on_file.declaration is not None:  # declared anew
             schema = on_file.declaration.schema
-        fixed = PrivacyUnit.from_dict(account.unit) if account is not None else unit
+        fixed = unit_on_file(account, ledger) if account is not None else unit
         if fixed is not None:
             schema = Schema(columns=schema.columns, unit=fixed, excluded=schema.excluded)
         proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
