@@ -16,7 +16,7 @@ from workbench.evaluate import (
     view,
 )
 from workbench.evaluate.candidates import Candidate
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 
@@ -48,7 +48,7 @@ def judge(candidate: Candidate) -> None:
         return
     judged = view.judged(curator, candidate, found)
     view.overview(curator, candidate, found, judged)
-    widgets.download(
+    file_view.download(
         _("Download as one HTML file"),
         lambda: document.html(curator, found, judged),
         _file(curator.name, candidate),

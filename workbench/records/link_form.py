@@ -73,12 +73,10 @@ def ask(chosen: Release | Offered) -> Draft | None:
     title = st.text_input(
         _("Title"), printable(usual, at_most=MAX_TITLE), max_chars=MAX_TITLE, key=f"links-title-{key}"
     )
-    note = st.text_area(
-        _("Note to whoever opens it"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100
-    )
+    note = st.text_area(_("Note for the reader"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100)
     expires = _expires()
     given = st.multiselect(
-        _("It gives, beside what is seen and the guarantee"),
+        _("It also offers"),
         contents,
         contents,
         format_func=CONTENTS.__getitem__,

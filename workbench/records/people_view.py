@@ -46,8 +46,8 @@ def show(dataset: str) -> None:
     with st.expander(_("Hand it to another steward")):
         st.write(
             _(
-                "The budget, what was spent and all releases go with it, for good. You see nothing of it any "
-                "more; the new steward opens it with the same table."
+                "The budget, what was spent and all releases go with it, for good. You no longer "
+                "see it; the new steward opens it with the same table."
             )
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):

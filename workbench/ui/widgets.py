@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -18,7 +17,7 @@ from dpcore.errors import DpcoreError, RowsError
 from dpcore.evaluation.base import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.noise_error import noise_errors
+from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
 from workbench.apart import line, process
 from workbench.apart.asking import call
@@ -303,26 +302,6 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     if (read := file_view.read(file.getvalue(), file.name, notice=key)) is not None:
         tab.tables[key] = (file.name, read.table.frame)
     return st.rerun()
-
-
-def download(
-    label: str,
-    data: str | bytes | Callable[[], str | bytes],
-    name: str,
-    *,
-    icon: str = "download",
-    **options: Any,
-) -> None:
-    """Offer a file for download.
-
-    Args:
-        data: its content, or what makes it when the button is pressed.
-        name: of the file; its type follows from the ending.
-        icon: name of a Material symbol.
-        options: of `st.download_button`.
-    """
-    mime = mimetypes.guess_type(name)[0]
-    st.download_button(label, data, name, mime, on_click="ignore", icon=f":material/{icon}:", **options)
 
 
 @contextmanager
