@@ -62,9 +62,7 @@ def judge(candidate: Candidate) -> None:
         _("Learning"): asked_view.learning,
         _("Disclosure"): asked_view.disclosure,
     }
-    tab = st.segmented_control(
-        _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
-    )
+    tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
     tabs[tab](curator, candidate, found)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):

@@ -59,8 +59,8 @@ def show() -> None:
         _(
             "Three public tables, five random splits. No k is best everywhere: which one is, "
             "depends on the table, the scenario and the measure. The book's code publishes a "
-            "column and all labels as they are, so its lines are no level of privacy. In scenario"
-            " 1 a score above that of the original means that the release is easier to learn "
+            "column and all labels as they are, so its lines are no level of privacy. In scenario "
+            "1 a score above that of the original means that the release is easier to learn "
             "from, not better."
         )
     )

@@ -21,10 +21,10 @@ from workbench.ui.wording import number, plain
 
 STAGES = Words(
     {
-        reading.LINES: N_("taking it apart"),
+        reading.LINES: N_("splitting it into columns"),
         reading.COLUMNS: N_("recognizing numbers and dates"),
         reading.FACTS: N_("looking at each column"),
-        reading.FINGERPRINT: N_("looking whether it is known"),
+        reading.FINGERPRINT: N_("checking whether it is known"),
     }
 )
 _GUESSED = ReadOptions()
@@ -76,8 +76,9 @@ def demo_notice() -> None:
     if person.is_demo():
         st.info(
             _(
-                "This is a demo with invented tables. It takes no files, each browser has budgets of its "
-                "own, and nothing is kept: links, releases and budgets are gone when the server starts again."
+                "This is a demo with invented tables. It takes no files, each browser has its own "
+                "budgets, and nothing is kept: links, releases and budgets are gone when the "
+                "server starts again."
             ),
             icon=":material/info:",
         )

@@ -120,7 +120,9 @@ def _say_what_is_gone(held: session.Session) -> None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
     elif held.lost:
         names = ", ".join(plain(name, at_most=80) for name in held.lost)
-        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
+        gone = _("This tab was idle for a while, so the rows of {names} were removed from memory.").format(
+            names=names
+        )
     else:
         return
     st.warning(f"{gone} {back}", icon=":material/history:")

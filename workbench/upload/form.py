@@ -30,8 +30,9 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
         _(
-            "Bounds and categories should be known without looking at this table. Those that were read from "
-            "it say nothing under *known from*: correct them or say from where, or every guarantee tells it."
+            "Bounds and categories should be known without looking at this table. Those that were "
+            "read from it say nothing under *known from*: correct them or say from where, or "
+            "every guarantee says so."
         )
     )
     if draft.schema.excluded:
