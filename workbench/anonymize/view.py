@@ -229,13 +229,13 @@ def guided_example() -> None:
     """The small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
         st.caption(_(examples.BOOK))
-        for step in examples.STEPS:
-            st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.table))
+        for step in examples.EXAMPLES:
+            st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.number))
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
             counted, results = examples.computed(step, session.language())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
-            for operation, result in zip(step.operations, results, strict=True):
-                right.write(_(operation.says))
+            for (says, _run), result in zip(step.operations, results, strict=True):
+                right.write(_(says))
                 right.dataframe(result, hide_index=True)

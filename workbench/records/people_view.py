@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.store.personal import PersonalLedger
 from workbench.ui import widgets
@@ -70,10 +69,9 @@ def _hand(dataset: str) -> None:
 
 
 def _try(change: Callable[[PersonalLedger], None]) -> bool:
-    """Whether it was done; what went wrong is said on the page."""
-    try:
+    """Change who sees a data set; False, and a notice, where that fails."""
+    done = False
+    with session.noticing(_NOTICE):
         change(session.ledger())
-    except DpcoreError as error:
-        session.session().notices[_NOTICE] = error
-        return False
-    return True
+        done = True
+    return done

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -45,6 +45,7 @@ from workbench.ui.wording import (
     unit_words,
 )
 
+Value = TypeVar("Value")
 DATASET = session.Widget[str]("header-dataset")
 _IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
 """Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
@@ -304,6 +305,22 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     if (read := file_view.read(file.getvalue(), file.name, notice=key)) is not None:
         tab.tables[key] = (file.name, read.table.frame)
     return st.rerun()
+
+
+def choose(
+    label: str, titles: Mapping[Value, str], *, key: str, default: Value | None = None, **options: Any
+) -> Value:
+    """Return one of a few values, chosen by their titles; the first of them unless a default is given."""
+    value: Value = st.segmented_control(
+        label,
+        list(titles),
+        default=next(iter(titles)) if default is None else default,
+        format_func=titles.__getitem__,
+        required=True,
+        key=key,
+        **options,
+    )
+    return value
 
 
 @contextmanager
