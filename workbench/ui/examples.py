@@ -89,7 +89,11 @@ def repaired(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _anonymized(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    usual = {"roles": _KNOWN, "hierarchies": {"zip": _ZIP, "age": _TENS}, "models": (KAnonymity(k=2),)}
+    usual: dict[str, Any] = {
+        "roles": _KNOWN,
+        "hierarchies": {"zip": _ZIP, "age": _TENS},
+        "models": (KAnonymity(k=2),),
+    }
     return apply(table, Plan(**usual | options))
 
 
