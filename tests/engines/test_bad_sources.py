@@ -40,10 +40,8 @@ from dpcore.evaluation import (
     Audit,
     CountsOf,
     DistancesOf,
-    OnFirstRows,
     RangeErrorsOf,
     Similarity,
-    first_rows,
 )
 from dpcore.evaluation.table.proposals import RolesOf
 from dpcore.io.folder import write_mixed
@@ -336,9 +334,7 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
     assert report["age", "sex"] >= max(report["age",], report["sex",])
     with pytest.raises(dp.RowsError, match="more than 399 rows"):
         curator.evaluate(Similarity(release=PublicTable(FRAME)))
-    monkeypatch.setattr(first_rows, "FIRST", 100)
-    about_some = OnFirstRows(Similarity(release=PublicTable(FRAME)))
-    assert curator.evaluate(about_some).content.columns
+    assert curator.evaluate(Similarity(release=PublicTable(FRAME)), first_rows=100).content.columns
     assert {each.column for each in curator.evaluate(RolesOf()).content} == {"age", "sex"}
 
 

@@ -12,12 +12,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from workbench import session
-from workbench.apart import reading
-from workbench.apart.reading import TableFile
 from workbench.session import person
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
+from workbench.workers import reading
+from workbench.workers.callbacks import cancelled_by
+from workbench.workers.reading import TableFile
 
 STAGES = Words(
     {
@@ -101,10 +102,12 @@ def read(
     title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(len(data) / 1e6))
     file = None
     try:
-        with session.noticing(notice), progress_view.told(title, STAGES, key="stop-reading") as tell:
-            file = reading.read(
-                data, name, key=key, cancelled=session.unwanted(), on_progress=tell, options=options
-            )
+        with (
+            session.noticing(notice),
+            cancelled_by(session.unwanted()),
+            progress_view.told(title, STAGES, key="stop-reading") as tell,
+        ):
+            file = reading.read(data, name, key=key, on_progress=tell, options=options)
             del notices[notice]
     finally:
         session.drop_uploads()

@@ -10,7 +10,6 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema.source import Source
 from workbench import session
-from workbench.apart import listening
 from workbench.session import person
 from workbench.session.draft import Draft
 from workbench.store.settings import read_settings
@@ -19,6 +18,7 @@ from workbench.ui import rows_view, widgets
 from workbench.ui.language import N_, _
 from workbench.ui.wording import plain
 from workbench.upload import opening
+from workbench.workers.callbacks import report_rows
 
 ROWS = 1_000
 """Rows that are looked at before a source is opened."""
@@ -68,7 +68,7 @@ def take_source(listed: Listed) -> None:
     """Read the first rows of a source, and put it on the way to being opened."""
     with session.noticing(opening.NOTICE):
         with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
-            frame = Curator.look(listed.source, ROWS, listening.tell).frame
+            frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()
         opening.take_rows_of(listed.source, frame, schema)
 

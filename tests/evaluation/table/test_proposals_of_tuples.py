@@ -65,10 +65,11 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     assert len({curator.evaluate(SizeOf(plan=plan)).content.nodes for curator in (here, there)}) == 1
     told: list[float] = []
     for limits in ((0.0, 0.05), (0.05,)):
-        question = FrontierOf(
-            plan=plan, ks=(2, 5, 500), limits=limits, on_progress=lambda stage, share: told.append(share)
-        )
-        points = [curator.evaluate(question).content for curator in (here, there)]
+        question = FrontierOf(plan=plan, ks=(2, 5, 500), limits=limits)
+        points = [
+            curator.evaluate(question, lambda stage, share: told.append(share)).content
+            for curator in (here, there)
+        ]
         assert points[0] == points[1]
         assert len(points[0]) == 2 * len(limits)
     assert told
@@ -94,7 +95,7 @@ def test_what_progress_raises_ends_a_trial_and_an_anonymization(
         models=(KAnonymity(k=2),),
     )
     for started in (
-        lambda: here.evaluate(Trial(plan=plan, on_progress=stop)),
+        lambda: here.evaluate(Trial(plan=plan), stop),
         lambda: here.anonymize(plan, stop),
     ):
         with pytest.raises(StoppedError):
