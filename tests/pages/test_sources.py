@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpcore.engines.streaming import base
+from dpcore.engines import base
 from tests.pages.tab import Tab
 from workbench import session
 from workbench.session.run import Run

@@ -9,10 +9,10 @@ import pytest
 import dpcore as dp
 from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.engines.streaming import base
-from dpcore.engines.streaming.parquet import ParquetEngine
+from dpcore.engines import base
 from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, SizeOf
 from dpcore.evaluation.table.trial import Trial
+from tests.contracts.engine_kinds import parquet_engine
 
 COLUMNS = ("town", "age", "job")
 
@@ -43,7 +43,7 @@ def curators(
     monkeypatch.setattr(base, "MOST_ROWS", 399)
     ledger, budget = dp.MemoryLedger(), dp.PureDP(epsilon=1)
     there = dp.Curator.open(
-        ParquetEngine(path, schema, key=ledger.key), schema, budget=budget, ledger=ledger, identity="there"
+        parquet_engine(path, schema, key=ledger.key), schema, budget=budget, ledger=ledger, identity="there"
     )
     here = dp.Curator.open(frame, schema, budget=budget, ledger=ledger)
     return here, there
