@@ -356,7 +356,7 @@ def test_a_long_frontier_is_computed_when_asked_for(app: Tab, monkeypatch: pytes
     assert "combinations of levels, about" in app.text
     app.press("Compute every suppression limit")
     assert app.errors == ""
-    assert not any(each.label.startswith("Look at every") for each in app.at.button)
+    assert not any(each.label.startswith("Compute every") for each in app.at.button)
 
 
 def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:

@@ -123,7 +123,7 @@ def test_figures_columns_pairs_and_questions(opened):
         ("Questions", "Answer from the release"),
         ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80\u202f%"),
-        ("Disclosure", "that they find nothing proves nothing"),
+        ("Disclosure", "Finding none proves nothing"),
     ]:
         opened.set("button_group", "Show", tab)
         assert opened.errors == ""
