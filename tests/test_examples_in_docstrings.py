@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-from tests.architecture.house import PATHS, name_of
+from tests.architecture.modules import PATHS, name_of
 
 MODULES = [name_of(path) for path in PATHS if ">>> " in path.read_text(encoding="utf-8")]
 
