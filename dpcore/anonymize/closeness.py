@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dpcore.anonymize.groups import ClassStatistics, Histogram, Secret
+from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn, ValueCounts
 from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
@@ -55,7 +55,7 @@ class TCloseness:
             moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
         return np.asarray(compared(moved, self.t, whole * found.total * secret.counts.sum()) > 0)
 
-    def _reach(self, secret: Secret) -> float:
+    def _reach(self, secret: SensitiveColumn) -> float:
         """The share of people off their place at most, over all levels: each moves a level, or a rank."""
         height = len(secret.parents) if self.distance == "hierarchical" else 1
         steps = {"equal": 1, "ordered": max(len(secret.values) - 1, 1), "hierarchical": height}
@@ -65,7 +65,7 @@ class TCloseness:
     def relaxation(self) -> None:
         return None
 
-    def fewest(self, secret: Secret) -> int:
+    def fewest(self, secret: SensitiveColumn) -> int:
         """Where each row is a person: people that a class needs at least, whatever they hold."""
         shares = secret.counts / secret.counts.sum()
         for people in range(1, MOST_TRIED):
@@ -77,7 +77,7 @@ class TCloseness:
                 return people
         return MOST_TRIED
 
-    def lost(self, classes: ClassStatistics, marked: BoolArray, held: Histogram) -> IntArray:
+    def lost(self, classes: ClassStatistics, marked: BoolArray, held: ValueCounts) -> IntArray:
         """(classes,) people of the marked classes whom no finer ones can keep, at least; who holds several
         values counts for each.
 
@@ -111,7 +111,7 @@ class TCloseness:
 # at the threshold are common, and rounding must not decide them.
 
 
-def _apart(found: Histogram, table: IntArray) -> IntArray:
+def _apart(found: ValueCounts, table: IntArray) -> IntArray:
     """(classes,) sum over the values of |N count in the class - n count in the table|."""
     whole, size = table.sum(), found.total
     expected = size[found.group] * table[found.value]
@@ -120,7 +120,7 @@ def _apart(found: Histogram, table: IntArray) -> IntArray:
     return np.asarray(_summed(found, present) + size * whole)
 
 
-def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
+def _moved_in_order(found: ValueCounts, table: IntArray) -> IntArray:
     """(classes,) sum over the values of the same for all values up to it.
 
     What a class holds so far is constant between the values it has, so each stretch [x, y) is summed at once.
@@ -142,17 +142,17 @@ def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
     return _summed(found, stretch)
 
 
-def _moved_in_tree(found: Histogram, secret: Secret) -> IntArray:
+def _moved_in_tree(found: ValueCounts, secret: SensitiveColumn) -> IntArray:
     """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2 height)."""
     flow, table = _apart(found, secret.counts), secret.counts
     group, code, count = found.group, found.value, found.count
     for parent in secret.parents[:-1]:
         (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
-        flow = flow + _apart(Histogram(group=group, value=code, count=count, classes=found.classes), table)
+        flow = flow + _apart(ValueCounts(group=group, value=code, count=count, classes=found.classes), table)
     return flow
 
 
-def _summed(found: Histogram, figures: IntArray) -> IntArray:
+def _summed(found: ValueCounts, figures: IntArray) -> IntArray:
     """(classes,) the sums of whole numbers, exactly."""
     result = np.zeros(found.classes, dtype=np.int64)
     if len(found.starts):

@@ -18,7 +18,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.groups import ClassStatistics, Secret
+from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn
 from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray
@@ -134,7 +134,7 @@ class DistinctL:
         distinct = classes.histogram(self.column).distinct
         return np.asarray((distinct < self.l) & (distinct > 0))
 
-    def fewest(self, secret: Secret) -> int:
+    def fewest(self, secret: SensitiveColumn) -> int:
         """Where each row is a person: people that a class needs at least."""
         return self.l
 
@@ -171,7 +171,7 @@ class EntropyL:
         too_few = found.distinct < math.ceil(self.l)
         return np.asarray(((weighted > spread) | too_few) & (found.distinct > 0))
 
-    def fewest(self, secret: Secret) -> int:
+    def fewest(self, secret: SensitiveColumn) -> int:
         """Where each row is a person: people that a class needs at least."""
         return math.ceil(self.l)
 
@@ -208,7 +208,7 @@ class RecursiveCL:
         largest = found.summed(np.where(rank == 0, falling, 0)).astype(np.int64)
         return np.asarray((compared(largest, self.c, tail) >= 0) & (largest > 0))
 
-    def fewest(self, secret: Secret) -> int:
+    def fewest(self, secret: SensitiveColumn) -> int:
         """Where each row is a person: people that a class needs at least."""
         return self.l
 

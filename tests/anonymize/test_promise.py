@@ -22,12 +22,13 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize.apply import carried_out
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import InfeasibleError, RowsError, SchemaError

@@ -121,7 +121,7 @@ def done(found: OutcomeReport) -> list[str]:
         _("Demands that hold: {models}.").format(models="; ".join(found.models)),
         _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),
     ]
-    if plan.method.suppresses or found.quality.suppressed:
+    if plan.method.searches or found.quality.suppressed:
         told.append(
             _(
                 "Suppression may touch at most {limit} of the {whom}; it did {share}. Such rows are {way}."
