@@ -59,7 +59,10 @@ EPSILONS = ("0.1", "0.5", "1")
 FIGURES_EPSILONS = ("0.1", "0.2", "0.5", "0.8", "1")
 KS = (25, 50, 75, 100)
 SPLITS, TEST_SHARE, TUNED_ROWS, DRAWN_ROWS = 5, 0.2, 500, 2_000
-COSTS, GAMMAS = (0.25, 1, 4, 16, 64), [4.0**power for power in range(-5, 0)]  # of dpcore.evaluation.learners
+COSTS, GAMMAS = (
+    (0.25, 1, 4, 16, 64),
+    [4.0**power for power in range(-5, 0)],
+)  # of utility.learners
 NAMES = ("svm_2", "svm_1", "mse_2", "mse_1", "nmi")
 BARS = {  # accuracy in scenario 2 at each epsilon
     "diabetes": (0.66, 0.70, 0.745),

@@ -20,7 +20,7 @@ from dpcore.errors import (
     RowsError,
     SchemaError,
 )
-from dpcore.evaluation.range_queries import range_query
+from dpcore.evaluation.utility.range_queries import range_query
 from dpcore.release import Guarantee, InternalReport, Release
 from dpcore.schema import (
     Boolean,

@@ -28,8 +28,8 @@ from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
-from dpcore.errors import BudgetError, DisclosureError, ParameterError, RowsError, SchemaError
-from dpcore.evaluation.question import Evaluation, PrivateEvaluation, Result
+from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
+from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -229,11 +229,10 @@ class Curator:
             for a plan that needs all rows at once; ParameterError where nothing can be written; ReadError.
         """
         plan = self._noted(plan)
-        try:
+        if self._engine.in_memory:
             made = self._made(plan, on_progress)
             return write_folder([made.table], folder, made.guarantee.as_metadata())
-        except RowsError:
-            check_streamed(plan)
+        check_streamed(plan)
         with self._engine.held():
             distinct = distinct_of(self._engine.tuples, plan)
             recoding = Recoding.of(distinct, plan, on_progress)
@@ -259,7 +258,7 @@ class Curator:
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
-    def evaluate(self, evaluation: Evaluation[Result]) -> InternalReport[Result]:
+    def evaluate(self, evaluation: Evaluation[Any, Result]) -> InternalReport[Result]:
         """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)

@@ -22,8 +22,8 @@ from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.engines.frame import FrameEngine
-from dpcore.evaluation import DistributionsOf, MarginalErrorOf, RangeErrorsOf
-from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation import CountsOf, RangeErrorsOf, Similarity
+from dpcore.evaluation.base import RowsEvaluation
 from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -114,7 +114,7 @@ def test_charge_comes_before_reading() -> None:
     """A count read before the charge is on file could leave without one."""
     spy = Spy()
     spy.curator.run(HISTOGRAM, ONE)
-    spy.curator.evaluate(DistributionsOf(other=PublicTable(table())))
+    spy.curator.evaluate(CountsOf(cliques=(("age",),), other=PublicTable(table())))
     assert spy.calls == ["reserve", "counts", "commit", "note", "counts"]
 
 
@@ -649,7 +649,7 @@ def test_too_many_cells_are_refused_before_memory_is_taken() -> None:
 def test_private_things_refuse_to_be_stored() -> None:
     """What holds rows or exact counts must not slip into a cache, a queue or a copy."""
     curator = opened()
-    report = curator.evaluate(DistributionsOf(other=PublicTable(table())))
+    report = curator.evaluate(CountsOf(cliques=(("age",),), other=PublicTable(table())))
     for private in (
         curator,
         curator._engine,
@@ -706,7 +706,7 @@ def test_no_cell_value_is_kept_or_said() -> None:
     release = curator.run(dp.Joint(columns=("name", "income")), ONE)
     said += [release, release.to_json(), repr(release.table()), curator, curator._engine, Microdata(frame)]
     said += [Counts(clique=("a",), values=np.array([int(CANARIES[1])])), schema, schema.to_json()]
-    said += [curator.evaluate(MarginalErrorOf(other=release.table(), ways=(1, 2)))]
+    said += [curator.evaluate(Similarity(release=release.table()))]
     said += [curator.evaluate(RangeErrorsOf(source=release, column="income"))]
     for wrong in (
         lambda: curator.run(Does(fails(ValueError(CANARIES[0]))), ONE, request_id="x"),
@@ -745,7 +745,7 @@ def test_refused_tables_are_not_quoted() -> None:
 def test_evaluations_are_noted_and_uncharged() -> None:
     """Work outside differential privacy must leave a line, before the rows are read."""
 
-    class Fails(Evaluation[None]):
+    class Fails(RowsEvaluation[None]):
         kind = "a question that fails"
 
         def compute(self, original: Microdata, schema: dp.Schema) -> None:

@@ -37,9 +37,9 @@ PROMISED = {
     "dpcore.anonymize": {"Hierarchy", "KAnonymity", "Plan", "apply", "quality", "suggest_hierarchy"},
     "dpcore.evaluation": {
         "Audit",
-        "DistributionsOf",
+        "CountsOf",
         "Evaluation",
-        "MarginalErrorOf",
+        "RowsEvaluation",
         "Trial",
         "range_query",
     },

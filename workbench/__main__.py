@@ -30,7 +30,7 @@ from dpcore.anonymize import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.evaluation import Audit, RolesOf
-from dpcore.evaluation.audit import who_is_named
+from dpcore.evaluation.table.audit import who_is_named
 from dpcore.io import read_table
 from dpcore.io.folder import write_drawn
 from dpcore.release import Release

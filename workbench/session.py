@@ -18,8 +18,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import OnFirstRows
-from dpcore.evaluation.question import Evaluation
 from dpcore.local import Question
 from dpcore.release import Release
 from dpcore.synthesis import Step
@@ -236,12 +236,12 @@ def _through_app() -> None:
         st.rerun()
 
 
-def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]) -> Result:
+def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Any, Result]]) -> Result:
     """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
-        asked: Evaluation[Result] = asking.Apart(evaluation(), unwanted())
+        asked: Evaluation[Any, Result] = asking.Apart(evaluation(), unwanted())
         with heard_by(until(unwanted())):
             reports[key] = curator.evaluate(OnFirstRows(asked) if session().on_first_rows else asked)
     result: Result = reports[key].content

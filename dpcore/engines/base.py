@@ -34,6 +34,7 @@ from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
+from dpcore.tables.digests import counted
 from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.tables.sums import Entry, Integers
 
@@ -103,11 +104,15 @@ class Engine(Protocol):
     def people(self) -> dict[int, int]:
         """How many people have so many rows, by the number of rows. Private."""
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows fit into memory, so that `rows` returns them."""
+
     def rows(self) -> Microdata:
         """The rows, for work outside differential privacy. Raises: RowsError where they do not fit."""
 
-    def counted_rows(self) -> Microdata:
-        """Those of them that count. Raises: RowsError where they do not fit."""
+    def counted(self, rows: Microdata) -> Microdata:
+        """Return those of some rows that count: of each person as many as declared."""
 
     def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
         """Hand over what is published of all rows, some at a time and in any order, each once.
@@ -129,8 +134,9 @@ class Scanner(ABC):
     of their own content, so that neither the order nor the place of rows matters, nor other people's rows.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, *, key: bytes) -> None:
         self._schema = schema
+        self._key = key
         self._names = schema.domain.names
         self._columns: Sequence[str] = ()
         self._on_rows: Callable[[int], None] = unheeded
@@ -230,6 +236,10 @@ class Scanner(ABC):
     @abstractmethod
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
         """The distinct tuples of columns that are there."""
+
+    def counted(self, rows: Microdata) -> Microdata:
+        """Return those of some rows that count: of each person as many as declared."""
+        return Microdata(counted(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
         """Hand over what is published of all rows, some at a time and in any order, each once."""

@@ -13,7 +13,6 @@ from dpcore.engines.tupling import Tupling
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
 from dpcore.tables.digests import (
-    counted,
     fingerprint,
     kept_rows,
     person_digests,
@@ -27,12 +26,11 @@ class FrameEngine(Scanner):
     """A frame behind a schema."""
 
     def __init__(self, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> None:
-        super().__init__(schema)
+        super().__init__(schema, key=key)
         schema.check_names(frame)
         self._checked(len(frame))
         self._frame = frame.copy(deep=False)  # later changes to the caller's frame do not reach it
         self._columns = list(frame.columns)
-        self._key = key
         digests = row_digests(frame, key)
         self.fingerprint = fingerprint(frame, key, digests)
         kept = kept_rows(frame, digests, schema.unit)
@@ -58,13 +56,14 @@ class FrameEngine(Scanner):
             return {1: len(self._frame)}
         return rows_per_person(person_digests(self._frame[name], self._key))
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows fit into memory: here they are there."""
+        return True
+
     def rows(self) -> Microdata:
         """All rows as they were given."""
         return Microdata(self._frame)
-
-    def counted_rows(self) -> Microdata:
-        """Those of them that count."""
-        return Microdata(counted(self._frame, self._key, self._schema.unit))
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows."""

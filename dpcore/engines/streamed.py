@@ -8,7 +8,7 @@ from dpcore.engines.base import MOST_ROWS, Scanner, too_many
 from dpcore.engines.work import Digesting
 from dpcore.errors import source_changed
 from dpcore.schema.schema import Schema
-from dpcore.tables.digests import counted, fingerprint_of
+from dpcore.tables.digests import fingerprint_of
 from dpcore.tables.rows import Microdata
 
 
@@ -19,8 +19,7 @@ class Streamed(Scanner):
     """
 
     def __init__(self, schema: Schema, *, key: bytes) -> None:
-        super().__init__(schema)
-        self._key = key
+        super().__init__(schema, key=key)
         self._people: dict[int, int] = {}
         self._print: str | None = None
 
@@ -36,19 +35,20 @@ class Streamed(Scanner):
         """How many people have so many rows, by the number of rows. Private."""
         return self._people
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows fit into memory."""
+        return self._rows() <= MOST_ROWS
+
     def rows(self) -> Microdata:
         """All rows, where they fit. Raises: ReadError where they are more or fewer than there were."""
-        length = self._rows()
-        if length > MOST_ROWS:
+        if not self.in_memory:
             raise too_many("rows", MOST_ROWS)
+        length = self._rows()
         found = self.sample(length + 1)
         if len(found.frame) != length:
             raise source_changed()
         return found
-
-    def counted_rows(self) -> Microdata:
-        """Those of them that count, where all fit. Raises: ReadError as `rows` does."""
-        return Microdata(counted(self.rows().frame, self._key, self._schema.unit))
 
     def _rows(self) -> int:
         return sum(rows * people for rows, people in self._people.items())

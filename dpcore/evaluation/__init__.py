@@ -1,80 +1,85 @@
-"""How good a release or a table is, measured against the original: internal reports."""
+"""Evaluations of releases and of tables against the original: internal reports, and figures with noise."""
 
-from dpcore.evaluation.audit import Audit, AuditReport
-from dpcore.evaluation.counted import Distance, Distances, DistancesOf
-from dpcore.evaluation.distributions import Distribution, DistributionsOf
+from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit, disclosure
+from dpcore.evaluation.base import Evaluation, PrivateEvaluation, RowsEvaluation
 from dpcore.evaluation.first_rows import OnFirstRows
-from dpcore.evaluation.learning import Efficacy
-from dpcore.evaluation.marginal_error import MarginalError, MarginalErrorOf, WayError, marginal_error
-from dpcore.evaluation.one_person import Known, OnePerson, PersonReport, Secret
-from dpcore.evaluation.outcome import Outcome, OutcomeReport
-from dpcore.evaluation.outliers import ThinRows, ThinRowsOf
-from dpcore.evaluation.propensity import Propensity
-from dpcore.evaluation.proposals import (
+from dpcore.evaluation.table.audit import Audit, AuditReport
+from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport, SecretValue
+from dpcore.evaluation.table.outliers import ThinRows, ThinRowsOf
+from dpcore.evaluation.table.proposals import (
     FrontierOf,
     HierarchiesOf,
     RolesOf,
     SizeOf,
     default_plan,
 )
-from dpcore.evaluation.question import Evaluation
-from dpcore.evaluation.range_errors import (
+from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskReport
+from dpcore.evaluation.table.row_risk import HouseholdRisk, RowRisk, RowRiskReport, SampledRisk
+from dpcore.evaluation.table.trial import Side, Trial, TrialReport
+from dpcore.evaluation.utility.counts import CellCounts, CountsOf, DistancesOf
+from dpcore.evaluation.utility.learning import Efficacy
+from dpcore.evaluation.utility.marginal_error import MarginalError, WayError, marginal_error
+from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.utility.propensity import Propensity
+from dpcore.evaluation.utility.range_errors import (
     ErrorQuantiles,
     NamedError,
     RangeErrors,
     RangeErrorsOf,
     WidthError,
 )
-from dpcore.evaluation.range_queries import percent_error, range_query
-from dpcore.evaluation.row_risk import HouseholdRisk, RowRisk, RowRiskReport, SampledRisk
-from dpcore.evaluation.similarity import Similarity, SimilarityReport
-from dpcore.evaluation.together import Together, TogetherOf
-from dpcore.evaluation.trial import Side, Trial, TrialReport
+from dpcore.evaluation.utility.range_queries import percent_error, range_query
+from dpcore.evaluation.utility.similarity import Similarity, SimilarityReport
 
 __all__ = [
+    "Attacks",
     "Audit",
     "AuditReport",
-    "Distance",
-    "Distances",
+    "CanaryReport",
+    "CellCounts",
+    "CountsOf",
+    "Disclosure",
     "DistancesOf",
-    "Distribution",
-    "DistributionsOf",
     "Efficacy",
     "ErrorQuantiles",
     "Evaluation",
     "FrontierOf",
+    "HeldOut",
     "HierarchiesOf",
     "HouseholdRisk",
     "Known",
     "MarginalError",
-    "MarginalErrorOf",
     "NamedError",
     "OnFirstRows",
     "OnePerson",
-    "Outcome",
-    "OutcomeReport",
     "PersonReport",
+    "PrivateAccuracy",
+    "PrivateEvaluation",
+    "PrivateMarginalError",
     "Propensity",
     "RangeErrors",
     "RangeErrorsOf",
+    "ResidualRisk",
+    "ResidualRiskReport",
     "RolesOf",
     "RowRisk",
     "RowRiskReport",
+    "RowsEvaluation",
     "SampledRisk",
-    "Secret",
+    "SecretValue",
     "Side",
     "Similarity",
     "SimilarityReport",
     "SizeOf",
     "ThinRows",
     "ThinRowsOf",
-    "Together",
-    "TogetherOf",
     "Trial",
     "TrialReport",
     "WayError",
     "WidthError",
+    "canary_audit",
     "default_plan",
+    "disclosure",
     "marginal_error",
     "percent_error",
     "range_query",

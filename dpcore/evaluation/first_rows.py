@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from dpcore.errors import RowsError
-from dpcore.evaluation.question import Evaluation, Readable, Result
+from dpcore.evaluation.base import Evaluation, Read, Readable, Result
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts
@@ -16,10 +14,10 @@ FIRST = 100_000
 """Rows that stand for a table where a person asked for that; they are no random part of it."""
 
 
-class OnFirstRows(Evaluation[Result]):
+class OnFirstRows(Evaluation[Read, Result]):
     """An evaluation that reads all rows where it can, and the first ones where these do not fit."""
 
-    def __init__(self, evaluation: Evaluation[Result]) -> None:
+    def __init__(self, evaluation: Evaluation[Read, Result]) -> None:
         self.evaluation = evaluation
         self.kind = evaluation.kind  # type: ignore[misc]
 
@@ -27,30 +25,30 @@ class OnFirstRows(Evaluation[Result]):
     def about(self) -> tuple[str, ...]:
         return self.evaluation.about
 
-    def read(self, table: Readable, schema: Schema) -> Microdata:
+    def read(self, table: Readable, schema: Schema) -> Read:
         """As the evaluation; of the first rows where all of them would be needed."""
-        try:
-            return self.evaluation.read(table, schema)
-        except RowsError:
-            return self.evaluation.read(_First(table), schema)
+        return self.evaluation.read(_First(table), schema)
 
-    def compute(self, original: Microdata, schema: Schema) -> Any:
+    def compute(self, original: Read, schema: Schema) -> Result:
         """As the evaluation."""
         return self.evaluation.compute(original, schema)
 
 
 class _First:
-    """A table of which the first rows alone are there."""
+    """A table whose first rows take the place of rows that do not fit."""
 
     def __init__(self, table: Readable) -> None:
         self._table = table
 
-    def rows(self) -> Microdata:
-        return self._table.sample(FIRST)
+    @property
+    def in_memory(self) -> bool:
+        return self._table.in_memory
 
-    def counted_rows(self) -> Microdata:
-        """The first rows, all of them: which of a person's would count is not known from these alone."""
-        return self.rows()
+    def rows(self) -> Microdata:
+        return self._table.rows() if self._table.in_memory else self._table.sample(FIRST)
+
+    def counted(self, rows: Microdata) -> Microdata:
+        return self._table.counted(rows)
 
     def sample(self, rows: int) -> Microdata:
         return self._table.sample(min(rows, FIRST))

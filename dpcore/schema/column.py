@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.registry import Registered
 from dpcore.schema.values import MISSING, OTHER_LABEL, as_text, exact_text, number_in, texts_of
 
 Codes = npt.NDArray[np.int64]
@@ -41,7 +43,7 @@ class Outside:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column(ABC):
+class Column(Registered, ABC):
     """What every kind of column has in common.
 
     Attributes:
@@ -53,8 +55,6 @@ class Column(ABC):
         known_from: where the other facts are known from, in one line.
         reason: why this declaration was suggested, for its owner's eyes; it leaves with nothing.
     """
-
-    kind: ClassVar[str]
 
     name: str = field(kw_only=False)
     missing: bool = False
@@ -124,6 +124,18 @@ class Column(ABC):
             if value != each.default and each.name != "reason":
                 fields[each.name] = list(value) if isinstance(value, tuple) else value
         return fields
+
+    @staticmethod
+    def from_dict(fields: Mapping[str, Any]) -> Column:
+        """Read what `to_dict` wrote.
+
+        Raises: ParameterError for an unknown kind, or a declaration that breaks its rules; KeyError or
+            TypeError for what is no declaration.
+        """
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+        }
+        return Column.of_kind(values.pop("kind"))(**values)
 
     @abstractmethod
     def _value_labels(self) -> tuple[str, ...]: ...

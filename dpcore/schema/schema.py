@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.schema.column import Boolean, Categorical, Codes, Column
-from dpcore.schema.date import Date
+from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
-from dpcore.schema.interval import Integer, Real
 from dpcore.schema.unit import PrivacyUnit
 
 SCHEMA_VERSION = 1
-_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Categorical, Boolean, Integer, Real, Date)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +127,8 @@ class Schema:
     def from_json(cls, text: str) -> Schema:
         """Read what `to_json` wrote.
 
-        Raises: SchemaError when the text is not a schema of a known version.
+        Raises: SchemaError when the text is not a schema of a known version, ParameterError for a kind of
+            column that is not known, or a declaration that breaks its rules.
         """
         try:
             content = json.loads(text)
@@ -143,7 +140,7 @@ class Schema:
                     readable=SCHEMA_VERSION,
                 )
             return cls(
-                columns=tuple(_column(fields) for fields in content["columns"]),
+                columns=tuple(map(Column.from_dict, content["columns"])),
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
             )
@@ -151,8 +148,3 @@ class Schema:
             raise SchemaError(
                 "the text is not a schema", remedy="use a file that was saved as a schema"
             ) from error
-
-
-def _column(fields: dict[str, Any]) -> Column:
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    return _KINDS[fields.pop("kind")](**fields)

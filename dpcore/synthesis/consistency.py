@@ -16,41 +16,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.tables.counts import Marginal, Noise, Values, aligned, project
+from dpcore.tables.counts import Contrast, Marginal, Noise, Values, aligned, project
 
 MAX_SHARED = 5_000
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Contrast(Marginal):
-    """A noisy table of which only the differences along some columns were measured.
-
-    Attributes:
-        signed: the columns of two cells whose difference was measured; the rest of the table is made up from
-            other measurements.
-        own: variance of one cell of a table that tells as much about these differences, in rows squared.
-    """
-
-    signed: Clique
-    own: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "signed": list(self.signed), "own": self.own}
-
-
-def stored_marginal(fields: dict[str, Any]) -> Marginal:
-    """Read what `to_dict` of a marginal or a contrast wrote."""
-    plain = Marginal.from_dict(fields)
-    if "signed" not in fields:
-        return plain
-    return Contrast(**vars(plain), signed=tuple(fields["signed"]), own=fields["own"])
 
 
 def consistent(domain: Domain, marginals: Sequence[Marginal]) -> tuple[Marginal, ...]:

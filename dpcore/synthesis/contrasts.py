@@ -23,10 +23,10 @@ from dpcore.accounting.loss import Loss, PureDP
 from dpcore.mechanisms.max_norm import MAX_ENTRIES
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import Contrast, consistent
+from dpcore.synthesis.consistency import consistent
 from dpcore.synthesis.grouping import Grouping
 from dpcore.tables import counts
-from dpcore.tables.counts import Marginal, Values, aligned
+from dpcore.tables.counts import Contrast, Marginal, Values, aligned
 from dpcore.tables.sums import Entry, levels
 
 EXPLAINED = 2.0

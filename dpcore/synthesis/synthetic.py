@@ -17,7 +17,7 @@ from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.answer import Answer
 from dpcore.synthesis.beyond import Beyond
-from dpcore.synthesis.consistency import Evidence, evidence, stored_marginal
+from dpcore.synthesis.consistency import Evidence, evidence
 from dpcore.synthesis.constraints import Constraints
 from dpcore.synthesis.contrasts import over_groups, pooled, tables_of
 from dpcore.synthesis.graph.model import GraphicalModel
@@ -225,7 +225,7 @@ class SyntheticModel:
             grouping=Grouping.from_dict(fields["grouping"]),
             graph=GraphicalModel.from_dict(fields["graph"]),
             constraints=Constraints.from_dict(fields["constraints"]),
-            measurements=tuple(stored_marginal(each) for each in fields["measurements"]),
+            measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
             losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
             beyond=Beyond.from_dict(fields["beyond"]) if "beyond" in fields else None,
         )

@@ -109,14 +109,34 @@ class Marginal:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Marginal:
-        """Read what `to_dict` wrote."""
-        return cls(
-            clique=tuple(fields["clique"]),
-            values=unpack(fields["values"]),
-            variance=fields["variance"],
-            noise=fields["noise"],
-            pooled=fields.get("pooled", False),
-        )
+        """Read what `to_dict` of a marginal or a contrast wrote."""
+        given = {
+            "clique": tuple(fields["clique"]),
+            "values": unpack(fields["values"]),
+            "variance": fields["variance"],
+            "noise": fields["noise"],
+            "pooled": fields.get("pooled", False),
+        }
+        if "signed" in fields:
+            return Contrast(**given, signed=tuple(fields["signed"]), own=fields["own"])
+        return Marginal(**given)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Contrast(Marginal):
+    """A noisy table of which only the differences along some columns were measured.
+
+    Attributes:
+        signed: the columns of two cells whose difference was measured; the rest of the table is made up from
+            other measurements.
+        own: variance of one cell of a table that tells as much about these differences, in rows squared.
+    """
+
+    signed: Clique
+    own: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "signed": list(self.signed), "own": self.own}
 
 
 def check_cells(domain: Domain, cliques: Sequence[Clique], *, limit: int = MAX_CELLS) -> None:

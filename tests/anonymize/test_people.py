@@ -20,8 +20,8 @@ from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.partition.microaggregation import microaggregate
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError, SchemaError
-from dpcore.evaluation.audit import Audit
-from dpcore.evaluation.trial import Trial
+from dpcore.evaluation.table.audit import Audit
+from dpcore.evaluation.table.trial import Trial
 from dpcore.tables.rows import Microdata
 from tests.anonymize.oracle import gate
 from workbench import samples

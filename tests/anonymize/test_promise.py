@@ -32,8 +32,8 @@ from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import InfeasibleError, RowsError, SchemaError
-from dpcore.evaluation.outcome import Outcome
-from dpcore.evaluation.trial import Trial
+from dpcore.evaluation.table.residual_risk import ResidualRisk
+from dpcore.evaluation.table.trial import Trial
 from dpcore.schema.source import Source
 from dpcore.tables.rows import Microdata
 from tests.anonymize.oracle import SECRET, SECRET_HIERARCHY
@@ -238,7 +238,7 @@ def test_all_that_leaves_says_the_same(suppressed: str, tmp_path: Path) -> None:
             told.append(json.loads(pq.read_metadata(file).metadata[b"guarantee"])["models"])
     curator = dp.Curator.open(FEW, schema, budget=budget, ledger=dp.MemoryLedger())
     made = curator.anonymize(plan)
-    outcome = curator.evaluate(Outcome(plan=Plan.from_json(made.plan))).content
+    outcome = curator.evaluate(ResidualRisk(plan=Plan.from_json(made.plan))).content
     trial = curator.evaluate(Trial(plan=plan)).content
     told += [list(made.guarantee.models), list(outcome.models)]
     assert len(told) >= 4

@@ -15,7 +15,7 @@ PUBLIC = {
     ("dpcore.accounting.chain", "plan_digests"): "compared with lines of earlier versions, written nowhere",
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
     ("dpcore.curator", "_charged"): "the declaration of a column whose cells are known from outside",
-    ("dpcore.evaluation.private", "to_dict"): "a release",
+    ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
     ("dpcore.synthesis.adaptive", "to_dict"): "noisy tables of an earlier release",
     ("dpcore.synthesis.pipeline", "to_dict"): "counts of a public table, as `Closeness.of` sees to",

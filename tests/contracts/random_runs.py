@@ -27,7 +27,7 @@ from dpcore.engines.duck import DuckDBEngine
 from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.parquet import ParquetEngine
-from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
+from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.synthesis import Categories, Closeness, Gaussian, Recipe, SomeColumns, Statistics, Tree
 
 TEXTS = ["", " ", "a", "A", "\x00", "x" * 3000, "é", "é", "nan", "None", "1", "1.0", "-0", "\u202e"]

@@ -324,7 +324,7 @@ def test_at_most_so_many_rows_of_each_person(make: Make, max_rows: int) -> None:
 def test_rows_that_count_are_those_that_are_counted(make: Make, id_column: str | None) -> None:
     """A release would be compared with other rows than those that it counted."""
     one = engine(make, table(), max_rows=2, id_column=id_column)
-    rows = one.counted_rows().frame
+    rows = one.counted(one.rows()).frame
     for column in COLUMNS:
         (counts,) = one.counts([(column.name,)])
         assert np.bincount(column.encode(rows[column.name]), minlength=column.size).tolist() == (

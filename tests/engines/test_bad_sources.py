@@ -38,14 +38,14 @@ from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import (
     Audit,
+    CountsOf,
     DistancesOf,
-    DistributionsOf,
     OnFirstRows,
     RangeErrorsOf,
     Similarity,
     first_rows,
 )
-from dpcore.evaluation.proposals import RolesOf
+from dpcore.evaluation.table.proposals import RolesOf
 from dpcore.io.folder import write_mixed
 from dpcore.schema.domain import Clique
 from dpcore.schema.source import Source
@@ -324,24 +324,16 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
             assert pair[0] == pytest.approx(pair[1], nan_ok=True)
         else:
             assert getattr(found, name) == getattr(expected, name)
-    asked = DistributionsOf(other=PublicTable(FRAME))
-    expected_shares, shares = whole.evaluate(asked).content, curator.evaluate(asked).content  # from counts
-    for one, other in zip(expected_shares, shares, strict=True):
+    asked = CountsOf(cliques=(("age",), ("sex",)), other=PublicTable(FRAME))
+    expected_counts, shares = whole.evaluate(asked).content, curator.evaluate(asked).content  # from counts
+    for one, other in zip(expected_counts, shares, strict=True):
         assert (one.original == other.original).all()
-        assert one.rows == other.rows
     ranges = RangeErrorsOf(source=PublicTable(FRAME), column="age", named=((0, 3),))
     assert curator.evaluate(ranges).content == whole.evaluate(ranges).content
-    (farthest, *_), pairs = (
-        [
-            each
-            for each in curator.evaluate(DistancesOf(other=PublicTable(FRAME))).content.found
-            if len(each.columns) == n
-        ]
-        for n in (1, 2)
-    )
-    assert farthest.share == pytest.approx(max(each.distance for each in shares))
-    assert [each.columns for each in pairs] == [("age", "sex")]
-    assert pairs[0].share >= farthest.share
+    distances = DistancesOf(cliques=(("age",), ("sex",), ("age", "sex")), other=PublicTable(FRAME))
+    report = curator.evaluate(distances).content
+    assert [report["age",], report["sex",]] == [each.distance for each in shares]
+    assert report["age", "sex"] >= max(report["age",], report["sex",])
     with pytest.raises(dp.RowsError, match="more than 399 rows"):
         curator.evaluate(Similarity(release=PublicTable(FRAME)))
     monkeypatch.setattr(first_rows, "FIRST", 100)

@@ -8,8 +8,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError
-from dpcore.evaluation.features import matrix
 from dpcore.evaluation.records import as_declared, distances, numbers_of, records
+from dpcore.evaluation.utility.features import matrix
 from tests.evaluation.people import SCHEMA, people
 
 

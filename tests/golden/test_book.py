@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.events import Event
-from dpcore.evaluation import DistributionsOf
+from dpcore.evaluation import CountsOf
 from dpcore.tables.rows import PublicTable
 from tests.golden.conftest import MARITAL, adult_schema
 from tests.golden.releases import clipped, draws, exact_counts, opened, projected
@@ -38,7 +38,7 @@ def test_run_record() -> None:
     frame, schema = small()
     curator = opened(frame, schema, epsilon=3)
     release = curator.run(dp.Independent(columns=("group", "level")), dp.PureDP(epsilon=1))
-    curator.evaluate(DistributionsOf(other=PublicTable(release.sample(100))))
+    curator.evaluate(CountsOf(cliques=(("group",), ("level",)), other=PublicTable(release.sample(100))))
     asked, ended, judged = curator.lines()[1:]
     assert (asked.state, ended.state, judged.state) == ("reserved", "committed", "outside")
     assert asked.content["recipe"] == {"kind": "independent", "columns": ["group", "level"]}
@@ -48,7 +48,7 @@ def test_run_record() -> None:
     assert sum(event.epsilon for event in events) == Fraction(asked.charge.units, 10**12) == 1
     assert len(ended.content["release"]) == 64
     assert judged.charge.units == 0
-    assert judged.content["evaluation"] == "distributions"
+    assert judged.content["evaluation"] == "counts together"
 
 
 def test_public_bounds() -> None:

@@ -9,7 +9,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from dpcore.errors import ReadError
-from dpcore.evaluation.private import PrivateMarginalError
+from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.mechanisms.rehearsal import Rehearsal
 from workbench.evaluate import heavy, sharing, sweep
 

@@ -99,7 +99,7 @@ def test_figures_of_a_column(opened):
         "mean",
         "variance",
         "standard deviation",
-        "50\u202f%",
+        "50\u202f% of the rows lie below",
     ]
     beside = next(each for each in opened.at.selectbox if each.label.startswith("The same from"))
     beside.select_index(1).run()

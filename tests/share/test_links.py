@@ -465,6 +465,22 @@ def test_every_kind_of_release_has_its_page(tmp_path: Path, recipe: Any) -> None
     shared.store.close()
 
 
+def test_people_are_whole(tmp_path: Path) -> None:
+    """A reader would be told of 34.7 people."""
+    frame = pd.DataFrame({"sex": ["F", "M"] * 34, "ward": ["a", "b", "c", "d"] * 17})
+    columns = (dp.Categorical("sex", categories=("F", "M")), dp.Categorical("ward", categories=tuple("abcd")))
+    schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1))
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon="9"), ledger=dp.MemoryLedger())
+    recipe = dp.Marginals(cliques=[("sex",), ("ward",), ("sex", "ward")])  # which agree by their means
+    shared = Shared(tmp_path, curator.run(recipe, dp.PureDP(epsilon="1")))
+    page = html.unescape(shared.get().text)
+    counts = re.findall(r'x="360.0"[^>]*>([\d.,]+)<', page) + re.findall(r"has ([\d.,]+) rows", page)
+    counts += re.findall(r"([\d.,]+) rows in all", page)
+    assert len(counts) == 9
+    assert not any("." in each for each in counts)
+    shared.store.close()
+
+
 def test_nothing_of_the_table_is_in_any_byte(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Values of the raw table that no release holds must be in no page, file, report, log or database row."""
     caplog.set_level("DEBUG")

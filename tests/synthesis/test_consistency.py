@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Clique, Domain
-from dpcore.synthesis.consistency import Contrast, consistent, consistent_variances, evidence
-from dpcore.tables.counts import Marginal
+from dpcore.synthesis.consistency import consistent, consistent_variances, evidence
+from dpcore.tables.counts import Contrast, Marginal
 from tests.statistical import laws
 
 

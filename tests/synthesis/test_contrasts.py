@@ -15,7 +15,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.schema import Domain
 from dpcore.synthesis import learner
-from dpcore.synthesis.consistency import Contrast, evidence, stored_marginal
+from dpcore.synthesis.consistency import evidence
 from dpcore.synthesis.contrasts import (
     completed,
     difference_off,
@@ -26,7 +26,7 @@ from dpcore.synthesis.contrasts import (
 )
 from dpcore.synthesis.learner import _triangles
 from dpcore.tables import counts
-from dpcore.tables.counts import Marginal
+from dpcore.tables.counts import Contrast, Marginal
 from tests.synthesis.standin import random_table
 
 LOSS = dp.ZCDP(rho="0.02")
@@ -81,7 +81,7 @@ def test_a_stored_difference_stays_one() -> None:
     """Read again as a whole table, a later release would trust it for what it never measured."""
     table = random_table(np.random.default_rng(6), 500, SIZES)
     for each in measure_cliques(table.measurer(LOSS), CLIQUES, LOSS):
-        again = stored_marginal(each.to_dict())
+        again = Marginal.from_dict(each.to_dict())
         assert type(again) is type(each)
         assert again.to_dict() == each.to_dict()
 

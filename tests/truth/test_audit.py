@@ -292,9 +292,9 @@ def test_every_figure_is_of_the_people(name: str, marking: Marking, monkeypatch:
 @pytest.mark.parametrize(
     ("place", "wrong"),
     [
-        ("dpcore.evaluation.audit.person_of", lambda frame, column: None),  # rows in place of people
+        ("dpcore.evaluation.table.audit.person_of", lambda frame, column: None),  # rows in place of people
         (
-            "dpcore.evaluation.verdict.unique_share",  # a share of rows
+            "dpcore.evaluation.table.verdict.unique_share",  # a share of rows
             lambda classes, person, rows=None: float((np.bincount(classes) == 1)[classes].mean()),
         ),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymize import KAnonymity, Plan
-from dpcore.evaluation.private import PrivateMarginalError
+from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.release import Guarantee, PrivateReport
 from dpcore.schema.source import Source
 from workbench.ledger import lines

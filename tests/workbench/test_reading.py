@@ -15,7 +15,7 @@ from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
 from workbench import reading
 from workbench.apart import process
-from workbench.upload.grid import _join, _split
+from workbench.ui.columns import join, split
 
 KEY = b"k" * 32
 
@@ -158,7 +158,7 @@ def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(text: str
         tries = []
         for _ in range(3):
             started = time.process_time()
-            _split(whole)
+            split(whole)
             tries.append(time.process_time() - started)
         times.append(min(tries))
     assert times[1] < 12 * max(times[0], 0.002)  # four times the text; a square would take sixteen times
@@ -170,4 +170,4 @@ def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(text: str
 )
 def test_split_gives_back_what_join_joined(parts: tuple[str, ...]) -> None:
     """A category would change on its way through the grid."""
-    assert _split(_join(parts)) == parts
+    assert split(join(parts)) == parts

@@ -13,7 +13,7 @@ import pandas as pd
 
 import dpcore
 from dpcore.curator import Curator
-from dpcore.evaluation.outcome import LEVELS, OutcomeReport
+from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
 from workbench import session
 from workbench.anonymize import outcomes
 from workbench.anonymize.demands import SUPPRESSED_WORDS
@@ -28,7 +28,7 @@ FEW = 0.001
 """Share of people above which a weakness is said to touch more than single people."""
 
 
-def to_html(curator: Curator, found: OutcomeReport, warnings: Sequence[str]) -> str:
+def to_html(curator: Curator, found: ResidualRiskReport, warnings: Sequence[str]) -> str:
     """The report as one self-contained file to print and sign; it holds no row of the table."""
     title, reasons = recommendation(found, outcomes.versions(curator))
     return fragment(
@@ -63,7 +63,7 @@ def to_html(curator: Curator, found: OutcomeReport, warnings: Sequence[str]) -> 
     )
 
 
-def recommendation(found: OutcomeReport, versions: int) -> tuple[str, list[str]]:
+def recommendation(found: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
     """What is recommended, and why, from the figures alone.
 
     Args: versions: how many different tables were anonymized from the same original.
@@ -111,7 +111,7 @@ def recommendation(found: OutcomeReport, versions: int) -> tuple[str, list[str]]
     ]
 
 
-def done(found: OutcomeReport) -> list[str]:
+def done(found: ResidualRiskReport) -> list[str]:
     """Method, models, limits and suppression, one sentence each."""
     plan = found.plan
     told = [
@@ -140,7 +140,7 @@ def done(found: OutcomeReport) -> list[str]:
     return told
 
 
-def columns(found: OutcomeReport) -> pd.DataFrame:
+def columns(found: ResidualRiskReport) -> pd.DataFrame:
     """One line per column: its role, and how far it was generalized."""
     plan, lines = found.plan, []
     for name, role in plan.roles.items():
@@ -163,7 +163,7 @@ def columns(found: OutcomeReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def singling_out(found: OutcomeReport) -> list[str]:
+def singling_out(found: ResidualRiskReport) -> list[str]:
     """How small the groups are, and what attackers can expect."""
     whom, risk = COUNTED_WORDS[found.plan.counts], found.side.risk
     told = [
@@ -194,7 +194,7 @@ def singling_out(found: OutcomeReport) -> list[str]:
     return told
 
 
-def levels(found: OutcomeReport) -> pd.DataFrame:
+def levels(found: ResidualRiskReport) -> pd.DataFrame:
     """Share of people at each level of risk."""
     names = [
         _("certain (1)"),
@@ -213,7 +213,7 @@ def levels(found: OutcomeReport) -> pd.DataFrame:
     )
 
 
-def linkability(curator: Curator, found: OutcomeReport) -> list[str]:
+def linkability(curator: Curator, found: ResidualRiskReport) -> list[str]:
     """What joining rows, tables and releases may do."""
     whom = COUNTED_WORDS[found.plan.counts]
     others = outcomes.versions(curator) - 1
@@ -252,7 +252,7 @@ def linkability(curator: Curator, found: OutcomeReport) -> list[str]:
     return told
 
 
-def inference(found: OutcomeReport) -> list[str]:
+def inference(found: ResidualRiskReport) -> list[str]:
     """How much more a group tells about a sensitive value than the whole table does."""
     if not found.side.secrets:
         return [_("No column was named that should stay unknown, so nothing is promised about any.")]
@@ -264,7 +264,7 @@ def inference(found: OutcomeReport) -> list[str]:
     ]
 
 
-def secrets(found: OutcomeReport) -> pd.DataFrame:
+def secrets(found: ResidualRiskReport) -> pd.DataFrame:
     """l and t of every sensitive column."""
     return pd.DataFrame(
         [
@@ -282,7 +282,7 @@ def secrets(found: OutcomeReport) -> pd.DataFrame:
     )
 
 
-def _facts(curator: Curator, found: OutcomeReport) -> pd.DataFrame:
+def _facts(curator: Curator, found: ResidualRiskReport) -> pd.DataFrame:
     noted = [line for line in curator.lines() if "anonymized" in line.content]
     facts = {
         _("Data set"): curator.name,

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.relinked import relink
+from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.ui import widgets
@@ -27,7 +27,7 @@ def show(curator: Curator, made: AnonymizedTable) -> None:
         try:
             digest = (hash(made.plan), hash(tuple(pd.util.hash_pandas_object(given))))
             with st.spinner(_("Comparing the list with every group"), show_time=True):
-                found = session.kept(("relinked", *digest), lambda: relink(made, given))
+                found = session.kept(("relinked", *digest), lambda: attack_with_list(made, given))
         except DpcoreError as error:
             widgets.error_box(error)
             return

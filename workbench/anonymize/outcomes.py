@@ -19,9 +19,9 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.outcome import Outcome, OutcomeReport
-from dpcore.evaluation.proposals import FrontierOf
-from dpcore.evaluation.trial import Side, Trial, TrialReport
+from dpcore.evaluation.table.proposals import FrontierOf
+from dpcore.evaluation.table.residual_risk import ResidualRisk, ResidualRiskReport
+from dpcore.evaluation.table.trial import Side, Trial, TrialReport
 from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
@@ -259,7 +259,7 @@ def sizes_chart(report: TrialReport) -> Chart:
     )
 
 
-def columns_table(report: TrialReport | OutcomeReport) -> pd.DataFrame:
+def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
     """What each column lost; in full-domain generalization also its level, and a label of it."""
     lines = []
     for name, ncp in report.quality.column_ncp.items():
@@ -280,10 +280,10 @@ def columns_table(report: TrialReport | OutcomeReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def outcome(curator: Curator, made: AnonymizedTable) -> OutcomeReport:
+def outcome(curator: Curator, made: AnonymizedTable) -> ResidualRiskReport:
     """What is left to fear in the table that was made, once."""
     plan = Plan.from_json(made.plan)
-    return widgets.once_in_line(curator, ("outcome", made.plan), lambda: Outcome(plan=plan))
+    return widgets.once_in_line(curator, ("outcome", made.plan), lambda: ResidualRisk(plan=plan))
 
 
 def versions(curator: Curator) -> int:

@@ -12,7 +12,7 @@ from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.promise import EARLIER, EXCEPT
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
-from dpcore.evaluation.trial import TrialReport
+from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session

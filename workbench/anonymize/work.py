@@ -19,7 +19,7 @@ from dpcore.anonymize.models import PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
+from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.io.encoding import decode
 from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES

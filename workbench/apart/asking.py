@@ -12,7 +12,7 @@ from dpcore.anonymize.inputs import Inputs
 from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded
-from dpcore.evaluation.question import Evaluation, Readable, Result
+from dpcore.evaluation.base import Evaluation, Readable, Result
 from dpcore.progress import OnProgress, silent
 from dpcore.schema import Schema
 from dpcore.tables.rows import DistinctRows, Microdata
@@ -20,14 +20,14 @@ from workbench.apart import process
 from workbench.apart.worker import Server
 
 
-class Apart(Evaluation[Result]):
+class Apart(Evaluation[Any, Result]):
     """An evaluation computed elsewhere, on a copy of the rows that is sent over a socket and ends with it.
 
     Args:
         cancelled: asked while it computes; it may raise.
     """
 
-    def __init__(self, evaluation: Evaluation[Result], cancelled: Callable[[], bool]) -> None:
+    def __init__(self, evaluation: Evaluation[Any, Result], cancelled: Callable[[], bool]) -> None:
         self._evaluation, self._cancelled = evaluation, cancelled
         self.kind = evaluation.kind  # type: ignore[misc]
 
@@ -35,21 +35,22 @@ class Apart(Evaluation[Result]):
     def about(self) -> tuple[str, ...]:
         return self._evaluation.about
 
-    def read(self, table: Readable, schema: Schema) -> Microdata:
+    def read(self, table: Readable, schema: Schema) -> Any:
         """As the evaluation."""
         return self._evaluation.read(table, schema)
 
-    def compute(self, original: Microdata, schema: Schema) -> Result:
+    def compute(self, original: Any, schema: Schema) -> Result:
         """As the evaluation. Raises: its errors; StoppedError; LimitError where the system ended it."""
         evaluation: Any = self._evaluation
         tell = getattr(evaluation, "on_progress", silent)
         if tell is not silent:
             evaluation = dataclasses.replace(evaluation, on_progress=silent)
+        kind = type(original) if isinstance(original, Microdata) else None  # which refuses to be sent
         answer: Result = process.compute(
             compute,
             evaluation,
-            type(original),
-            vars(original),
+            kind,
+            original if kind is None else vars(original),
             schema,
             on_progress=tell,
             cancelled=self._cancelled,
@@ -57,13 +58,11 @@ class Apart(Evaluation[Result]):
         return answer
 
 
-def compute(
-    server: Server, evaluation: Any, kind: type[Microdata], rows: dict[str, Any], schema: Schema
-) -> Any:
+def compute(server: Server, evaluation: Any, kind: type[Microdata] | None, read: Any, schema: Schema) -> Any:
     """What the other process does."""
     if hasattr(evaluation, "on_progress"):
         evaluation = dataclasses.replace(evaluation, on_progress=server.tell)
-    return evaluation.compute(kind(**rows), schema)
+    return evaluation.compute(read if kind is None else kind(**read), schema)
 
 
 class ApartMethod:

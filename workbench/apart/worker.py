@@ -25,7 +25,7 @@ from workbench.apart.messages import receive, send
 LOADED = (
     *("workbench.reading", "workbench.apart.asking", "workbench.apart.learning", "workbench.apart.drawing"),
     "dpcore.evaluation.attacks",
-    *("dpcore.evaluation.proposals", "dpcore.evaluation.trial", "pyarrow.csv", "pyarrow.parquet"),
+    *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
     *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
     *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
 )

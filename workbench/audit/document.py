@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from dpcore.curator import Curator
-from dpcore.evaluation.audit import AuditReport
+from dpcore.evaluation.table.audit import AuditReport
 from workbench import session
 from workbench.audit.findings import SHOWN_SETS, attackers, identifiers, linkage_words, secrets
 from workbench.report.document import fragment

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from dpcore.curator import Curator
-from dpcore.evaluation.audit import Audit, AuditReport
-from dpcore.evaluation.proposals import RolesOf
+from dpcore.evaluation.table.audit import Audit, AuditReport
+from dpcore.evaluation.table.proposals import RolesOf
 from dpcore.risk.roles import SuggestedRole
 from workbench import session
 from workbench.ui import charts, widgets

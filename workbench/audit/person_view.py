@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.one_person import Known, OnePerson, PersonReport
+from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport
 from workbench import session
 from workbench.ui import widgets
 from workbench.ui.language import _

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.row_risk import RowRisk, RowRiskReport
+from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
 from dpcore.schema.formulas import disarm
 from workbench.ui import charts, widgets
 from workbench.ui.charts import Chart

@@ -7,7 +7,7 @@ import functools
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.audit import LARGEST_SET, AuditReport, who_is_named
+from dpcore.evaluation.table.audit import LARGEST_SET, AuditReport, who_is_named
 from workbench import session
 from workbench.audit import findings
 from workbench.ui import verdict as words

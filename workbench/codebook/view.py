@@ -7,9 +7,10 @@ import streamlit as st
 
 from workbench import session
 from workbench.store.datasets import DataSet, Declaration
+from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
 from workbench.ui.language import N_, Words, _, said
-from workbench.ui.wording import KIND_WORDS, plain, unit_words, values_words
+from workbench.ui.wording import plain, unit_words
 
 FACTS = Words(
     {
@@ -36,7 +37,7 @@ def table(declaration: Declaration) -> pd.DataFrame:
         [
             {
                 _("column"): column.name,
-                _("kind"): KIND_WORDS[column.kind],
+                _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
                 _("taken from the data"): ", ".join(FACTS.get(fact, fact) for fact in column.from_data)

@@ -15,8 +15,8 @@ from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import ParameterError
-from dpcore.evaluation.learning import Score, Split, learn, random_splits
-from dpcore.evaluation.marginal_error import marginal_error
+from dpcore.evaluation.utility.learning import Score, Split, learn, random_splits
+from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn, Schema
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree, load_recipe

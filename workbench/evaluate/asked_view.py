@@ -7,9 +7,9 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.attacks import CanaryReport, Disclosure
-from dpcore.evaluation.features import has_classes
-from dpcore.evaluation.learning import HIGHER_IS_BETTER, TASKS, applies
-from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.evaluation.utility.features import has_classes
+from dpcore.evaluation.utility.learning import HIGHER_IS_BETTER, TASKS, applies
+from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.release import Release
 from workbench import session
 from workbench.evaluate import again, heavy, sharing, sweep

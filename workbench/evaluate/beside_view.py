@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation import measures
-from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import comparing, form
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import dots

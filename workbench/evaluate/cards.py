@@ -6,8 +6,8 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpcore.evaluation import measures
-from dpcore.evaluation.similarity import ColumnSimilarity, SimilarityReport
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.verdict import KEPT, LOST, is_off, kept_share
 from workbench.ui.charts import dot
 from workbench.ui.language import _

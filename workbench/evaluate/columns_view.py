@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import cards, comparing
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.cards import Card
@@ -37,22 +37,20 @@ def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> 
 def counted(curator: Curator, candidate: Candidate) -> None:
     """What counts alone can tell, of an original of any size: columns, pairs, and one column drawn."""
     st.subheader(_("What counts can tell about all rows"))
-    distances = comparing.distances(curator, candidate)
-    found = distances.found
-    worst = found[0]
+    found, left_out = comparing.distances(curator, candidate)
+    columns = [clique for clique in found if len(clique) == 1]
+    worst = columns[0]
     st.markdown(
         _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst.columns[0]), distance=percent(worst.share)
+            column=plain(worst[0]), distance=percent(found[worst])
         )
     )
     st.dataframe(comparing.distances_table(found), hide_index=True, key="counted")
-    if distances.left_out:
+    if left_out:
         st.caption(
-            _("{left_out:,} pairs of columns have too many cells and are left out.").format(
-                left_out=distances.left_out
-            )
+            _("{left_out:,} pairs of columns have too many cells and are left out.").format(left_out=left_out)
         )
-    _one(curator, candidate, [each.columns[0] for each in found if len(each.columns) == 1])
+    _one(curator, candidate, [name for (name,) in columns])
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
@@ -89,7 +87,7 @@ def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
         _("In the chart"), titles, titles[:2], key=f"evaluate-sources-{candidate.key[:20]}-{name}"
     )
     if chosen:
-        labels = comparing.distribution(curator, candidate, name).labels
+        labels = comparing.counts_of(curator, candidate, name).labels[0]
         drawn = {title: sources[title]() for title in chosen}
         chart = comparing.column_chart(labels, drawn, column=name, shares=bool(shares))
         widgets.show_chart(chart, key="column")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,20 +11,14 @@ import pandas as pd
 
 from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.curator import Curator
-from dpcore.evaluation import (
-    Distance,
-    Distances,
-    DistancesOf,
-    Distribution,
-    DistributionsOf,
-    RangeErrors,
-    RangeErrorsOf,
-    measures,
-)
-from dpcore.evaluation.range_queries import released_cells
-from dpcore.evaluation.similarity import ColumnSimilarity, Similarity, SimilarityReport
+from dpcore.evaluation import CellCounts, CountsOf, DistancesOf, RangeErrors, RangeErrorsOf
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.counts import pairs_to_count
+from dpcore.evaluation.utility.range_queries import released_cells
+from dpcore.evaluation.utility.similarity import ColumnSimilarity, Similarity, SimilarityReport
 from dpcore.release import Release
 from dpcore.schema import Date, IntervalColumn
+from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Values
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -52,28 +47,43 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
         )
 
 
-def distances(curator: Curator, candidate: Candidate) -> Distances:
-    """How far each column and pair is, from counts alone, computed once per session."""
-    return widgets.once_in_line(
-        curator, ("distances", candidate.key), lambda: DistancesOf(other=candidate.table)
+def distances(curator: Curator, candidate: Candidate) -> tuple[dict[Clique, float], int]:
+    """Return the distance of each column and pair, the farthest first, from counts alone.
+
+    Also returns how many pairs are left out, since their tables are too large together.
+    """
+    names = compared_columns(curator, candidate)
+    pairs = pairs_to_count(curator.schema.domain.project(names))
+    cliques = (*((name,) for name in names), *pairs)
+    found = widgets.once_in_line(
+        curator, ("distances", candidate.key), lambda: DistancesOf(cliques=cliques, other=candidate.table)
     )
+    ranked = sorted(found, key=lambda clique: -found[clique])
+    return {clique: found[clique] for clique in ranked}, math.comb(len(names), 2) - len(pairs)
 
 
-def distances_table(found: Sequence[Distance]) -> pd.DataFrame:
-    """One line per column and pair, the farthest first."""
-    ranked = sorted(found, key=lambda each: -each.share)
+def distances_table(found: Mapping[Clique, float]) -> pd.DataFrame:
+    """Return one line per column and pair, in their order."""
     return pd.DataFrame(
         {
-            _("columns"): [", ".join(each.columns) for each in ranked],
-            _("rows that would have to change"): [percent(each.share) for each in ranked],
+            _("columns"): [", ".join(columns) for columns in found],
+            _("rows that would have to change"): [percent(share) for share in found.values()],
         }
     )
 
 
-def distribution(curator: Curator, candidate: Candidate, column: str) -> Distribution:
-    """Both distributions of one column."""
-    found = session.once(curator, ("columns", candidate.key), lambda: DistributionsOf(other=candidate.table))
-    return next(each for each in found if each.column == column)
+def compared_columns(curator: Curator, candidate: Candidate) -> Clique:
+    """Return the declared columns that the candidate has."""
+    return tuple(name for name in curator.schema.domain.names if name in candidate.table.frame)
+
+
+def counts_of(curator: Curator, candidate: Candidate, column: str) -> CellCounts:
+    """Return the rows of each cell of one column, in the original and in the candidate."""
+    cliques = tuple((name,) for name in compared_columns(curator, candidate))
+    counts = session.once(
+        curator, ("columns", candidate.key), lambda: CountsOf(cliques=cliques, other=candidate.table)
+    )
+    return next(each for each in counts if each.columns == (column,))
 
 
 def answering(candidate: Candidate, column: str) -> list[str]:
@@ -179,10 +189,12 @@ def impossible_table(found: SimilarityReport) -> pd.DataFrame:
 
 def sources(curator: Curator, candidate: Candidate, column: str) -> dict[str, Callable[[], Values]]:
     """Where counts of a column can come from: a title for people, and the rows of each cell."""
-    drawn, release = distribution(curator, candidate, column), candidate.release
+    counts, release = counts_of(curator, candidate, column), candidate.release
+    assert counts.other is not None
+    own, other = counts.original.astype(float), counts.other.astype(float)
     found: dict[str, Callable[[], Values]] = {
-        _("original"): lambda: drawn.original * drawn.rows[0],
-        _("{rows:,} rows of it").format(rows=drawn.rows[1]): lambda: drawn.other * drawn.rows[1],
+        _("original"): lambda: own,
+        _("{rows:,} rows of it").format(rows=int(other.sum())): lambda: other,
     }
     for line in releases.earlier(curator):
         made = curator.release(line["request_id"])
@@ -198,10 +210,16 @@ def column_chart(labels: Sequence[str], chosen: Mapping[str, Values], *, column:
     """One column from several sources; neighboring cells are added up where there are many."""
     parts = []
     for title, rows in chosen.items():
-        shown, values, _variance = charts.fold(labels, rows, 0.0)
+        values = charts.fold_table(rows)
         total = values.sum()
         parts.append(
-            pd.DataFrame({"cell": shown, "of": title, "rows": values / total if shares and total else values})
+            pd.DataFrame(
+                {
+                    "cell": charts.fold_labels(labels),
+                    "of": title,
+                    "rows": values / total if shares and total else values,
+                }
+            )
         )
     y_title = _("share of rows") if shares else _("rows")
     return several(pd.concat(parts, ignore_index=True), column=column, y_title=y_title, shares=shares)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dpcore.curator import Curator
-from dpcore.evaluation import measures
-from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import comparing
-from workbench.evaluate.verdict import Verdict
-from workbench.report.document import Document, Picture, Table, page
+from workbench.evaluate.verdict import Judgement
+from workbench.report.document import Document, Picture, TextTable, page
 from workbench.ui.language import _
 from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
 
 
-def html(curator: Curator, found: SimilarityReport, judged: Verdict) -> bytes:
+def html(curator: Curator, found: SimilarityReport, judged: Judgement) -> bytes:
     """The page as a file."""
-    figures = Table(
+    figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
             (_("Worst column"), comparing.score_words(found, measures.ONE_COLUMN)),
@@ -28,11 +28,11 @@ def html(curator: Curator, found: SimilarityReport, judged: Verdict) -> bytes:
         (_("Figures"), figures),
         (
             _("Every column, of the original → of the release"),
-            Table.of(comparing.columns_table(curator, found)),
+            TextTable.of(comparing.columns_table(curator, found)),
         ),
     ]
     if len(places):
-        tables.append((_("Between perfect (0) and independent columns (1)"), Table.of(places.round(3))))
+        tables.append((_("Between perfect (0) and independent columns (1)"), TextTable.of(places.round(3))))
     document = Document(
         title=_("How good is it? {name}").format(name=printable(curator.name)),
         badge="internal",

@@ -11,9 +11,9 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit
-from dpcore.evaluation.learning import TASKS, Efficacy, Score, applies, likely_labels
-from dpcore.evaluation.measures import Scored
-from dpcore.evaluation.propensity import Propensity
+from dpcore.evaluation.utility.learning import TASKS, Efficacy, Score, applies, likely_labels
+from dpcore.evaluation.utility.measures import Scored
+from dpcore.evaluation.utility.propensity import Propensity
 from dpcore.progress import OnProgress
 from dpcore.synthesis import GaussianModel
 from workbench import session

@@ -6,8 +6,8 @@ from dpcore.accounting.ledger import State
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, RequestConflict
-from dpcore.evaluation.private import PrivateAccuracy, PrivateMarginalError
-from dpcore.evaluation.question import PrivateEvaluation
+from dpcore.evaluation.base import PrivateEvaluation
+from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical
 from workbench import session

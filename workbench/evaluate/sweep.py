@@ -45,23 +45,23 @@ class Invented:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class SweepMethod:
     """A way to a private table: for an epsilon, or for a k."""
 
     title: str
     k: int = 0
 
 
-def methods() -> dict[str, Method]:
+def methods() -> dict[str, SweepMethod]:
     """The recipes at hand, and microaggregation, which has no epsilon."""
     found = {
-        "gaussian": Method(title=_("Gaussian by class")),
-        "adaptive": Method(title=_("Adaptive")),
-        "tree": Method(title=_("Tree")),
-        "independent": Method(title=_("Independent")),
+        "gaussian": SweepMethod(title=_("Gaussian by class")),
+        "adaptive": SweepMethod(title=_("Adaptive")),
+        "tree": SweepMethod(title=_("Tree")),
+        "independent": SweepMethod(title=_("Independent")),
     }
     for k in KS:
-        found[f"mdav-{k}"] = Method(title=_("MDAV, k = {k} (no epsilon)").format(k=k), k=k)
+        found[f"mdav-{k}"] = SweepMethod(title=_("MDAV, k = {k} (no epsilon)").format(k=k), k=k)
     return found
 
 

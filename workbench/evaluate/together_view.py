@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.together import Together, TogetherOf
+from dpcore.evaluation.utility.counts import CellCounts, CountsOf
 from workbench import session
 from workbench.evaluate import comparing
 from workbench.evaluate.candidates import Candidate
@@ -26,10 +26,10 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
             return
         of = candidate if candidate and set(columns) <= set(candidate.table.frame) else None
         try:
-            found = session.once(
+            (counts,) = session.once(
                 curator,
                 ("together", tuple(columns), None if of is None else of.key),
-                lambda: TogetherOf(columns=tuple(columns), other=None if of is None else of.table),
+                lambda: CountsOf(cliques=(tuple(columns),), other=None if of is None else of.table),
             )
         except DpcoreError as error:
             widgets.error_box(error)
@@ -37,30 +37,30 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         unit = curator.schema.unit
         if unit.id_column is not None:
             st.caption(_("Rows beyond {rows:,} per person are not counted.").format(rows=unit.max_rows))
-        (_one if len(columns) == 1 else _two)(found)
+        (_one if len(columns) == 1 else _two)(counts)
 
 
-def _one(found: Together) -> None:
-    tables = {_("original"): found.original.astype(float)}
-    if found.other is not None:
-        tables[_("release")] = found.other.astype(float)
-    empty = int((found.original == 0).sum())
+def _one(counts: CellCounts) -> None:
+    tables = {_("original"): counts.original.astype(float)}
+    if counts.other is not None:
+        tables[_("release")] = counts.other.astype(float)
+    empty = int((counts.original == 0).sum())
     st.markdown(
         _("**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**").format(
-            rows=int(found.original.sum()),
-            cells=found.original.size,
-            column=plain(found.columns[0]),
+            rows=int(counts.original.sum()),
+            cells=counts.original.size,
+            column=plain(counts.columns[0]),
             empty=empty,
         )
     )
-    chart = comparing.column_chart(found.labels[0], tables, column=found.columns[0], shares=False)
+    chart = comparing.column_chart(counts.labels[0], tables, column=counts.columns[0], shares=False)
     widgets.show_chart(chart, key="together-one")
 
 
-def _two(found: Together) -> None:
-    own, other = found.association
+def _two(counts: CellCounts) -> None:
+    own, other = counts.association
     words = _("**Cramér's V of {a} and {b}: {own} in the original**").format(
-        a=plain(found.columns[0]), b=plain(found.columns[1]), own=number(own)
+        a=plain(counts.columns[0]), b=plain(counts.columns[1]), own=number(own)
     )
     st.markdown(words if other is None else f"{words}, " + _("{v} in the release.").format(v=number(other)))
     places = [
@@ -70,21 +70,21 @@ def _two(found: Together) -> None:
             format_func=labels.__getitem__,
             key=f"together-{name}",
         )
-        for side, name, labels in zip(st.columns(2), found.columns, found.labels, strict=True)
+        for side, name, labels in zip(st.columns(2), counts.columns, counts.labels, strict=True)
     ]
     cell = places[0], places[1]
     exact, here, unrelated = st.columns(3)
-    exact.metric(_("In the original"), f"{int(found.original[cell]):,}")
-    if found.other is not None:
-        here.metric(_("In the release"), f"{int(found.other[cell]):,}")
+    exact.metric(_("In the original"), f"{int(counts.original[cell]):,}")
+    if counts.other is not None:
+        here.metric(_("In the release"), f"{int(counts.other[cell]):,}")
     unrelated.metric(
         _("If they were unrelated"),
-        number(float(found.unrelated[cell])),
+        number(float(counts.unrelated[cell])),
         help=_("Rows to expect if the two columns of the original had nothing to do with each other."),
     )
-    tables = {_("original"): found.original} | ({} if found.other is None else {_("release"): found.other})
+    tables = {_("original"): counts.original} | ({} if counts.other is None else {_("release"): counts.other})
     end = max(charts.darkest(table) for table in tables.values())
-    (a, b), (rows, columns) = found.columns, found.labels
+    (a, b), (rows, columns) = counts.columns, counts.labels
     for side, (title, table) in zip(st.columns(len(tables)), tables.items(), strict=True):
         with side:
             st.markdown(title)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dpcore.evaluation import measures
-from dpcore.evaluation.similarity import ColumnSimilarity, SimilarityReport
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
 from workbench.evaluate.comparing import moved_zeros
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
@@ -25,7 +25,7 @@ Level = Literal["good", "mixed", "poor"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Judgement:
     """What it is good for, what it is not, and what to do."""
 
     level: Level
@@ -77,7 +77,7 @@ def is_off(column: ColumnSimilarity) -> bool:
     return column.distance > max(COLUMN_OFF, 2 * column.floor)
 
 
-def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
+def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
     """Judge a release that was made to learn from: by that first, then by what it is worth for counting.
 
     Args: counting: for a table that no recipe made, so that it says nothing of a larger share.
@@ -103,10 +103,10 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
         figures = _("R² of a model from it is {own}: {best} without privacy.")
         shown = {name: number(learned.of[side]) for name, side in _SIDES.items()}
     sentence = f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
-    return Verdict(level=level, sentence=sentence, actions=(*actions, *counting.actions))
+    return Judgement(level=level, sentence=sentence, actions=(*actions, *counting.actions))
 
 
-def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
+def verdict(found: SimilarityReport, *, ours: bool) -> Judgement:
     """Judge the quick report.
 
     Args: ours: whether the release came from a recipe, whose budget can be changed.
@@ -131,17 +131,17 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
         )
     if pairs is not None and pairs.no_better_than_independent and kept is not None:
         sentence = _("Not fit for questions about two columns: columns drawn one by one would do as well.")
-        return Verdict(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
+        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
     if off and (kept is None or kept < KEPT):
         sentence = _("Fit for few questions: at least one column came out wrong.")
-        return Verdict(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
+        return Judgement(level="poor", sentence=sentence, actions=(*actions, *([more] if ours else [])))
     if kept is None:
         good = _("Fit for counting one column at a time.")
         if pairs is not None:
             good = _(
                 "Fit for counting. The columns of the original have next to nothing to do with each other."
             )
-        return Verdict(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
+        return Judgement(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
     if kept >= KEPT:
         sentence = _("Fit for counting and for how columns go together: {kept} of that is kept.")
     elif kept >= LOST:
@@ -151,4 +151,4 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Verdict:
     if kept < KEPT and ours:
         actions.append(more)
     level: Level = "poor" if kept < LOST else "mixed" if actions else "good"
-    return Verdict(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))
+    return Judgement(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))

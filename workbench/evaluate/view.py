@@ -9,9 +9,9 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation import measures
 from dpcore.evaluation.attacks import Disclosure
-from dpcore.evaluation.similarity import SimilarityReport
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.progress import OnProgress
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
@@ -19,7 +19,7 @@ from workbench import session
 from workbench.evaluate import cards, columns_view, comparing, heavy
 from workbench.evaluate.candidates import Candidate
 from workbench.evaluate.charts import scales
-from workbench.evaluate.verdict import Verdict, kept_relations, verdict, verdict_of_learning
+from workbench.evaluate.verdict import Judgement, kept_relations, verdict, verdict_of_learning
 from workbench.ui import charts, progress_view, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import hundredths, number, percent, plain
@@ -36,7 +36,7 @@ def told(title: str, *, patience: float = 0.0) -> AbstractContextManager[OnProgr
     return progress_view.told(title, stages, key="stop-heavy", patience=patience)
 
 
-def judged(curator: Curator, candidate: Candidate, found: SimilarityReport) -> Verdict:
+def judged(curator: Curator, candidate: Candidate, found: SimilarityReport) -> Judgement:
     """The verdict; of a release that was made to learn from, by that first."""
     label = heavy.made_for(candidate)
     if label is None:
@@ -50,7 +50,7 @@ def judged(curator: Curator, candidate: Candidate, found: SimilarityReport) -> V
     return verdict_of_learning(learned, verdict(found, ours=False))
 
 
-def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, judged: Verdict) -> None:
+def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, judged: Judgement) -> None:
     """The verdict, and at most six figures."""
     boxes = {"good": st.success, "mixed": st.info, "poor": st.warning}
     icons = {

@@ -16,8 +16,8 @@ from dpcore.accounting.composition import optimal_epsilon, total
 from dpcore.accounting.loss import UNIT, PureDP, epsilon_of, rho_of_pure
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation.float_noise import could_come_from, ruled_out, textbook_noise
-from dpcore.evaluation.range_errors import RangeErrorsOf
+from dpcore.evaluation.attacks.float_noise import could_come_from, ruled_out, textbook_noise
+from dpcore.evaluation.utility.range_errors import RangeErrorsOf
 from dpcore.local import recommend
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
 from dpcore.risk.linkage import Linkage, link

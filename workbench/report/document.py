@@ -42,7 +42,7 @@ BADGES = Words(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class TextTable:
     """Texts in lines, for people.
 
     Attributes:
@@ -54,7 +54,7 @@ class Table:
     note: str = ""
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, *, note: str = "") -> Table:
+    def of(cls, frame: pd.DataFrame, *, note: str = "") -> TextTable:
         """A frame of aggregates or of public rows, as it is."""
         return cls(
             headings=tuple(map(printable, frame.columns)),
@@ -65,16 +65,11 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One message: in its title, in a drawing, and as a table.
-
-    Attributes:
-        alt: the drawing in words.
-    """
+    """One message: in its title, in a drawing, and as a table."""
 
     title: str
     drawing: Drawing | None = None
-    alt: str = ""
-    table: Table | None = None
+    table: TextTable | None = None
     folded: bool = True
 
 

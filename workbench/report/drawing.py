@@ -1,4 +1,4 @@
-"""Charts as shapes with places, which a template writes as SVG. Colors are those of the page, by class.
+"""Charts as SVG without a script. Colors are those of the page, by class.
 
 Drawn for a phone: 360 units wide, so that a letter of 12 units can be read at 390 pixels.
 """
@@ -7,160 +7,133 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from xml.etree import ElementTree
 
-from workbench.ui.wording import number, printable
+from workbench.ui.wording import number, printable, whole
 
 WIDTH = 360.0
 _LEFT, _TOP, _HEIGHT, _FOOT = 44.0, 24.0, 170.0, 34.0
 _LINE, _BAR = 34.0, 11.0
 _LABEL = 46
+Ends = Sequence[tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class Rect:
-    x: float
-    y: float
-    width: float
-    height: float
-    kind: str
-    opacity: float = 1.0
-
-
-@dataclass(frozen=True)
-class Line:
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    kind: str
-
-
-@dataclass(frozen=True)
-class Text:
-    x: float
-    y: float
-    text: str
-    anchor: str = "start"
-
-
-@dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """Shapes on a plane of `WIDTH` by `height` units."""
+    """Shapes on a plane of `WIDTH` by `height` units, which a template writes as SVG.
 
-    height: float
-    rects: tuple[Rect, ...]
-    lines: tuple[Line, ...]
-    texts: tuple[Text, ...]
+    Args:
+        alt: the drawing in words.
+    """
 
-    width = WIDTH
+    def __init__(self, height: float, alt: str) -> None:
+        box = f"0 0 {WIDTH:g} {height:.1f}"
+        self._root = ElementTree.Element("svg", {"viewBox": box, "role": "img", "aria-label": alt})
+
+    def __html__(self) -> str:
+        return ElementTree.tostring(self._root, encoding="unicode")
+
+    def rect(self, kind: str, x: float, y: float, width: float, height: float, opacity: float = 1.0) -> None:
+        """Add a rectangle of a class of the page's style."""
+        shade = {"fill-opacity": f"{opacity:.3f}"} if opacity < 1 else {}
+        self._add("rect", {"class": kind, **shade}, x=x, y=y, width=width, height=height)
+
+    def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
+        """Add a line of a class of the page's style."""
+        self._add("line", {"class": kind}, x1=x1, y1=y1, x2=x2, y2=y2)
+
+    def text(self, x: float, y: float, text: str, anchor: str = "start") -> None:
+        """Add a text that begins, ends or has its middle at a point."""
+        self._add("text", {"text-anchor": anchor}, x=x, y=y).text = text
+
+    def _add(self, tag: str, fields: dict[str, str], **places: float) -> ElementTree.Element:
+        placed = {name: f"{place:.1f}" for name, place in places.items()}
+        return ElementTree.SubElement(self._root, tag, placed | fields)
 
 
-def bars(
-    labels: Sequence[str],
-    values: Sequence[float],
-    ends: Sequence[tuple[float, float]],
-    *,
-    upright: bool,
-    unit: str,
-    title: str = "",
-) -> Drawing:
-    """One bar for each count, with its error bar.
+def lying_bars(labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str) -> Drawing:
+    """Draw one bar below the other, each with its whole label.
 
     Args:
         ends: of the interval of every count; empty for none.
         unit: what is counted, in a word.
-        upright: bars beside each other, for cells in an order; else one under the other, with whole labels.
     """
-    most = max([1e-9, *values, *(high for _low, high in ends)])
-    return (_upright if upright else _lying)(labels, values, ends, most, unit, title)
-
-
-def _lying(
-    labels: Sequence[str],
-    values: Sequence[float],
-    ends: Sequence[tuple[float, float]],
-    most: float,
-    unit: str,
-    title: str,
-) -> Drawing:
-    room, rects, lines = WIDTH - 64, [], []
-    texts = [Text(WIDTH, 12, unit, "end")]
+    scale = (WIDTH - 64) / _largest(values, ends)
+    drawing = Drawing(len(labels) * _LINE + 4, alt)
+    drawing.text(WIDTH, 12, unit, "end")
     for i, (label, value) in enumerate(zip(labels, values, strict=True)):
         top = i * _LINE
-        end = room * max(0.0, value) / most
-        texts.append(Text(0, top + 12, printable(label, at_most=_LABEL)))
-        texts.append(Text(WIDTH, top + 26, number(value), "end"))
-        rects.append(Rect(0, top + 17, end, _BAR, "value"))
-        if ends:
-            low, high = (room * end / most for end in ends[i])
-            middle = top + 17 + _BAR / 2
-            lines.append(Line(low, middle, high, middle, "error"))
-            lines += [Line(at, middle - 4, at, middle + 4, "error") for at in (low, high)]
-    return Drawing(height=len(labels) * _LINE + 4, rects=tuple(rects), lines=tuple(lines), texts=tuple(texts))
+        drawing.text(0, top + 12, printable(label, at_most=_LABEL))
+        drawing.text(WIDTH, top + 26, whole(value), "end")
+        drawing.rect("value", 0, top + 17, scale * max(0.0, value), _BAR)
+    for i, (low, high) in enumerate(ends):
+        middle = i * _LINE + 17 + _BAR / 2
+        drawing.line("error", scale * low, middle, scale * high, middle)
+        for end in (scale * low, scale * high):
+            drawing.line("error", end, middle - 4, end, middle + 4)
+    return drawing
 
 
-def _upright(
-    labels: Sequence[str],
-    values: Sequence[float],
-    ends: Sequence[tuple[float, float]],
-    most: float,
-    unit: str,
-    title: str,
+def upright_bars(
+    labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str, title: str
 ) -> Drawing:
-    step = (WIDTH - _LEFT - 4) / len(labels)
+    """Draw bars next to each other, for cells in an order, over an axis with a few labels.
 
-    def at(value: float) -> float:
+    Args:
+        ends: of the interval of every count; empty for none.
+        unit: what is counted, in a word.
+        title: of the axis below the bars.
+    """
+    most = _largest(values, ends)
+    right, step = WIDTH - 4, (WIDTH - _LEFT - 4) / len(labels)
+    drawing = Drawing(_TOP + _HEIGHT + _FOOT + 4, alt)
+
+    def height_of(value: float) -> float:
         return _TOP + _HEIGHT * (1 - min(1.0, max(0.0, value) / most))
 
-    lines = [Line(_LEFT, at(tick), WIDTH - 4, at(tick), "grid") for tick in ticks(most)]
-    texts = [Text(_LEFT - 5, at(tick) + 4, number(tick), "end") for tick in ticks(most)]
-    texts.append(Text(0, 12, unit))
-    rects = []
+    drawing.text(0, 12, unit)
+    for tick in _ticks(most):
+        drawing.line("grid", _LEFT, height_of(tick), right, height_of(tick))
+        drawing.text(_LEFT - 5, height_of(tick) + 4, number(tick), "end")
     for i, value in enumerate(values):
-        x = _LEFT + i * step
-        rects.append(Rect(x + step * 0.08, at(value), step * 0.84, at(0) - at(value), "value"))
-        if ends:
-            middle = x + step / 2
-            lines.append(Line(middle, at(ends[i][0]), middle, at(ends[i][1]), "error"))
-    shown = min(len(labels), 4)
-    for place in range(shown):
-        i = round(place * (len(labels) - 1) / max(1, shown - 1))
-        anchor = "start" if place == 0 else "end" if place == shown - 1 and shown > 1 else "middle"
-        x = _LEFT + i * step if place == 0 else WIDTH - 4 if anchor == "end" else _LEFT + (i + 0.5) * step
-        texts.append(Text(x, _TOP + _HEIGHT + 15, printable(labels[i], at_most=14), anchor))
-    texts.append(
-        Text((_LEFT + WIDTH) / 2, _TOP + _HEIGHT + _FOOT - 3, printable(title, at_most=40), "middle")
-    )
-    return Drawing(
-        height=_TOP + _HEIGHT + _FOOT + 4, rects=tuple(rects), lines=tuple(lines), texts=tuple(texts)
-    )
+        top = height_of(value)
+        drawing.rect("value", _LEFT + (i + 0.08) * step, top, step * 0.84, height_of(0) - top)
+    for i, (low, high) in enumerate(ends):
+        middle = _LEFT + (i + 0.5) * step
+        drawing.line("error", middle, height_of(low), middle, height_of(high))
+    last, foot = len(labels) - 1, _TOP + _HEIGHT + 15
+    drawing.text(_LEFT, foot, printable(labels[0], at_most=14))
+    for i in sorted({round(last / 3), round(2 * last / 3)} - {0, last}):
+        drawing.text(_LEFT + (i + 0.5) * step, foot, printable(labels[i], at_most=14), "middle")
+    if last:
+        drawing.text(right, foot, printable(labels[last], at_most=14), "end")
+    drawing.text((_LEFT + WIDTH) / 2, foot + _FOOT - 18, printable(title, at_most=40), "middle")
+    return drawing
 
 
-def grid(values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str]) -> Drawing:
-    """A table of counts as shades; darker is more."""
+def grid(
+    values: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str], *, alt: str
+) -> Drawing:
+    """Draw a table of counts as shades of one color, the largest count in its full strength."""
     left = 96.0
-    most = max([1e-9, *(value for line in values for value in line)])
-    width = (WIDTH - left) / len(columns)
-    height = max(14.0, min(26.0, 300 / len(rows)))
-    rects = tuple(
-        Rect(left + j * width, i * height, width, height, "cell", max(0.0, value) / most)
-        for i, line in enumerate(values)
-        for j, value in enumerate(line)
-    )
-    texts = [
-        Text(left - 6, (i + 0.5) * height + 4, printable(label, at_most=15), "end")
-        for i, label in enumerate(rows)
-    ]
+    most = _largest([value for line in values for value in line], ())
+    width, height = (WIDTH - left) / len(columns), max(14.0, min(26.0, 300 / len(rows)))
     bottom = len(rows) * height
-    ends = [(0, "start"), (len(columns) - 1, "end")] if len(columns) > 1 else [(0, "start")]
-    for j, anchor in ends:
-        x = left if anchor == "start" else WIDTH
-        texts.append(Text(x, bottom + 15, printable(columns[j], at_most=22), anchor))
-    return Drawing(height=bottom + 22, rects=rects, lines=(), texts=tuple(texts))
+    drawing = Drawing(bottom + 22, alt)
+    for i, (label, line) in enumerate(zip(rows, values, strict=True)):
+        for j, value in enumerate(line):
+            drawing.rect("cell", left + j * width, i * height, width, height, max(0.0, value) / most)
+        drawing.text(left - 6, (i + 0.5) * height + 4, printable(label, at_most=15), "end")
+    drawing.text(left, bottom + 15, printable(columns[0], at_most=22))
+    if len(columns) > 1:
+        drawing.text(WIDTH, bottom + 15, printable(columns[-1], at_most=22), "end")
+    return drawing
 
 
-def ticks(most: float) -> list[float]:
+def _largest(values: Sequence[float], ends: Ends) -> float:
+    return max([1e-9, *values, *(high for _low, high in ends)])
+
+
+def _ticks(most: float) -> list[float]:
     """Round numbers from 0 up to `most`, three to six of them."""
     power = 10.0 ** math.floor(math.log10(most))
     step = next(step for step in (power / 5, power / 2, power, 2 * power) if most / step <= 5)

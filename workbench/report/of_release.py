@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from dpcore.accounting.loss import epsilon_of
 from dpcore.release import Release
 from dpcore.schema import Clique, IntervalColumn
-from dpcore.synthesis import Answer, Figures, FoundCategories, SyntheticModel, answer, askable, describe
+from dpcore.synthesis import Figures, FoundCategories, SyntheticModel, answer, askable, describe
 from workbench.report import downloads
-from workbench.report.document import Document, Picture, Table, linked, page
-from workbench.report.drawing import bars, grid
-from workbench.ui.charts import folded
+from workbench.report.document import Document, Picture, TextTable, linked, page
+from workbench.report.drawing import grid, lying_bars, upright_bars
+from workbench.ui.charts import fold_labels, fold_table, folded
 from workbench.ui.language import N_, Words, _, said
 from workbench.ui.wording import (
     USUAL_DELTA,
@@ -28,6 +29,7 @@ from workbench.ui.wording import (
     hundredths,
     loss_words,
     number,
+    whole,
 )
 from workbench.ui.wording import printable as shown
 
@@ -64,8 +66,8 @@ def document(
 
 def file(release: Release) -> bytes:
     """The page of a release as one file that needs no server."""
-    whole = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
-    return page(whole).html().encode()
+    complete = dataclasses.replace(document(release), asks=False, downloads=downloads.embedded(release))
+    return page(complete).html().encode()
 
 
 def _about(release: Release) -> tuple[str, ...]:
@@ -97,16 +99,16 @@ def _pictures(release: Release) -> list[Picture]:
     tables = list(release.marginals)
     pictures = []
     if tables:
-        whole = answer(release, ())
+        total = answer(release, ())
         pictures.append(
             Picture(
                 title=_("{rows} rows in all, give or take {half}").format(
-                    rows=number(float(whole.values)), half=number(whole.reach)
+                    rows=whole(float(total.values)), half=number(total.reach)
                 )
             )
         )
-    held = [name for name in release.schema.domain.names if any(name in clique for clique in tables)]
-    pictures += [_one_way(release, name) for name in held[:MAX_COLUMNS]]
+    names = [name for name in release.schema.domain.names if any(name in clique for clique in tables)]
+    pictures += [_one_way(release, name) for name in names[:MAX_COLUMNS]]
     pairs = [clique for clique in tables if len(clique) == 2]
     pictures += [_two_way(release, pair) for pair in pairs[:MAX_PAIRS]]
     return pictures
@@ -114,63 +116,53 @@ def _pictures(release: Release) -> list[Picture]:
 
 def _one_way(release: Release, name: str) -> Picture:
     column = release.schema.column(name)
-    labels, told = folded(column.labels, answer(release, (name,)), most=MAX_BARS)
-    ordered = isinstance(column, IntervalColumn) or len(labels) > LYING_BARS
-    heading = shown(name, at_most=60)
-    values = told.values.tolist()
+    labels, counts = folded(column.labels, answer(release, (name,)), most=MAX_BARS)
+    heading, values = shown(name, at_most=60), counts.values.tolist()
+    ends = list(zip(counts.low.tolist(), counts.high.tolist(), strict=True))
+    alt = _("Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.").format(
+        cells=len(labels),
+        column=heading,
+        top=shown(labels[int(np.argmax(values))]),
+        rows=whole(max(values)),
+    )
+    drawing = (
+        upright_bars(labels, values, ends, unit=_("rows"), alt=alt, title=name)
+        if isinstance(column, IntervalColumn) or len(labels) > LYING_BARS
+        else lying_bars(labels, values, ends, unit=_("rows"), alt=alt)
+    )
     return Picture(
         title=_("{column}: each count is within {half} rows of the truth in 95 of 100 cases").format(
-            column=heading, half=number(told.reach)
+            column=heading, half=number(counts.reach)
         ),
-        drawing=bars(labels, values, _ends(told), upright=ordered, unit=_("rows"), title=name),
-        alt=_("Bar chart of {cells} noisy counts of {column}. The largest, {top}, has {rows} rows.").format(
-            cells=len(labels),
-            column=heading,
-            top=shown(labels[int(np.argmax(values))]),
-            rows=number(max(values)),
-        ),
-        table=_table((heading,), [(label,) for label in labels], values, _ends(told)),
+        drawing=drawing,
+        table=_table((heading,), [(label,) for label in labels], counts.values, counts.low, counts.high),
     )
 
 
 def _two_way(release: Release, pair: Clique) -> Picture:
     names = tuple(shown(name, at_most=40) for name in pair)
     labels = [release.schema.column(name).labels for name in pair]
-    told = answer(release, pair)
-    starts = [np.arange(0, len(each), -(-len(each) // MAX_SIDE)) for each in labels]
-    sums = np.add.reduceat(np.add.reduceat(told.values, starts[0], axis=0), starts[1], axis=1)
-    sides = [
-        [f"{each[i]} …" if len(at) < len(each) else each[i] for i in at.tolist()]
-        for each, at in zip(labels, starts, strict=True)
-    ]
-    cells = list(itertools.islice(itertools.product(*labels), MAX_LINES))
+    counts = answer(release, pair)
+    rows, columns = (fold_labels(each, MAX_SIDE) for each in labels)
+    alt = _("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1])
     return Picture(
         title=_(
             "{a} and {b} together: each count is within {half} rows of the truth in 95 of 100 cases"
-        ).format(a=names[0], b=names[1], half=number(told.reach)),
-        drawing=grid(sums.tolist(), sides[0], sides[1]),
-        alt=_("Noisy counts of {a} by {b}, darker is more rows.").format(a=names[0], b=names[1]),
-        table=_table(names, cells, told.values.ravel().tolist(), _ends(told)),
+        ).format(a=names[0], b=names[1], half=number(counts.reach)),
+        drawing=grid(fold_table(counts.values, MAX_SIDE).tolist(), rows, columns, alt=alt),
+        table=_table(names, list(itertools.product(*labels)), counts.values, counts.low, counts.high),
     )
 
 
-def _ends(told: Answer) -> list[tuple[float, float]]:
-    return list(zip(told.low.ravel().tolist(), told.high.ravel().tolist(), strict=True))
-
-
-def _table(
-    names: tuple[str, ...],
-    cells: Sequence[tuple[str, ...]],
-    values: Sequence[float],
-    ends: Sequence[tuple[float, float]],
-) -> Table:
-    left_out = len(values) - min(len(cells), MAX_LINES)
-    figures = [(value, *sides) for value, sides in itertools.zip_longest(values, ends, fillvalue=())]
-    return Table(
-        headings=(*names, _("rows"), *((_("low"), _("high")) if ends else ())),
+def _table(names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike) -> TextTable:
+    """Write cells with their rows, and with low and high where `counts` has them."""
+    figures = np.stack([np.ravel(each) for each in counts], axis=1)[:MAX_LINES]
+    left_out = len(cells) - len(figures)
+    return TextTable(
+        headings=(*names, *(_("rows"), _("low"), _("high"))[: len(counts)]),
         lines=tuple(
-            (*map(shown, cell), *map(_rows, line))
-            for cell, line in zip(cells[:MAX_LINES], figures, strict=False)
+            (*map(shown, cell), *map(whole, line))
+            for cell, line in zip(cells[:MAX_LINES], figures.tolist(), strict=True)
         ),
         note=_("{count} more lines are in the file of counts.").format(count=f"{left_out:,}")
         if left_out
@@ -178,47 +170,56 @@ def _table(
     )
 
 
+def figures_table(model: Figures) -> pd.DataFrame:
+    """Return a line per figure, with its value and what it may be off by."""
+    return pd.DataFrame(
+        [
+            {
+                _("figure"): figure_name(figure.name),
+                _("value"): figure_words(figure),
+                _("off by, at most"): _plus_minus(figure.half_width),
+                _("places off, at most"): _plus_minus(figure.rank_error),
+            }
+            for figure in model.figures
+        ]
+    )
+
+
+def _plus_minus(half: float | None) -> str:
+    return "" if half is None else f"± {number(half)}"
+
+
+def figure_name(name: str) -> str:
+    """Return what people call a figure of a release, such as "quantile 1/2"."""
+    if name in FIGURES:
+        return FIGURES[name]
+    try:
+        share = 100 * float(Fraction(name.removeprefix("quantile ")))
+    except (ValueError, ZeroDivisionError):
+        return shown(name)
+    return _("{share} of the rows lie below").format(share=hundredths(share))
+
+
 def _figures(model: Figures) -> Picture:
-    lines = []
-    for figure in model.figures:
-        name = FIGURES[figure.name] if figure.name in FIGURES else _quantile(figure.name)
-        off = "" if figure.half_width is None else f"± {number(figure.half_width)}"
-        places = "" if figure.rank_error is None else f"± {number(figure.rank_error)}"
-        lines.append((name, figure_words(figure), off, places))
     return Picture(
         title=_("{column}: each interval holds in 95 of 100 cases").format(column=shown(model.column)),
-        table=Table(
-            headings=(_("figure"), _("value"), _("off by, at most"), _("places off, at most")),
-            lines=tuple(lines),
-        ),
+        table=TextTable.of(figures_table(model)),
         folded=False,
     )
 
 
-def _quantile(name: str) -> str:
-    order = name.removeprefix("quantile ")
-    try:
-        return _("{share} of the rows lie below").format(share=hundredths(100 * float(Fraction(order))))
-    except (ValueError, ZeroDivisionError):
-        return shown(name)
-
-
 def _found(model: FoundCategories) -> Picture:
+    heading = shown(model.column, at_most=60)
     ranked = sorted(model.counts.items(), key=lambda each: -each[1])
     labels, values = [label for label, _count in ranked], [float(count) for _label, count in ranked]
-    heading = shown(model.column, at_most=60)
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading)
     return Picture(
         title=_("{column}: the categories that enough people share").format(column=heading),
-        drawing=bars(labels[:MAX_BARS], values[:MAX_BARS], (), upright=False, unit=_("rows"))
+        drawing=lying_bars(labels[:MAX_BARS], values[:MAX_BARS], (), unit=_("rows"), alt=alt)
         if labels
         else None,
-        alt=_("Bar chart of {cells} noisy counts of {column}.").format(cells=len(labels), column=heading),
-        table=_table((heading,), [(label,) for label in labels], values, ()),
+        table=_table((heading,), [(label,) for label in labels], values),
     )
-
-
-def _rows(value: float) -> str:
-    return f"{round(value):,}" if math.isfinite(value) else "∞"
 
 
 def _promise(release: Release) -> list[str]:

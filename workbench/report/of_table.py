@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
-from workbench.report.document import Document, Picture, Table, linked, page
+from workbench.report.document import Document, Picture, TextTable, linked, page
 from workbench.report.downloads import ROWS
 from workbench.ui.language import _
 from workbench.ui.wording import COUNTED_WORDS, declared_words, printable, unmarked
@@ -49,7 +49,7 @@ def document(
                 title=_("{rows} rows of {columns} columns").format(
                     rows=f"{len(frame):,}", columns=len(frame.columns)
                 ),
-                table=Table.of(frame.head(SHOWN_ROWS), note=more),
+                table=TextTable.of(frame.head(SHOWN_ROWS), note=more),
                 folded=False,
             ),
         ),

@@ -9,15 +9,16 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.learning import likely_labels
+from dpcore.evaluation.utility.learning import likely_labels
 from dpcore.release import Release
 from dpcore.schema import Categorical, Integer, IntervalColumn, Real
 from dpcore.synthesis import Figures, Gaussian, GaussianModel, Recipe, Statistics
 from dpcore.synthesis.statistics import centers_of
+from workbench.report.of_release import figure_name, figures_table
 from workbench.store.datasets import DataSet
 from workbench.ui import releases, widgets
-from workbench.ui.language import N_, PERCENT, Words, _
-from workbench.ui.wording import figure_words, hundredths, number, plain
+from workbench.ui.language import N_, PERCENT, _
+from workbench.ui.wording import hundredths, number
 
 CLASS_ROWS = (100, 1_000, 10_000)
 _SHARES = {"1/10": 10, "1/4": 25, "1/2": 50, "3/4": 75, "9/10": 90}
@@ -31,14 +32,6 @@ DIFFERENCE = N_(
     "everybody else. With the noise that its own text asks for, its accuracy falls to chance at epsilon 0.1. "
     "Here, sums over public classes get noise for the largest change that one person can make, and all else "
     "follows from the noisy sums."
-)
-FIGURES = Words(
-    {
-        "mean": N_("mean"),
-        "variance": N_("variance"),
-        "standard deviation": N_("standard deviation"),
-        "distance": N_("rows that differ"),
-    }
 )
 
 
@@ -158,24 +151,7 @@ def expectations(curator: Curator, recipe: Recipe, loss: Loss, about: float) -> 
 
 def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     """The figures with their intervals, and the same from rows of another release."""
-    st.dataframe(
-        pd.DataFrame(
-            [
-                {
-                    _("figure"): _figure_name(figure.name),
-                    _("value"): figure_words(figure),
-                    _("off by, at most"): ""
-                    if figure.half_width is None
-                    else f"± {number(figure.half_width)}",
-                    _("places off, at most"): ""
-                    if figure.rank_error is None
-                    else f"± {number(figure.rank_error)}",
-                }
-                for figure in model.figures
-            ]
-        ),
-        hide_index=True,
-    )
+    st.dataframe(figures_table(model), hide_index=True)
     st.caption(_("Each interval holds in 95 of 100 cases."))
     declared = release.schema.column(model.column)
     drawing = [
@@ -200,7 +176,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
             pd.DataFrame(
                 {
                     _("figure"): [
-                        _figure_name(name)
+                        figure_name(name)
                         for name in ("mean", "variance", "standard deviation", "quantile 1/2")
                     ],
                     _("value"): [
@@ -239,10 +215,3 @@ def on_scale(column: IntervalColumn, mean: float, spread: float) -> tuple[float,
     places = (np.array([mean, mean - spread, mean + spread]) + 1) / 2 * (column.size - 1)
     middle, low, high = np.interp(places, cells, centers)
     return float(middle), float(high - low) / 2
-
-
-def _figure_name(name: str) -> str:
-    if name.startswith("quantile "):
-        order = name.removeprefix("quantile ")
-        return ORDERS.get(order, plain(order))
-    return FIGURES[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
@@ -246,15 +247,14 @@ def _picture(curator: Curator, recipe: Histogram, part: dict[str, str], each: Ex
         release = curator.release(line["request_id"])
         if release.part == next(iter(part.items()), None) and recipe.column in askable(release):
             says = _("Around the release of {when}, which is public.").format(when=line["when"])
-            told = answer(release, (recipe.column,)).values
-            labels, values, variance = charts.fold(column.labels, told, each.variance)
+            shape = answer(release, (recipe.column,)).values
             break
     else:
         says = _("The shape is not known before: every cell is drawn alike. The bars show the error.")
-        flat = [_mean_cell(each, rows)] * column.size
-        labels, values, variance = charts.fold(column.labels, flat, each.variance)
-    half = each.half_width() * (variance / each.variance) ** 0.5 if each.variance else 0.0
-    widgets.show_chart(picture(labels, values, half, column=recipe.column), key="expected")
+        shape = np.full(column.size, _mean_cell(each, rows))
+    labels, cells = charts.fold_labels(column.labels), charts.fold_table(np.ones(column.size))[0]
+    half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells
+    widgets.show_chart(picture(labels, charts.fold_table(shape), half, column=recipe.column), key="expected")
     st.caption(says)
 
 

@@ -179,24 +179,23 @@ def tips_of(frame: pd.DataFrame) -> list[Any]:
     ]
 
 
-def fold(
-    labels: Sequence[str], values: Any, variance: float, *, most: int = 200
-) -> tuple[list[str], Any, float]:
-    """Neighboring cells added up until at most `most` are left: (labels, sums, variance of a sum)."""
+def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
+    """Labels of at most `most` runs of neighboring cells."""
     width = -(-len(labels) // most)
-    if width == 1:
-        return list(labels), np.asarray(values), variance
-    starts = np.arange(0, len(labels), width)
-    sums = np.add.reduceat(np.asarray(values), starts)
-    return [f"{labels[i]} …" for i in starts.tolist()], sums, variance * width
+    return list(labels) if width == 1 else [f"{label} …" for label in labels[::width]]
+
+
+def fold_table(table: Any, most: int = 200) -> Any:
+    """Sums of the same runs of cells, at most `most` on each axis of a table."""
+    for axis, size in enumerate(np.shape(table)):
+        table = np.add.reduceat(table, np.arange(0, size, -(-size // most)), axis=axis)
+    return table
 
 
 def folded(labels: Sequence[str], answer: Answer, *, most: int = 200) -> tuple[list[str], Answer]:
     """Neighboring cells of one column added up until at most `most` are left."""
     width = -(-len(labels) // most)
-    if width == 1:
-        return list(labels), answer
-    return [f"{label} …" for label in labels[::width]], answer.folded(width)
+    return fold_labels(labels, most), answer if width == 1 else answer.folded(width)
 
 
 def counts(
@@ -275,13 +274,10 @@ def two_way(
         title: what is counted; noisy rows if not given.
         end: what is darkest, so that two tables can be compared; the largest count if not given.
     """
-    rows, _v, _w = fold(row_labels, np.zeros(len(row_labels)), 0.0, most=FOLDED)
-    columns, _v, _w = fold(column_labels, np.zeros(len(column_labels)), 0.0, most=FOLDED)
+    rows, columns = fold_labels(row_labels, FOLDED), fold_labels(column_labels, FOLDED)
     title = title or _("rows (noisy)")
-    frame = pd.DataFrame(
-        [(a, b) for a in rows for b in columns],
-        columns=["first", "second"],
-    ).assign(rows=_folded(marginal_values).ravel())
+    frame = pd.DataFrame([(a, b) for a in rows for b in columns], columns=["first", "second"])
+    frame["rows"] = fold_table(marginal_values, FOLDED).ravel()
     altair, chart = drawing(frame)
     every = altair.Axis(labelOverlap=False, labelLimit=140)  # the darkest rows too have their names
     spec = chart.mark_rect().encode(
@@ -298,19 +294,14 @@ def two_way(
     alt = _("{table}: darker is more.").format(table=of)
     table = frame.set_axis([*names, of], axis="columns")
     if ends is not None:
-        table = table.assign(**{_("low"): _folded(ends[0]).ravel(), _("high"): _folded(ends[1]).ravel()})
+        low, high = (fold_table(each, FOLDED).ravel() for each in ends)
+        table = table.assign(**{_("low"): low, _("high"): high})
     return Chart(spec=spec.properties(height=max(200, 100 + 18 * len(rows))), alt=alt, table=table)
-
-
-def _folded(table: Any) -> Any:
-    """Sums of neighboring cells, until at most `FOLDED` are left on each axis."""
-    steps = [np.arange(0, size, -(-size // FOLDED)) for size in np.shape(table)]
-    return np.add.reduceat(np.add.reduceat(np.asarray(table), steps[0], axis=0), steps[1], axis=1)
 
 
 def darkest(table: Any) -> float:
     """The largest count of a table as `two_way` draws it."""
-    return float(_folded(table).max())
+    return float(fold_table(table, FOLDED).max())
 
 
 def lines(

@@ -8,7 +8,7 @@ from typing import Any
 from dpcore import synthesis
 from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
-from dpcore.evaluation.private import QUESTIONS
+from dpcore.evaluation import PrivateEvaluation
 from workbench.store.datasets import DataSet
 from workbench.ui.language import said
 from workbench.ui.wording import amount
@@ -52,5 +52,5 @@ def being_made(data_set: DataSet) -> list[str]:
 
 def describe(asked: Mapping[str, Any]) -> str:
     """What a recipe or a private question asked, in a few words."""
-    question = QUESTIONS.get(asked["kind"])
+    question = PrivateEvaluation.kinds().get(asked["kind"])
     return said(question.describe(asked) if question else synthesis.describe(asked))

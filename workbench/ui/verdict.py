@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpcore.evaluation.audit import AuditReport
-from dpcore.evaluation.verdict import Step, Way
+from dpcore.evaluation.table.audit import AuditReport
+from dpcore.evaluation.table.verdict import Coarsening, Way
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import join, percent
 
@@ -83,7 +83,7 @@ def _way(way: Way, naming: tuple[str, ...]) -> str:
     )
 
 
-def _step(step: Step) -> str:
+def _step(step: Coarsening) -> str:
     if step.labels == 1:
         return _("leave out {column} (all of its detail is lost)").format(column=step.column)
     return _("{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)").format(

@@ -14,7 +14,7 @@ import streamlit as st
 from dpcore.accounting.ledger import Account, Balance
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, RowsError
-from dpcore.evaluation.question import Evaluation, Result
+from dpcore.evaluation.base import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
@@ -187,7 +187,7 @@ def in_line() -> Iterator[None]:
 
 
 def once_in_line(
-    curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Result]]
+    curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Any, Result]]
 ) -> Result:
     """`session.once` for what takes long: it waits for its turn."""
     if key in session.session().reports:

@@ -12,7 +12,7 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.accounting.loss import UNIT, epsilon_of
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
-from dpcore.schema import Column, Date, Integer, PrivacyUnit, Real
+from dpcore.schema import PrivacyUnit
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.ui.language import N_, PERCENT, Words, _, problem_and_remedy
@@ -34,22 +34,11 @@ ROLE_WORDS = Words(
         "insensitive": N_("insensitive"),
     }
 )
-KIND_WORDS = Words(
-    {
-        "categorical": N_("categorical"),
-        "integer": N_("integer"),
-        "real": N_("real"),
-        "date": N_("date"),
-        "boolean": N_("boolean"),
-        "leave out": N_("leave out"),
-    }
-)
 COUNTED_WORDS = Words({"people": N_("people"), "rows": N_("rows"), "households": N_("households")})
 """What groups are counted in, and so who is protected."""
 UNITS = Words({"epsilon": N_("epsilon"), "rho": N_("rho")})
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
-MOST_CATEGORIES = 12
 _MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
@@ -79,6 +68,11 @@ def number(value: float) -> str:
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def whole(value: float) -> str:
+    """A count of rows or people, which has no decimals, whatever noise has."""
+    return f"{round(value):,}" if math.isfinite(value) else "∞"
 
 
 def figure_words(figure: Figure) -> str:
@@ -132,17 +126,6 @@ def unit_words(unit: PrivacyUnit) -> str:
     if unit.from_data:
         rows = _("{rows} (a number that was taken from the data)").format(rows=rows)
     return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
-
-
-def values_words(column: Column) -> str:
-    """Bounds or categories in a few words."""
-    if isinstance(column, Integer | Real | Date):
-        low, high = (each if isinstance(each, str) else number(each) for each in (column.low, column.high))
-        special = () if isinstance(column, Date) else column.special
-        return ", ".join([f"{low} – {high}", *map(number, special[:MOST_CATEGORIES])])
-    labels = column.labels[: column.values_size]
-    more = f" … ({len(labels):,})" if len(labels) > MOST_CATEGORIES else ""
-    return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
 
 
 def counted_words(unit: PrivacyUnit) -> str:

@@ -11,10 +11,11 @@ from dpcore.schema import PrivacyUnit
 from workbench import session
 from workbench.drafts import Draft
 from workbench.ui import charts, widgets
+from workbench.ui.columns import ColumnForm
 from workbench.ui.language import _
-from workbench.ui.wording import KIND_WORDS, plain
+from workbench.ui.wording import plain
 from workbench.upload import opening
-from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid
+from workbench.upload.grid import KINDS, LEAVE_OUT, LONGEST_SOURCE, from_grid, kind_title
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
@@ -57,32 +58,23 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
 def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     """The fields that a kind of column has, and what they say."""
     kind = st.selectbox(
-        _("Kind"), KINDS, KINDS.index(line["kind"]), format_func=KIND_WORDS.__getitem__, key=f"{key}-kind"
+        _("Kind"), KINDS, KINDS.index(line["kind"]), format_func=kind_title, key=f"{key}-kind"
     )
     said: dict[str, Any] = {"kind": kind}
     if kind == LEAVE_OUT:
         return said
-    if kind in ("integer", "real", "date"):
-        left, right = st.columns(2)
-        said["low"] = left.text_input(_("Lowest value"), line["low"], key=f"{key}-low")
-        said["high"] = right.text_input(_("Highest value"), line["high"], key=f"{key}-high")
-        left, right = st.columns(2)  # on a telephone, too, after the highest value
-        said["step"] = left.text_input(
-            _("Step, or cuts with commas between"), line["step"], key=f"{key}-step"
-        )
-        if kind != "date":
-            said["special"] = right.text_input(
-                _("Numbers with a cell of their own, such as 0"), line["special"], key=f"{key}-special"
-            )
-    else:
+    fields = ColumnForm.of_kind(kind).fields
+    texts = [name for name in fields if name not in ("categories", "other")]
+    for place, name in enumerate(texts):
+        if place % 2 == 0:  # in pairs, so that they follow each other on a telephone, too
+            sides = st.columns(2)
+        said[name] = sides[place % 2].text_input(_(fields[name]), line[name], key=f"{key}-{name}")
+    if "categories" in fields:
         said["categories"] = st.text_area(
-            _("Categories, with | between"), line["categories"], key=f"{key}-categories"
+            _(fields["categories"]), line["categories"], key=f"{key}-categories"
         )
-    if kind != "boolean":
-        others = (
-            _("A cell for other values") if kind == "categorical" else _("What is none counts as missing")
-        )
-        said["other"] = st.checkbox(others, line["other"], key=f"{key}-other")
+    if "other" in fields:
+        said["other"] = st.checkbox(_(fields["other"]), line["other"], key=f"{key}-other")
     said["missing"] = st.checkbox(_("A cell for missing values"), line["missing"], key=f"{key}-missing")
     if said["missing"]:
         said["means missing"] = st.text_input(

@@ -15,9 +15,9 @@ from workbench.store.likeness import Alike
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, said
-from workbench.ui.wording import KIND_WORDS, USUAL_DELTA, budget_words, number, plain
+from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
 from workbench.upload import column_view, known_view, opening
-from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid
+from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 GRID, SINGLY = "grid", "one"
 FEW_COLUMNS = 5
@@ -94,7 +94,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
         column_config={
             "column": st.column_config.TextColumn(_("column"), pinned=True),
             "kind": st.column_config.SelectboxColumn(
-                _("kind"), options=KINDS, required=True, format_func=lambda kind: KIND_WORDS[str(kind)]
+                _("kind"), options=KINDS, required=True, format_func=lambda kind: kind_title(str(kind))
             ),
             "low": st.column_config.TextColumn(_("low")),
             "high": st.column_config.TextColumn(_("high")),

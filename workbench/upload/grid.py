@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
 from dpcore.errors import DpcoreError, ParameterError
-from dpcore.schema import (
-    Boolean,
-    Categorical,
-    Column,
-    Date,
-    Excluded,
-    Integer,
-    PrivacyUnit,
-    Real,
-    Schema,
-)
+from dpcore.schema import Column, Excluded, PrivacyUnit, Schema
+from workbench.ui.columns import ColumnForm, form_of, join, split
 from workbench.ui.language import _, said
 
 LEAVE_OUT = "leave out"
 LONGEST_SOURCE = 200
-KINDS = ("categorical", "integer", "real", "date", "boolean", LEAVE_OUT)
-_BLANKS = re.compile(r"\s*+")
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
+KINDS = (*ColumnForm.kinds(), LEAVE_OUT)
+_EMPTY = {
+    "column": "",
+    "kind": "",
+    **dict.fromkeys(("low", "high", "step", "special", "categories"), ""),
+    **dict.fromkeys(("other", "missing"), False),
+    **dict.fromkeys(("known from", "means missing", "counts as", "reason"), ""),
+}
+"""A line of the grid: its columns, in their order."""
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
@@ -41,6 +36,11 @@ def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
             if name in declared or name in excluded
         ]
     )
+
+
+def kind_title(kind: str) -> str:
+    """Return the name of a kind of column, or of leaving it out."""
+    return _("leave out") if kind == LEAVE_OUT else _(ColumnForm.of_kind(kind).title)
 
 
 def from_grid(
@@ -77,83 +77,32 @@ def from_grid(
 
 def line(column: Column) -> dict[str, Any]:
     """One column as a line of the grid."""
-    line: dict[str, Any] = {
+    return {
+        **_EMPTY,
         "column": column.name,
         "kind": column.kind,
-        "low": "",
-        "high": "",
-        "step": "",
-        "special": "",
-        "categories": "",
-        "other": False,
         "missing": column.missing,
         "known from": "" if column.from_data else column.known_from or _("declared"),
-        "means missing": _join(column.missing_tokens),
-        "counts as": _join(f"{text} = {value}" for text, value in column.synonyms),
+        "means missing": join(column.missing_tokens),
+        "counts as": join(f"{text} = {value}" for text, value in column.synonyms),
         "reason": said(column.reason),
+        **form_of(column).cells(column),
     }
-    if isinstance(column, (Integer, Real, Date)):
-        line |= {"low": _text(column.low), "high": _text(column.high)}
-        line["other"] = column.unreadable_is_missing
-    if isinstance(column, (Integer, Real)):
-        line["step"] = ", ".join(map(_text, column.cuts)) if column.cuts else _text(column.bin_width)
-        line["special"] = ", ".join(map(_text, column.special))
-    if isinstance(column, Date):
-        line["step"] = column.step
-    if isinstance(column, Categorical):
-        line |= {"categories": _join(map(str, column.categories)), "other": column.other}
-    if isinstance(column, Boolean):
-        line["categories"] = _join((column.false_label, column.true_label))
-    return line
 
 
 def _left_out(column: Excluded) -> dict[str, Any]:
-    return {
-        "column": column.name,
-        "kind": LEAVE_OUT,
-        "low": "",
-        "high": "",
-        "step": "",
-        "special": "",
-        "categories": "",
-        "other": False,
-        "missing": False,
-        "known from": "",
-        "means missing": "",
-        "counts as": "",
-        "reason": said(column.reason),
-    }
+    return {**_EMPTY, "column": column.name, "kind": LEAVE_OUT, "reason": said(column.reason)}
 
 
 def _column(line: dict[str, Any]) -> Column:
-    base: dict[str, Any] = {
+    common = {
         "name": line["column"],
         "missing": bool(line["missing"]),
-        "missing_tokens": _split(line["means missing"]) if line["missing"] else (),
+        "missing_tokens": split(line["means missing"]) if line["missing"] else (),
         "synonyms": _pairs(line),
         "reason": line["reason"] or "",
     }
-    kind, step = line["kind"], str(line["step"] or "").strip()
-    if kind == "categorical":
-        return Categorical(**base, categories=_split(line["categories"]), other=bool(line["other"]))
-    if kind == "boolean":
-        labels = _split(line["categories"]) or ("False", "True")
-        if len(labels) != 2:
-            raise ParameterError(
-                "column {line!r} needs the two texts for false and true",
-                remedy="write them as False | True",
-                line=line["column"],
-            )
-        return Boolean(**base, false_label=labels[0], true_label=labels[1])
-    base["unreadable_is_missing"] = bool(line["other"]) and bool(line["missing"])
-    if kind == "date":
-        return Date(**base, low=_need(line, "low"), high=_need(line, "high"), step=step or "month")
-    base |= {"low": _number(line, "low"), "high": _number(line, "high"), "special": _numbers(line, "special")}
-    if "," in step:
-        cuts = _numbers(line, "step")
-        return Integer(**base, cuts=cuts) if kind == "integer" else Real(**base, cuts=cuts)
-    width = _as_number(line, "step", step or "1")
-    return Integer(**base, bin_width=width) if kind == "integer" else Real(**base, bin_width=float(width))
+    return ColumnForm.of_kind(line["kind"]).read(line, common)
 
 
 def _marked(column: Column, suggested: Column | None, *, known_from: str) -> Column:
@@ -173,40 +122,9 @@ def _kept(column: Column, suggested: Column, fact: str) -> bool:
     return bool(now == before)
 
 
-def _join(parts: Iterable[str]) -> str:
-    """Texts with " | " between; quoted where they hold the separator or blanks that count."""
-    plain = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
-    return " | ".join(
-        part if plain.fullmatch(part) else '"' + part.replace('"', '""') + '"' for part in parts
-    )
-
-
-def _split(text: Any) -> tuple[str, ...]:
-    """What `_join` joined, or a person typed; blanks around a part and empty parts do not count.
-
-    In one pass: a file can fill a cell of the grid with megabytes of blanks.
-    """
-    rest = str(text or "")
-    parts, at = [], 0
-    while at < len(rest):
-        at = _BLANKS.match(rest, at).end()  # type: ignore[union-attr]
-        quoted = _QUOTED.match(rest, at)
-        if quoted is not None:
-            parts.append(quoted[1].replace('""', '"'))
-            at = quoted.end()
-            continue
-        end = rest.find("|", at)
-        end = len(rest) if end < 0 else end
-        bare = rest[at:end].rstrip()
-        if bare:
-            parts.append(bare)
-        at = end + 1
-    return tuple(parts)
-
-
 def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """What counts as what, written as "text = value"."""
-    pairs = [part.rpartition(" = ") for part in _split(line["counts as"])]
+    pairs = [part.rpartition(" = ") for part in split(line["counts as"])]
     if not all(sign for _text, sign, _value in pairs):
         raise ParameterError(
             "what counts as what in column {line!r} is not understood",
@@ -214,38 +132,3 @@ def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
             line=line["column"],
         )
     return tuple((text.strip(), value.strip()) for text, _sign, value in pairs)
-
-
-def _text(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
-
-
-def _need(line: dict[str, Any], fact: str) -> str:
-    text = str(line[fact] or "").strip()
-    if not text:
-        raise ParameterError(
-            "column {line!r} needs {fact}", remedy="fill in {fact}", line=line["column"], fact=fact
-        )
-    return text
-
-
-def _number(line: dict[str, Any], fact: str) -> Any:
-    return _as_number(line, fact, _need(line, fact))
-
-
-def _numbers(line: dict[str, Any], fact: str) -> tuple[Any, ...]:
-    """Numbers with commas between."""
-    return tuple(_as_number(line, fact, part) for part in str(line[fact] or "").split(",") if part.strip())
-
-
-def _as_number(line: dict[str, Any], fact: str, text: str) -> Any:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ParameterError(
-            "{fact} of column {line!r} must be a number",
-            remedy="write a number such as 10",
-            fact=fact,
-            line=line["column"],
-        ) from None
-    return int(value) if line["kind"] == "integer" and value.is_integer() else value

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
 import pandas as pd
 
-from dpcore.errors import DpcoreError
-from dpcore.schema import Boolean, Categorical, Column, Date, Integer, IntervalColumn, Real, Schema
-from dpcore.schema.numbers import TARGET_CELLS, round_width
+from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.values import as_text, texts_of
 from dpcore.schema.words import SEXES
 from workbench.drafts import Draft
+from workbench.ui.columns import rounded
 
 FEW = 10
 """People; a label that fewer hold may be about one that others know."""
@@ -75,33 +73,6 @@ def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
         labels = enumerate(texts_of(column.categories))
         draft.rare[key] = tuple(label for code, label in labels if held.get(code, 0) < FEW)
     return draft.rare[key]
-
-
-def rounded(column: Column) -> Column | None:
-    """The column between round bounds, which tell little of where its own are; None where none fit."""
-    try:
-        if isinstance(column, Date):
-            low, high = max(1, int(column.low[:4]) // 10 * 10), int(column.high[:4]) // 10 * 10 + 9
-            step = column.step if high - low < 20 else "year"
-            return dataclasses.replace(column, low=f"{low:04}-01-01", high=f"{high:04}-12-31", step=step)
-        return _rounded(column) if isinstance(column, Integer | Real) else None
-    except DpcoreError:
-        return None
-
-
-def _rounded(column: Integer | Real) -> Column:
-    """Bounds at multiples of the round number that is at least half as large as the span."""
-    span = column.high - column.low
-    unit = round_width(0.45 * span) if span else 1.0
-    low, high = math.floor(column.low / unit) * unit, math.ceil(column.high / unit) * unit
-    high = high if high > low else low + unit
-    one_cell = not column.cuts and (column.bin_width or 0) >= span
-    width = high - low if one_cell else round_width((high - low) / TARGET_CELLS)
-    if isinstance(column, Real):
-        return dataclasses.replace(
-            column, low=low, high=high, bin_width=None if column.cuts else float(f"{width:.12g}")
-        )
-    return dataclasses.replace(column, low=int(low), high=int(high), bin_width=max(1, math.ceil(width)))
 
 
 def twins(columns: Iterable[Column]) -> dict[str, Categorical]:

@@ -10,8 +10,9 @@ import streamlit as st
 from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench.drafts import Draft
 from workbench.ui import widgets
+from workbench.ui.columns import rounded, values_words
 from workbench.ui.language import _
-from workbench.ui.wording import plain, values_words
+from workbench.ui.wording import plain
 from workbench.upload import answers, known
 from workbench.upload.grid import LONGEST_SOURCE
 from workbench.upload.known import Question
@@ -77,7 +78,7 @@ def _ask(draft: Draft, schema: Schema, question: Question) -> None:
         st.markdown(
             _("**These bounds are of this table alone.** Are the round ones wide enough for any such table?")
         )
-        columns = [column for each in question.columns if (column := known.rounded(each)) is not None]
+        columns = [column for each in question.columns if (column := rounded(each)) is not None]
         lines = {
             old.name: [values_words(old), values_words(new)]
             for old, new in zip(question.columns, columns, strict=True)

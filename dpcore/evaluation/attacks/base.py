@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.evaluation.rates import LEVEL, Rate, difference
+from dpcore.evaluation.attacks.rates import LEVEL, Rate, difference
 from dpcore.evaluation.records import Records, distances
 
 _CHUNK = 8_000_000

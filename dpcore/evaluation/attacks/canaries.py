@@ -17,7 +17,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.evaluation.attacks.base import nearest
-from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Floats, records
 from dpcore.release import Release
 from dpcore.schema.schema import Schema

@@ -16,7 +16,7 @@ from dpcore.evaluation.attacks.base import AttackResult, Scene
 from dpcore.evaluation.attacks.copies import closest_record, exact_copies
 from dpcore.evaluation.attacks.knowledge import inference, linkability
 from dpcore.evaluation.attacks.singling_out import singling_out_by_one, singling_out_by_several
-from dpcore.evaluation.question import Evaluation
+from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import Records, records
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
@@ -109,7 +109,7 @@ def disclosure(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Attacks(Evaluation[Disclosure]):
+class Attacks(RowsEvaluation[Disclosure]):
     """The evaluation that attacks a release, or a file made elsewhere.
 
     Attributes:
@@ -140,7 +140,7 @@ class Attacks(Evaluation[Disclosure]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HeldOut(Evaluation[Disclosure]):
+class HeldOut(RowsEvaluation[Disclosure]):
     """The evaluation that makes a release again from half of the people, and attacks it.
 
     The other half is the control. Nothing that it makes leaves the report, so it charges nothing.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest
-from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Floats, Records
 
 NEIGHBORS = 5

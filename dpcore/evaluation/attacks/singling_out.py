@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.evaluation.attacks.base import AttackResult, Scene
-from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Records
 
 COLUMNS = 3
@@ -22,7 +22,7 @@ _TRIES = 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Part:
+class _Condition:
     """One part of a question: is the value of a column equal to, at least, at most this one, or missing?"""
 
     column: int
@@ -38,7 +38,7 @@ class _Part:
         return np.asarray(values >= self.value if self.how == "at least" else values <= self.value)
 
 
-Question = tuple[_Part, ...]
+Question = tuple[_Condition, ...]
 
 
 def singling_out_by_one(scene: Scene) -> AttackResult:
@@ -98,25 +98,25 @@ def _matches(question: Question, table: Records) -> int:
     return int(fits.sum())
 
 
-def _rare(release: Records, column: int) -> list[_Part]:
+def _rare(release: Records, column: int) -> list[_Condition]:
     present = ~release.missing(column)
     values, times = np.unique(release.values[column][present], return_counts=True)
-    parts = [_Part(column=column, how="equal", value=float(value)) for value in values[times == 1]]
+    parts = [_Condition(column=column, how="equal", value=float(value)) for value in values[times == 1]]
     if release.ordered[column] and len(values) > 1:
-        parts += [_Part(column=column, how="at most", value=float(values[0]))] * int(times[0] == 1)
-        parts += [_Part(column=column, how="at least", value=float(values[-1]))] * int(times[-1] == 1)
+        parts += [_Condition(column=column, how="at most", value=float(values[0]))] * int(times[0] == 1)
+        parts += [_Condition(column=column, how="at least", value=float(values[-1]))] * int(times[-1] == 1)
     if (~present).sum() == 1:
-        parts.append(_Part(column=column, how="missing", value=0.0))
+        parts.append(_Condition(column=column, how="missing", value=0.0))
     return parts
 
 
-def _of_row(release: Records, row: int, column: int, median: float) -> _Part:
+def _of_row(release: Records, row: int, column: int, median: float) -> _Condition:
     value = float(release.values[column][row])
     if release.missing(column)[row]:
-        return _Part(column=column, how="missing", value=0.0)
+        return _Condition(column=column, how="missing", value=0.0)
     if not release.ordered[column]:
-        return _Part(column=column, how="equal", value=value)
-    return _Part(column=column, how="at least" if value > median else "at most", value=value)
+        return _Condition(column=column, how="equal", value=value)
+    return _Condition(column=column, how="at least" if value > median else "at most", value=value)
 
 
 def _by_chance(scene: Scene, columns: int) -> Question:
@@ -125,5 +125,5 @@ def _by_chance(scene: Scene, columns: int) -> Question:
     for column in rng.choice(len(release.names), columns, replace=False):
         value = float(release.values[column][rng.integers(len(release))])
         hows = ("equal", "at least", "at most") if release.ordered[column] else ("equal",)
-        parts.append(_Part(column=int(column), how=str(rng.choice(hows)), value=value))
+        parts.append(_Condition(column=int(column), how=str(rng.choice(hows)), value=value))
     return tuple(parts)

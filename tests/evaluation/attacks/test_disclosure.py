@@ -14,7 +14,7 @@ from dpcore.errors import DisclosureError, ParameterError
 from dpcore.evaluation.attacks import Attacks, Disclosure, HeldOut, disclosure
 from dpcore.evaluation.attacks.base import Scene
 from dpcore.evaluation.attacks.copies import closest_record
-from dpcore.evaluation.rates import LEVEL, difference
+from dpcore.evaluation.attacks.rates import LEVEL, difference
 from dpcore.evaluation.records import records
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.proposals import HierarchiesOf, default_plan
+from dpcore.evaluation.table.proposals import HierarchiesOf, default_plan
 from workbench.anonymize import view
 
 

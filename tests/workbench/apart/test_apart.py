@@ -21,9 +21,9 @@ from dpcore.anonymize.streamed import Recoding
 from dpcore.curator import Curator
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import DisclosureError, LimitError, ParameterError
-from dpcore.evaluation.audit import Audit
-from dpcore.evaluation.learning import Efficacy
-from dpcore.evaluation.proposals import HierarchiesOf, RolesOf, default_plan
+from dpcore.evaluation.table.audit import Audit
+from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, default_plan
+from dpcore.evaluation.utility.learning import Efficacy
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.synthesis import Adaptive, Histogram, Recipe

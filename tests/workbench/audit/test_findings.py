@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.audit import Audit, AuditReport
+from dpcore.evaluation.table.audit import Audit, AuditReport
 from workbench import session
 from workbench.audit import document, findings
 from workbench.ui.language import said

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from dpcore.evaluation.similarity import similarity
+from dpcore.evaluation.utility.similarity import similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate import cards
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.evaluation import measures
-from dpcore.evaluation.similarity import similarity
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.similarity import similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate.comparing import moved_zeros, placed
 from workbench.evaluate.verdict import Learned, kept_relations, verdict, verdict_of_learning

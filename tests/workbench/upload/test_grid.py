@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.schema import Boolean, Categorical, Date, Excluded, Integer, PrivacyUnit, Real, Schema
-from workbench.upload.grid import _join, _split, from_grid, to_grid
+from workbench.ui.columns import join, split
+from workbench.upload.grid import from_grid, to_grid
 
 UNIT = PrivacyUnit(max_rows=1)
 SCHEMA = Schema(
@@ -47,13 +48,13 @@ def test_the_grid_says_the_schema():
 @given(st.lists(st.text(max_size=8), max_size=6))
 def test_any_categories_are_kept(categories):
     """A category with a bar, a quotation mark or blanks in it would fall apart in the grid."""
-    assert _split(_join(categories)) == tuple(categories)
+    assert split(join(categories)) == tuple(categories)
 
 
-def test_what_people_type_is_split():
+def test_what_people_type_issplit():
     """Blanks around a bar would become part of a category."""
-    assert _split('a|b |  c c|| "x|y" ') == ("a", "b", "c c", "x|y")
-    assert _split(None) == ()
+    assert split('a|b |  c c|| "x|y" ') == ("a", "b", "c c", "x|y")
+    assert split(None) == ()
 
 
 def test_a_changed_fact_is_no_longer_from_the_data():

@@ -8,6 +8,7 @@ import pytest
 
 import dpcore as dp
 from workbench.drafts import Draft
+from workbench.ui import columns
 from workbench.upload import answers, known
 from workbench.upload.grid import from_grid, to_grid
 
@@ -67,7 +68,7 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     question = known.next_question(draft, now(draft))
     assert question is not None
     assert (question.kind, names(question)) == ("round", ["stay", "cost", "birth"])
-    rounded = [known.rounded(column) for column in question.columns]
+    rounded = [columns.rounded(column) for column in question.columns]
     assert [(column.low, column.high) for column in rounded] == [  # type: ignore[union-attr]
         (0, 20),
         (0, 5000),
@@ -142,7 +143,7 @@ COLUMNS = [
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_round_bounds_hold_what_the_table_has(column: dp.Column) -> None:
     """A value would be moved to a bound that was meant to be wide enough for any table."""
-    rounded = known.rounded(column)
+    rounded = columns.rounded(column)
     assert rounded is not None
     assert rounded.low <= column.low  # type: ignore[attr-defined]
     assert rounded.high >= column.high  # type: ignore[attr-defined]
@@ -151,4 +152,4 @@ def test_round_bounds_hold_what_the_table_has(column: dp.Column) -> None:
 
 def test_bounds_that_no_round_numbers_fit_are_asked_about_by_themselves() -> None:
     """Cells narrower than numbers of this size allow would end the page in an error."""
-    assert known.rounded(dp.Real("a", low=1e15, high=1e15 + 8, bin_width=0.5)) is None
+    assert columns.rounded(dp.Real("a", low=1e15, high=1e15 + 8, bin_width=0.5)) is None

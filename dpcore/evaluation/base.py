@@ -1,0 +1,108 @@
+"""The bases of all evaluations: questions about the original rows, for their owner's eyes only."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from dpcore.accounting.loss import Loss
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.registry import Registered
+from dpcore.schema.domain import Clique
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Counts
+from dpcore.tables.rows import DistinctRows, Microdata
+from dpcore.text import Text
+
+Read = TypeVar("Read")
+Result = TypeVar("Result")
+
+
+class Readable(Protocol):
+    """The original, as far as an evaluation may read it."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows fit into memory."""
+
+    def rows(self) -> Microdata:
+        """All rows. Raises: RowsError where they do not fit."""
+
+    def counted(self, rows: Microdata) -> Microdata:
+        """Return those of some rows that count: of each person as many as declared."""
+
+    def sample(self, rows: int) -> Microdata:
+        """The first so many rows that are come by."""
+
+    def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
+        """The distinct tuples of some columns, and who holds them by another one. Raises: LimitError."""
+
+    def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
+        """Exact counts over cliques, of the rows that count. Raises: LimitError for too many cells."""
+
+
+class Evaluation(Registered, ABC, Generic[Read, Result]):
+    """A question that reads the original, outside differential privacy; the ledger notes its kind."""
+
+    kind: ClassVar[str]
+    """Names the question in a word or two; an interface has a sentence for each."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """Names of the columns, models or methods in question, for the ledger; no values."""
+        return ()
+
+    @abstractmethod
+    def read(self, table: Readable, schema: Schema) -> Read:
+        """Read what the answer needs of the original. Raises: RowsError for rows that do not fit."""
+
+    @abstractmethod
+    def compute(self, original: Read, schema: Schema) -> Result:
+        """Return the answer."""
+
+
+class RowsEvaluation(Evaluation[Microdata, Result]):
+    """An evaluation that needs the rows themselves."""
+
+    counted: ClassVar[bool] = False
+    """Whether it is about the rows that count, as releases are, or about all rows."""
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """Return the rows. Raises: RowsError where they do not fit."""
+        rows = table.rows()
+        return table.counted(rows) if self.counted else rows
+
+
+class PrivateEvaluation(Registered, ABC):
+    """A question about the original that is answered with noise: charged, and the answer may be shared."""
+
+    kind: ClassVar[str]
+    """What it asks, in a word or two; an interface has a sentence for each."""
+
+    @property
+    @abstractmethod
+    def about(self) -> tuple[str, ...]:
+        """What it asks about: names of columns, or parameters; no values."""
+
+    @property
+    @abstractmethod
+    def stands_on(self) -> tuple[Loss, ...]:
+        """Losses of the releases that the question, or its answer, is made of."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """What was asked, as plain data with `kind`, for the ledger."""
+
+    @classmethod
+    @abstractmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """What was asked, in a few words, from what `to_dict` wrote."""
+
+    @abstractmethod
+    def check(self, schema: Schema) -> None:
+        """Refuse what cannot be asked, before anything is charged."""
+
+    @abstractmethod
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """Spend the measurer's loss: the answer as plain data."""

@@ -1,0 +1,311 @@
+"""How re-identifiable a table is as it is: one report for one screen. Internal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.evaluation.base import Evaluation, Readable
+from dpcore.evaluation.table.verdict import Knowledge, Verdict, verdict_of
+from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
+from dpcore.risk.disclosure import AttributeRisk, attribute_risk
+from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
+from dpcore.risk.linkage import Linkage, link
+from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
+from dpcore.risk.roles import SuggestedRole, suggest_roles
+from dpcore.risk.survey import individual_risk
+from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
+from dpcore.schema.role import ROLES
+from dpcore.schema.schema import Schema
+from dpcore.schema.values import SUPPRESSED
+from dpcore.tables.classes import (
+    BoolArray,
+    IntArray,
+    Leaves,
+    check_columns,
+    class_index,
+    equivalence_classes,
+    joint_classes,
+    leaves_of,
+)
+from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
+from dpcore.tables.rows import DistinctRows, Microdata
+
+LARGEST_SET = 3
+"""Columns in the sets that are looked at one by one; few attackers know more than these."""
+DANKAR = 0.1
+"""Share of the population in the sample up to which Pitman's model is to be trusted, see `Estimates`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimates:
+    """What the size of the population says of a sample: estimates, no promise.
+
+    Attributes:
+        uniques: share of the ways in which the population appears that are unique; where each person has one
+            way, of its people.
+        model: whose model estimates it, "Pitman" or "Zayatz", by the rule of Dankar et al. (2012), BMC Med.
+            Inform. Decis. Mak. 12:66, without its third model.
+        journalist: highest expected 1 / people of the population who look alike.
+        marketer: expected share of the people who are found; both by `individual_risk`.
+    """
+
+    uniques: float
+    model: str
+    journalist: float
+    marketer: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditReport:
+    """What an attacker could do with the table.
+
+    Attributes:
+        verdict: whether it is anonymous, and why.
+        people: persons, or rows where the schema names no person. Suppressed rows count nowhere. Shares are
+            of these people: one with several rows is exposed by any of them.
+        ways: in which they appear: each person counts once for each class.
+        suppressed: share of rows that have `*` in every quasi-identifier.
+        risk: re-identification by all quasi-identifiers together.
+        sets: every set of up to three quasi-identifiers, riskiest first; of two or one where there are
+            too many of these.
+        changes: column -> share of people who are unique once it is taken from the quasi-identifiers, or, for
+            a column that is none of them, once it is known too.
+        identifiers: columns that look like identifiers.
+        secrets: sensitive column -> what the classes give away about it.
+        linkage: what the attacker's list finds; None without a list.
+        listed: the risk, with the list as the population; None where it lacks a quasi-identifier.
+        estimates: None without the size of the population.
+    """
+
+    verdict: Verdict
+    people: int
+    ways: int
+    suppressed: float
+    risk: ReidentificationRisk
+    sets: tuple[ColumnSet, ...]
+    changes: Mapping[str, float]
+    identifiers: tuple[Finding, ...]
+    secrets: dict[str, AttributeRisk]
+    linkage: Linkage | None
+    listed: ReidentificationRisk | None
+    estimates: Estimates | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Audit(Evaluation[Microdata, AuditReport]):
+    """The evaluation that asks how re-identifiable the table is.
+
+    Attributes:
+        quasi_identifiers: what an attacker may know, at least one column.
+        sensitive: what should stay unknown; none of the quasi-identifiers.
+        others: columns that an attacker may turn out to know too.
+        threshold: risk above which a person counts as exposed.
+        attacker: a list of known people, to be joined on the quasi-identifiers that it holds.
+        population: people that the table was drawn from, for the estimates.
+        roles: what each column was taken for; looked up where that is None and the rows fit.
+    """
+
+    kind = "re-identification risk"
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    threshold: float = 0.2
+    attacker: pd.DataFrame | None = None
+    population: int | None = None
+    roles: tuple[SuggestedRole, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        roles: tuple[SuggestedRole, ...],
+        schema: Schema,
+        *,
+        known: Sequence[str] | None = None,
+        sensitive: Sequence[str] | None = None,
+        **asked: Any,
+    ) -> Audit:
+        """The audit of a whole table: every column counts, by the role that it has.
+
+        Args: roles: as proposed. known, sensitive: in place of the columns that were proposed as such. asked:
+            further attributes.
+        """
+        by_role = {role: [each.column for each in roles if each.role == role] for role in ROLES}
+        known = by_role["quasi-identifier"] if known is None else known
+        secret = by_role["sensitive"] if sensitive is None else sensitive
+        left_out = {*known, *secret, *by_role["identifier"], schema.unit.id_column}
+        return cls(
+            quasi_identifiers=tuple(known),
+            sensitive=tuple(name for name in secret if name not in known),
+            others=tuple(each.column for each in roles if each.column not in left_out),
+            roles=roles,
+            **asked,
+        )
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return tuple(self.quasi_identifiers)
+
+    def __post_init__(self) -> None:
+        both = [name for name in self.sensitive if name in self.quasi_identifiers]
+        if both:
+            raise SchemaError(
+                "{column} is sensitive and a quasi-identifier at once",
+                remedy="give the column one of the two roles",
+                column=both[0],
+            )
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the distinct tuples, where each row is a person."""
+        if table.in_memory or schema.unit.id_column is not None or self.attacker is not None:
+            return table.rows()
+        return table.tuples(list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))))
+
+    def compute(self, original: Microdata, schema: Schema) -> AuditReport:
+        """The report; of distinct tuples without a search for identifiers, which are in other columns.
+
+        Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the
+            table; SchemaError for an unknown column, or when every row is suppressed.
+        """
+        columns = list(self.quasi_identifiers)
+        leaves = {name: leaves_of(original.frame, name) for name in (*columns, *self.sensitive, *self.others)}
+        check_columns(columns)
+        visible = visible_in([leaves[name] for name in columns])
+        frame = original.frame[visible]
+        if isinstance(original, DistinctRows):
+            person, rows = None, original.rows[visible]
+            each = np.repeat(np.arange(len(rows)), rows)
+            people, shown = len(each), len(each) / original.rows.sum()
+            roles = self.roles or ()
+        else:
+            person, rows = person_of(frame, schema.unit.id_column), None
+            each = np.arange(len(frame))
+            people, shown = len(once_each(each * 0, person)), visible.mean()
+            roles = suggest_roles(original.frame) if self.roles is None else self.roles
+        knowledge = Knowledge(
+            frame=frame,
+            codes={name: class_index([each.codes[visible]]) for name, each in leaves.items()},
+            known=self.quasi_identifiers,
+            others=self.others,
+            sensitive=self.sensitive,
+            person=person,
+            counts=rows,
+        )
+        classes = knowledge.classes(columns, {})[each]
+        risk = reidentification_risk(classes, threshold=self.threshold, person=person)
+        own = classes[once_each(classes, person)]
+        sets = column_sets(
+            frame,
+            columns,
+            largest=affordable(len(columns), LARGEST_SET),
+            person=person,
+            counts=rows,
+            codes=knowledge.codes,
+        )
+        more = knowledge.with_one_more({})
+        naming, texts = who_is_named(roles, schema, (*columns, *self.sensitive))
+        return AuditReport(
+            verdict=verdict_of(
+                knowledge,
+                naming,
+                texts,
+                sets,
+                more,
+                crowd=1 / self.threshold,
+            ),
+            people=people,
+            ways=len(own),
+            suppressed=float(1 - shown),
+            risk=risk,
+            sets=tuple(sorted(sets, key=lambda each: (-each.uniques, len(each.columns)))),
+            changes=knowledge.without_one() | more,
+            identifiers=tuple(role.finding for role in roles if role.finding is not None),
+            secrets={
+                name: attribute_risk(classes, knowledge.codes[name][each], person=person)
+                for name in self.sensitive
+            },
+            linkage=self._linkage(frame, person),
+            listed=self._listed(frame, person),
+            estimates=self._estimates(classes, own, people, person),
+        )
+
+    def _estimates(
+        self, classes: IntArray, own: IntArray, people: int, person: IntArray | None
+    ) -> Estimates | None:
+        if self.population is None:
+            return None
+        if self.population < people:
+            raise ParameterError(
+                "population ({population}) must be at least the number of people in the table",
+                remedy="give the number of people the table was drawn from",
+                population=self.population,
+            )
+        ways = round(self.population * len(own) / people)  # whoever is not in the table appears as often
+        uniques, model = 0.0, "Pitman"
+        if people <= DANKAR * self.population and (np.bincount(own) == 2).any():
+            uniques = pitman_uniqueness(own, population=ways)
+        if not uniques:
+            uniques, model = zayatz_uniqueness(own, population=ways), "Zayatz"
+        sizes = people_per_class(classes, person)
+        alike = individual_risk(sizes, sizes * self.population / people)
+        risk = largest_each(alike[classes], person)
+        return Estimates(
+            uniques=uniques, model=model, journalist=float(risk.max()), marketer=float(risk.mean())
+        )
+
+    def _listed(self, frame: pd.DataFrame, person: IntArray | None) -> ReidentificationRisk | None:
+        columns = self.quasi_identifiers
+        if self.attacker is None or not set(columns) <= {*self.attacker.columns}:
+            return None
+        classes, listed = joint_classes(frame, self.attacker, columns)
+        return reidentification_risk(classes, threshold=self.threshold, population=listed, person=person)
+
+    def _linkage(self, frame: pd.DataFrame, person: IntArray | None) -> Linkage | None:
+        if self.attacker is None:
+            return None
+        shared = [name for name in self.quasi_identifiers if name in self.attacker.columns]
+        if not shared:
+            return None
+        once = once_each(equivalence_classes(frame, shared), person)
+        return link(frame.iloc[once], self.attacker, shared)
+
+
+def who_is_named(
+    roles: Sequence[SuggestedRole], schema: Schema, judged: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Columns that name people, and columns of free text, which may; a number that counts the rows does not.
+
+    Args: judged: columns that are asked about otherwise.
+    """
+    kinds = {
+        role.column: "" if role.finding is None else role.finding.kind
+        for role in roles
+        if (role.role == "identifier" or role.column == schema.unit.id_column) and role.column not in judged
+    }
+    naming = [name for name, kind in kinds.items() if kind not in (FREE_TEXT, RUNNING)]
+    return naming, [name for name, kind in kinds.items() if kind == FREE_TEXT]
+
+
+def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
+    """(rows,) whether the row says anything in these columns; one that was suppressed has `*` in all of them.
+
+    Raises: ParameterError without columns; SchemaError for an unknown one, or when no row says anything.
+    """
+    check_columns(columns)
+    return visible_in([leaves_of(frame, name) for name in columns])
+
+
+def visible_in(leaves: Sequence[Leaves]) -> BoolArray:
+    """`visible_rows`, of columns that are coded already."""
+    visible: BoolArray = np.any([(each.labels != SUPPRESSED)[each.codes] for each in leaves], axis=0)
+    if not visible.any():
+        raise SchemaError(
+            "every row is suppressed in these columns", remedy="choose other columns, or the original table"
+        )
+    return visible

@@ -1,0 +1,77 @@
+"""The linkage attack on an anonymized table, by somebody who knows how its values became coarser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import LimitError, ParameterError
+from dpcore.release import AnonymizedTable
+from dpcore.risk.linkage import Linkage
+from dpcore.schema.values import SUPPRESSED, texts
+
+MAX_GROUPS = 20_000
+_AT_ONCE = 1_000
+
+
+def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
+    """Attack the table with a list of known people, whose values are recoded as those of the table were.
+
+    The list is compared in the quasi-identifiers that it holds. A row may be somebody's if each of its labels
+    there is the person's value, or what that becomes on some level. Every such row counts; `*` fits
+    everybody. Reads the published rows, and of the plan the hierarchies.
+
+    Raises: ParameterError for a method that cuts freely, whose labels are no levels of a hierarchy, and for a
+        list without any of the columns; LimitError for too many groups.
+    """
+    plan = Plan.from_json(made.plan)
+    names = [name for name in plan.quasi_identifiers if name in people]
+    if not plan.method.needs_hierarchies:
+        raise ParameterError(
+            "groups of this method are cut freely, so that a list cannot be recoded by levels",
+            remedy="make the table by levels (full-domain or local recoding)",
+        )
+    if not names or people.empty:
+        raise ParameterError(
+            "the list has no rows, or none of the columns {columns}",
+            remedy="bring a list with the columns that others may know",
+            columns=", ".join(plan.quasi_identifiers),
+        )
+    published = made.table.frame
+    groups = pd.DataFrame({name: texts(published[name]) for name in names}).value_counts(sort=False)
+    if len(groups) > MAX_GROUPS:
+        raise LimitError(
+            "the table has {groups} groups, more than {limit}",
+            remedy="ask for a larger k",
+            groups=len(groups),
+            limit=MAX_GROUPS,
+        )
+    sizes = groups.to_numpy()
+    fits = [_fits(plan.hierarchies[name], groups.index.get_level_values(name).tolist()) for name in names]
+    leaves = [plan.hierarchies[name].encode(people[name]) for name in names]
+    met = np.zeros(len(people), dtype=np.int64)
+    for first in range(0, len(people), _AT_ONCE):
+        block = slice(first, first + _AT_ONCE)
+        agree = np.logical_and.reduce([fit[own[block]] for fit, own in zip(fits, leaves, strict=True)])
+        met[block] = agree @ sizes
+    found = met[met > 0]
+    return Linkage(
+        people=len(people),
+        matched=len(found),
+        unique=int((found == 1).sum()),
+        smallest=int(found.min()) if len(found) else 0,
+        expected=float((1 / found).sum()),
+    )
+
+
+def _fits(hierarchy: Hierarchy, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """(leaves + 1, groups) whether a group's label may stand for a leaf; last for a value without a path."""
+    own = [np.array(level, dtype=object) for level in (hierarchy.values, *hierarchy.levels)]
+    shown = np.array(labels, dtype=object)
+    of_leaves = np.logical_or.reduce([level[:, None] == shown[None, :] for level in own])
+    return np.vstack([of_leaves, shown[None, :] == SUPPRESSED])

@@ -1,0 +1,128 @@
+"""What would somebody learn about one person, given what they know: the group it leaves, and its secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError, SchemaError
+from dpcore.evaluation.base import RowsEvaluation
+from dpcore.schema.schema import Schema
+from dpcore.tables.classes import BoolArray, IntArray, leaves_of
+from dpcore.tables.people import once_each, person_of
+from dpcore.tables.rows import Microdata
+
+SHOWN = 10
+"""Values of a secret in a report, most likely first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What is known of one column: a value, how it begins, or between which numbers it is (both included).
+
+    Raises: ParameterError when it says nothing, or several of these at once.
+    """
+
+    column: str
+    value: str | None = None
+    start: str | None = None
+    between: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if sum(each is not None for each in (self.value, self.start, self.between)) != 1:
+            raise ParameterError(
+                "one thing has to be known of {column}", remedy="say one", column=self.column
+            )
+
+    def agrees(self, frame: pd.DataFrame) -> BoolArray:
+        """(rows,) whether a row agrees with it. Raises: SchemaError for an unknown column."""
+        leaves = leaves_of(frame, self.column)
+        labels: list[str] = leaves.labels.tolist()
+        if self.between is not None:
+            numbers = pd.to_numeric(pd.Series(labels, dtype=object), errors="coerce").to_numpy()
+            fits = (numbers >= self.between[0]) & (numbers <= self.between[1])
+        elif self.start is not None:
+            fits = np.array([label.startswith(self.start) for label in labels])
+        else:
+            fits = np.array([label == self.value for label in labels])
+        agreeing: BoolArray = fits[leaves.codes]
+        return agreeing
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretValue:
+    """One value that a person of the group may have: its chance there, and in the whole table."""
+
+    value: str
+    chance: float
+    before: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PersonReport:
+    """What is left to guess.
+
+    Attributes:
+        people: in the group that agrees with what is known; 0 when nobody does.
+        secrets: sensitive column -> its values in the group, most likely first.
+        values: how many different ones each of them has in the group.
+    """
+
+    people: int
+    secrets: Mapping[str, tuple[SecretValue, ...]]
+    values: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnePerson(RowsEvaluation[PersonReport]):
+    """The evaluation that asks what somebody who knows `known` of a person learns from the table.
+
+    Each person of the group counts once for each value they have. SEEDS E9.
+    """
+
+    kind = "what one person's group gives away"
+
+    known: tuple[Known, ...]
+    sensitive: tuple[str, ...]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return tuple(each.column for each in self.known)
+
+    def compute(self, original: Microdata, schema: Schema) -> PersonReport:
+        """The answer. Raises: ParameterError when nothing is known; SchemaError for an unknown column."""
+        if not self.known:
+            raise ParameterError("nothing is known of this person", remedy="say at least one thing")
+        frame = original.frame
+        if set(self.sensitive) & {each.column for each in self.known}:
+            raise SchemaError(
+                "a column is known and secret at once", remedy="take it out of one of the two lists"
+            )
+        rows = np.flatnonzero(np.logical_and.reduce([each.agrees(frame) for each in self.known]))
+        person = person_of(frame, schema.unit.id_column)
+        among = None if person is None else person[rows]
+        secrets, values = {}, {}
+        for name in self.sensitive:
+            leaves = leaves_of(frame, name)
+            here = _held(leaves.codes[rows], among, len(leaves.labels))
+            everywhere = _held(leaves.codes, person, len(leaves.labels))
+            order = [code for code in np.argsort(-here, kind="stable") if here[code]]
+            values[name] = len(order)
+            secrets[name] = tuple(
+                SecretValue(
+                    value=leaves.labels[code],
+                    chance=float(here[code] / here.sum()),
+                    before=float(everywhere[code] / everywhere.sum()),
+                )
+                for code in order[:SHOWN]
+            )
+        people = len(rows) if among is None else len(np.unique(among))
+        return PersonReport(people=people, secrets=secrets, values=values)
+
+
+def _held(codes: IntArray, person: IntArray | None, values: int) -> IntArray:
+    """(values,) how many people have each value."""
+    return np.bincount(codes[once_each(codes, person)], minlength=values)

@@ -1,0 +1,83 @@
+"""Rows in thin regions: a preview for the owner of a table, never a step of a release.
+
+Whether a row is thin depends on the others, so dropping thin rows before a release would leak. The private
+way to keep one extreme row from ruling a model is to clip values to public bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.evaluation.base import RowsEvaluation
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.tables.rows import Microdata
+
+NEIGHBORS = 5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThinRows:
+    """Which rows lie far from their neighbors.
+
+    Attributes:
+        thin: one per row, in the table's order.
+        distances: of each row to its fifth nearest, where each column's public range is 1.
+    """
+
+    thin: npt.NDArray[np.bool_]
+    distances: npt.NDArray[np.float64]
+
+    @property
+    def share(self) -> float:
+        """Part of the rows that are thin."""
+        return float(self.thin.mean())
+
+
+def thin_rows(
+    frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...], *, times: float = 3.0
+) -> ThinRows:
+    """Rows whose fifth neighbor is more than `times` the median distance away. Internal.
+
+    Raises: ParameterError for columns that are no numbers, or a table of fewer than seven rows.
+    """
+    if len(frame) < NEIGHBORS + 2 or not columns:
+        raise ParameterError(
+            "density needs at least {rows} rows and one column", remedy="bring more rows", rows=NEIGHBORS + 2
+        )
+    scaled = []
+    for name in columns:
+        column = schema.column(name)
+        if not isinstance(column, IntervalColumn):
+            raise ParameterError(
+                "column {column!r} holds no numbers", remedy="choose columns of numbers", column=name
+            )
+        codes = column.encode(frame[name]) + 0.5
+        scaled.append(codes / column.values_size)
+    from scipy.spatial import cKDTree
+
+    points = np.stack(scaled, axis=1)
+    distances = cKDTree(points).query(points, k=NEIGHBORS + 1)[0][:, -1]
+    limit = times * max(float(np.median(distances)), 1e-9)
+    return ThinRows(thin=distances > limit, distances=distances)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThinRowsOf(RowsEvaluation[ThinRows]):
+    """The same question, asked through the curator."""
+
+    kind = "thin rows"
+
+    columns: tuple[str, ...]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self.columns
+
+    def compute(self, original: Microdata, schema: Schema) -> ThinRows:
+        return thin_rows(original.frame, schema, self.columns)

@@ -1,0 +1,231 @@
+"""What anonymizing a table would take: proposed roles and hierarchies, the size of a search, the frontier."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.apply import anonymized
+from dpcore.anonymize.fulldomain.frontier import Frontier, Point
+from dpcore.anonymize.fulldomain.metrics import InformationLoss
+from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
+from dpcore.anonymize.fulldomain.tuples import Tuples
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.hierarchies.suggest import suggest_together
+from dpcore.anonymize.inputs import Inputs
+from dpcore.anonymize.levels import distinct_of, tuples
+from dpcore.anonymize.models import KAnonymity, PrivacyModel
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import InfeasibleError, LimitError
+from dpcore.evaluation.base import Evaluation, Readable
+from dpcore.evaluation.first_rows import FIRST
+from dpcore.progress import OnProgress, silent
+from dpcore.risk.roles import SuggestedRole, suggest_roles
+from dpcore.schema.schema import Schema
+from dpcore.tables.people import once_each, person_of
+from dpcore.tables.rows import DistinctRows, Microdata
+
+PROPORTION = 50_000
+"""Rows that stand for a table that does not fit, where shares of values are all that matters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
+    """The evaluation that proposes a role for every column."""
+
+    kind = "proposed roles"
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the first ones: a person confirms what is proposed."""
+        return table.rows() if table.in_memory else table.sample(FIRST)
+
+    def compute(self, original: Microdata, schema: Schema) -> tuple[SuggestedRole, ...]:
+        """The proposals, in the order of the table."""
+        return suggest_roles(original.frame)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
+    """The evaluation that proposes a generalization hierarchy for each of `columns`."""
+
+    kind = "proposed hierarchies"
+
+    columns: tuple[str, ...]
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self.columns
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the values of each column by itself, in proportion."""
+        if table.in_memory:
+            return table.rows()
+        return _in_proportion([table.tuples([name]) for name in self.columns])
+
+    def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
+        """One hierarchy per column, with its reason."""
+        return suggest_together(original.frame, self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeOf(Evaluation[Microdata, Prediction]):
+    """The evaluation that tells how large full-domain search would be, before it runs."""
+
+    kind = "search size"
+
+    plan: Plan
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return self.plan.quasi_identifiers
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, the distinct tuples and who holds them."""
+        return _searchable(table, self.plan, schema)
+
+    def compute(self, original: Microdata, schema: Schema) -> Prediction:
+        """The size; infinitely many seconds where the columns have too many values together."""
+        names = self.plan.quasi_identifiers
+        try:
+            table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))
+            return tried(table, self.plan.models)
+        except LimitError:
+            hierarchies = (self.plan.hierarchies[name] for name in names)
+            return dataclasses.replace(
+                predict(hierarchies, len(original.frame)), seconds=math.inf, usual=math.inf
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
+    """The evaluation that answers every k and suppression limit at once, for one plan's other choices.
+
+    Attributes:
+        limits: with several of them, one pass over all combinations of levels answers all; with one, each k
+            is a search of its own, which looks at fewer. Mondrian suppresses nothing and needs none.
+    """
+
+    kind = "frontier"
+
+    plan: Plan
+    ks: tuple[int, ...]
+    limits: tuple[float, ...] = ()
+    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
+    """Gets the stage and the share done; what it raises ends the work."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.plan.method.name, *self.plan.quasi_identifiers)
+
+    def read(self, table: Readable, schema: Schema) -> Microdata:
+        """The rows; of a table that does not fit, what a search needs of them."""
+        return _searchable(table, self.plan, schema)
+
+    def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
+        """The points that are feasible, all with the loss of the same scale.
+
+        Raises: LimitError when it would take too long; errors of the plan.
+        """
+        plan, frame = self.plan.counting(schema.unit.id_column), original.frame
+        others = tuple(model for model in plan.models if not isinstance(model, KAnonymity))
+        if isinstance(original, DistinctRows):
+            people = int((original.rows if original.held is None else original.held.people).sum())
+        else:
+            person = person_of(frame, plan.counted)
+            people = len(once_each(np.zeros(len(frame), dtype=np.int64), person))
+        ks = [k for k in self.ks if k <= people]
+        if not ks:
+            return ()
+        if not plan.method.searches:
+            points = (_local_point(frame, plan, k, others) for k in ks)
+        elif len(self.limits) > 1:
+            whole = Frontier(tuples(Inputs.of(original, plan)), ks, others, on_progress=self.on_progress)
+            return tuple(whole.points(self.limits, [plan.metric]))
+        else:
+            table = tuples(Inputs.of(original, plan))
+            points = (
+                _searched_point(table, plan, k, others, limit, self.on_progress)
+                for k in ks
+                for limit in self.limits
+            )
+        return tuple(point for point in points if point is not None)
+
+
+def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
+    """As many rows as show the shares of the values of each column; no row is one of the table's."""
+    whole = max(PROPORTION, *(len(column.rows) for column in columns))
+    frames = []
+    for column in columns:
+        times = np.maximum(1, column.rows * PROPORTION // column.rows.sum())
+        times[column.rows.argmax()] += whole - times.sum()
+        values = column.frame.loc[np.repeat(np.arange(len(times)), np.maximum(times, 1))]
+        frames.append(values.iloc[:whole].reset_index(drop=True))
+    return Microdata(pd.concat(frames, axis=1))
+
+
+def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
+    if table.in_memory or not plan.method.searches:
+        return table.rows()
+    return distinct_of(table.tuples, plan.counting(schema.unit.id_column))
+
+
+def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
+    try:
+        asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
+        found = anonymized(frame, asked).quality
+    except InfeasibleError:
+        return None
+    return Point(
+        k=k,
+        limit=0.0,
+        metric=InformationLoss(),
+        node=(),
+        score=found.loss,
+        suppressed=0,
+        people=0,
+        classes=found.classes,
+    )
+
+
+def _searched_point(
+    table: Tuples,
+    plan: Plan,
+    k: int,
+    others: tuple[PrivacyModel, ...],
+    limit: float,
+    on_progress: OnProgress,
+) -> Point | None:
+    models = (KAnonymity(k=k), *others)
+    try:
+        found = search(table, models, limit=limit, metric=plan.metric, on_progress=on_progress)
+    except InfeasibleError:
+        return None
+    return Point(
+        k=k,
+        limit=limit,
+        metric=plan.metric,
+        node=found.node,
+        score=found.score,
+        suppressed=found.suppressed,
+        people=found.people,
+        classes=found.classes,
+    )
+
+
+def default_plan(
+    roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy], *, k: int = 5, limit: float = 0.02
+) -> Plan:
+    """k-anonymity at least loss, for confirmed roles: the result that needs no reading."""
+    return Plan(
+        roles=dict(roles),  # type: ignore[arg-type]
+        hierarchies=dict(hierarchies),
+        models=(KAnonymity(k=k),),
+        limit=limit,
+        metric=InformationLoss(),
+    )

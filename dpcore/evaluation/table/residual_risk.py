@@ -1,0 +1,136 @@
+"""What is left to fear in the table that a plan makes, for a report that somebody signs. Internal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.apply import Anonymization, anonymized
+from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.quality import Quality
+from dpcore.anonymize.recoded import leaf_codes
+from dpcore.errors import InfeasibleError
+from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.table.trial import Side, after_of
+from dpcore.evaluation.table.verdict import unique_share
+from dpcore.schema.schema import Schema
+from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, leaves_of
+from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
+from dpcore.tables.rows import Microdata
+
+LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
+"""Lower ends of the levels of risk; each reaches to below the one before it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ResidualRiskReport:
+    """Residual risk by the three criteria of WP216: singling out, linkability, inference.
+
+    What classes count (people, households, or rows where each is a person) is said by the plan. A person with
+    rows in several classes is as exposed as in the smallest.
+
+    Attributes:
+        plan: with its node filled in.
+        original, left: rows of the table, and rows that leave.
+        hidden: people of the suppressed rows that leave as one class; 0 without any.
+        side: the figures of all rows that leave, the suppressed ones among them.
+        models: those that the table meets, in words.
+        quality: what was lost.
+        prosecutor, journalist: share of people at each of `LEVELS`, for an attacker who knows that a person
+            is in the table, and for one who knows the population that it was taken from. They are the same
+            where the plan marks no rows out of a population.
+        highest: largest risk to the journalist. marketer: expected share of people who are found.
+        alike: share of people with a row that is like nobody else's in all columns that leave, so that it
+            can be linked with certainty to another copy of it, or to a release of the same people.
+    """
+
+    plan: Plan
+    original: int
+    left: int
+    hidden: int
+    side: Side
+    models: tuple[str, ...]
+    quality: Quality
+    prosecutor: tuple[float, ...]
+    journalist: tuple[float, ...]
+    highest: float
+    marketer: float
+    alike: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
+    """The evaluation that looks at the table that a plan makes."""
+
+    kind = "residual risk"
+
+    plan: Plan
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.plan.method.name, *map(str, self.plan.models))
+
+    def compute(self, original: Microdata, schema: Schema) -> ResidualRiskReport:
+        """The figures. Raises: InfeasibleError, also when no row leaves; the other errors of a plan."""
+        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column))
+        plan, leaves = result.plan, result.leaves
+        if not leaves.any():
+            raise InfeasibleError("no row of this table leaves", remedy="lower k, or ask for less")
+        shown = result.rows[leaves]
+        person = person_of(shown, plan.counted)
+        classes = class_index([result.classes[leaves]])
+        risk = 1 / people_per_class(classes, person)[classes]
+        of_people = largest_each(risk, person)
+        crowd = largest_each(np.minimum(risk, _in_population(result)[leaves]), person)
+        return ResidualRiskReport(
+            plan=plan,
+            original=len(original.frame),
+            left=int(leaves.sum()),
+            hidden=_people_of(result.rows, plan, result.hidden & leaves),
+            side=after_of(result),
+            models=result.models,
+            quality=result.quality,
+            prosecutor=_levels(of_people),
+            journalist=_levels(crowd),
+            highest=float(crowd.max()),
+            marketer=float(crowd.mean()),
+            alike=_alike(shown, plan, classes, person),
+        )
+
+
+def _in_population(result: Anonymization) -> FloatArray:
+    """(published rows,) 1 / people of the population who would print the same labels; 1 where that is not
+    known: the plan names no population, or its classes are not those of levels."""
+    plan, frame, subset = result.plan, result.inputs.frame, result.inputs.subset
+    if subset is None or plan.node is None:
+        return np.ones(len(result.hidden))
+    covering, leaf = leaf_codes(frame, plan.trees)
+    classes = class_index([covering[name].codes(plan.node[name])[leaf[name]] for name in leaf])
+    crowd = people_per_class(classes, person_of(frame, plan.counted))[classes]
+    return np.where(result.hidden, 1.0, 1 / crowd[subset])
+
+
+def _levels(risk: FloatArray) -> tuple[float, ...]:
+    """Share of people at each of `LEVELS`."""
+    level = np.argmax(risk[:, None] >= np.array(LEVELS) - 1e-12, axis=1)
+    return tuple((np.bincount(level, minlength=len(LEVELS)) / len(risk)).tolist())
+
+
+def _people_of(rows: pd.DataFrame, plan: Plan, marked: BoolArray) -> int:
+    """What the plan counts, among the marked rows."""
+    if not marked.any():
+        return 0
+    person = person_of(rows[marked], plan.counted)
+    return len(once_each(np.zeros(int(marked.sum()), dtype=np.int64), person))
+
+
+def _alike(shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None) -> float:
+    """Share of people with a row like nobody else's in the labels, the sensitive and the other columns."""
+    kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
+    kept = [name for name in kept if name not in plan.dropped]
+    if not kept:
+        return unique_share(classes, person)
+    others = [leaves_of(shown, name).codes for name in kept]
+    return unique_share(class_index([classes, *others]), person)

@@ -1,0 +1,133 @@
+"""What anonymizing a table would cost and leave: proposals, the frontier, one plan tried out. Internal."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.apply import Anonymization, anonymized
+from dpcore.anonymize.plan import Plan
+from dpcore.anonymize.quality import Quality
+from dpcore.errors import InfeasibleError
+from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.table.audit import visible_rows
+from dpcore.evaluation.table.verdict import unique_share
+from dpcore.progress import OnProgress, silent
+from dpcore.risk.disclosure import AttributeRisk, attribute_risk
+from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
+from dpcore.schema.schema import Schema
+from dpcore.tables.classes import BoolArray, IntArray, class_index, equivalence_classes, leaves_of
+from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
+from dpcore.tables.rows import Microdata
+
+THRESHOLD = 0.2
+"""Risk above which a person counts as exposed: hidden among fewer than five."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One side of before and after: of the rows that say something before, and of all rows that leave after.
+
+    Attributes:
+        risk: re-identification by the quasi-identifiers as they are. A person with several rows is exposed by
+            any of them.
+        secrets: sensitive column -> what the groups give away; rows whose values are blanked left out.
+        crowds: (people,) how many people are in the smallest group that one has rows in.
+        with_others: share of people who become unique once the insensitive columns are known too.
+        groups_per_person: groups that a person's rows fall into, on average.
+    """
+
+    risk: ReidentificationRisk
+    secrets: Mapping[str, AttributeRisk]
+    crowds: IntArray
+    with_others: float
+    groups_per_person: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialReport:
+    """A plan tried out: before, after, and what it lost.
+
+    Attributes:
+        plan: with its node filled in.
+        seconds: CPU time that making the table took.
+    """
+
+    plan: Plan
+    before: Side
+    after: Side
+    quality: Quality
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial(RowsEvaluation[TrialReport]):
+    """The evaluation that tries a plan out, without publishing anything."""
+
+    kind = "trial"
+
+    plan: Plan
+    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
+    """Gets the stage of a search and the share done; what it raises ends it."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.plan.method.name, *map(str, self.plan.models))
+
+    def compute(self, original: Microdata, schema: Schema) -> TrialReport:
+        """Both sides, and what making the table lost.
+
+        Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
+        """
+        start = time.thread_time()
+        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column), self.on_progress)
+        seconds = time.thread_time() - start
+        if result.hidden.all():
+            raise InfeasibleError(
+                "these demands suppress every row", remedy="lower k, ask for less, or take another method"
+            )
+        plan, rows = result.plan, result.rows
+        raw = equivalence_classes(rows, plan.quasi_identifiers)
+        return TrialReport(
+            plan=plan,
+            before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
+            after=after_of(result),
+            quality=result.quality,
+            seconds=seconds,
+        )
+
+
+def after_of(result: Anonymization) -> Side:
+    """The figures of all rows that leave, the suppressed ones among them; at least one does."""
+    rows, plan, classes = result.rows, result.plan, result.classes
+    side = side_of(rows, plan, classes, result.leaves)
+    if plan.suppressed != "blanked" or result.hidden.all():
+        return side
+    return dataclasses.replace(side, secrets=side_of(rows, plan, classes, ~result.hidden).secrets)
+
+
+def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
+    """The figures of the rows that are kept, in these classes."""
+    rows, own = frame[kept], class_index([classes[kept]])
+    person = person_of(rows, plan.counted)
+    others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]
+    known = class_index([own, *(leaves_of(rows, name).codes for name in others)])
+    once = once_each(own, person)
+    risk = 1 / people_per_class(own, person)[own]
+    everybody = once_each(np.zeros_like(own), person)
+    return Side(
+        risk=reidentification_risk(own, threshold=THRESHOLD, person=person),
+        secrets={
+            name: attribute_risk(own, class_index([leaves_of(rows, name).codes]), person=person)
+            for name in plan.columns_of("sensitive")
+            if name not in plan.dropped
+        },
+        crowds=np.rint(1 / largest_each(risk, person)).astype(np.int64),
+        with_others=unique_share(known, person),
+        groups_per_person=len(once) / len(everybody),
+    )

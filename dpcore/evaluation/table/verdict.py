@@ -1,0 +1,276 @@
+"""Whether a table is anonymous as it is, and the smallest changes after which it would be. Internal.
+
+It is not when a column names people, when more than a few people are unique by at most three of the columns
+that others may know, or most people by all of these, or by these and one more. A measured column (fractions,
+whole numbers with wide gaps) is no such column more: few people know its exact value of somebody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import chain, combinations
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.risk.column_sets import ColumnSet
+from dpcore.risk.identifiers import is_amount
+from dpcore.tables.classes import IntArray, class_index
+from dpcore.tables.people import largest_each, people_per_class
+
+FEW, MANY = 0.05, 0.5
+"""Shares of people that may be unique: by at most three known columns, and by all of them or one more."""
+NEARLY_ALL = 0.9
+"""A set of columns is named for all when it makes this part of the unique people unique."""
+MOST_READ = 100_000_000
+"""Cells that are read in search of changes, about: a second or two."""
+MOST_WAYS = 3
+
+Answer = Literal["no", "hardly", "yes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coarsening:
+    """A column made coarser.
+
+    Attributes:
+        values, labels: different values that it has, and would have; it is left out where that is one.
+        cost: share of the column's detail that is lost, in (0, 1].
+    """
+
+    column: str
+    values: int
+    labels: int
+    cost: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """Changes after which the answer would be another; columns that name people are left out besides.
+
+    Attributes:
+        steps: at most two; none where no other change is needed.
+        uniques: share of people who would be unique by all known columns.
+    """
+
+    steps: tuple[Coarsening, ...]
+    answer: Answer
+    uniques: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The answer to "is this anonymous?" with its reasons, the worst truth first.
+
+    Attributes:
+        naming: columns that name people. texts: columns of free text, which may.
+        columns: the smallest set of known columns by which nearly all are unique who are so by all of them.
+        uniques: share of people who are unique by that set.
+        more: the column that harms most once it is known too, and the share of people who are unique then;
+            None where that is few.
+        reveals: whether some group gives a sensitive value away.
+        ways: out of a "no", cheapest first; empty where no two changes are enough or were found.
+    """
+
+    answer: Answer
+    naming: tuple[str, ...]
+    texts: tuple[str, ...]
+    columns: tuple[str, ...]
+    uniques: float
+    more: tuple[str, float] | None
+    reveals: bool
+    ways: tuple[Way, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class Knowledge:
+    """What attackers know of a table, or may turn out to know, as codes.
+
+    Attributes:
+        frame: the rows, or distinct tuples. codes: column -> (rows,) code of the value.
+        person: (rows,) number of the person; None where every row is one.
+        counts: people of each row, where it stands for several.
+    """
+
+    frame: pd.DataFrame
+    codes: Mapping[str, IntArray]
+    known: tuple[str, ...]
+    others: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    person: IntArray | None
+    counts: IntArray | None
+    left: int = field(default=MOST_READ, init=False)
+
+    def uniques(self, classes: IntArray) -> float:
+        """Share of people who are alone in a class of theirs."""
+        return unique_share(classes, self.person, self.counts)
+
+    def sizes(self, classes: IntArray) -> IntArray:
+        """(classes,) people of each."""
+        if self.counts is not None:
+            return np.bincount(classes, self.counts).astype(np.int64)
+        return people_per_class(classes, self.person)
+
+    def classes(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> IntArray:
+        """(rows,) class of each row, with other codes for some columns."""
+        return class_index([coarser.get(name, self.codes[name]) for name in columns])
+
+    def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
+        """Share of people who are unique once a column is known too, for each of the others."""
+        known = self.classes(self.known, coarser)
+        return {
+            name: self.uniques(class_index([known, coarser.get(name, self.codes[name])]))
+            for name in self.others
+        }
+
+    def without_one(self) -> dict[str, float]:
+        """Share of people who are unique once a known column is not known; none for an only column."""
+        before = [np.zeros(len(self.frame), dtype=np.int64)]
+        for name in self.known[:-1]:
+            before.append(class_index([before[-1], self.codes[name]]))
+        after, found = before[0], {}
+        for place in reversed(range(len(self.known) if len(self.known) > 1 else 0)):
+            found[self.known[place]] = self.uniques(class_index([before[place], after]))
+            after = class_index([self.codes[self.known[place]], after])
+        return found
+
+    def reveals(self, classes: IntArray) -> bool:
+        """Whether all people of some class share one value of a sensitive column."""
+        pairs = (
+            np.unique(class_index([classes, self.codes[name]]), return_index=True)[1]
+            for name in self.sensitive
+        )
+        return any((np.bincount(classes[first]) == 1).any() for first in pairs)
+
+    def milder(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
+        """The answer where it is not no: yes, where every group has a crowd and gives nothing away."""
+        classes = self.classes(self.known, coarser)
+        small = self.sizes(classes).min() < crowd or self.reveals(classes)
+        return "hardly" if small or max(self.with_one_more(coarser).values(), default=0) > FEW else "yes"
+
+
+def unique_share(classes: IntArray, person: IntArray | None, rows: IntArray | None = None) -> float:
+    """Share of people who are alone in a class of theirs.
+
+    Args: rows: how many rows each stands for, where it stands for several, all of different people.
+    """
+    if rows is not None:
+        sizes = np.bincount(classes, rows)
+        return float((sizes == 1).sum() / sizes.sum())
+    return float(largest_each(people_per_class(classes, person)[classes] == 1, person).mean())
+
+
+def verdict_of(
+    knowledge: Knowledge,
+    naming: Sequence[str],
+    texts: Sequence[str],
+    sets: Sequence[ColumnSet],
+    more: Mapping[str, float],
+    *,
+    crowd: float,
+) -> Verdict:
+    """The verdict on a table.
+
+    Args:
+        naming: columns that name people. texts: columns of free text.
+        sets: of known columns, of each size up to the largest that was looked at.
+        more: as `with_one_more` gives it for the table as it is.
+        crowd: people below which a group is small.
+    """
+    known, largest = knowledge.known, max(len(each.columns) for each in sets)
+    classes = knowledge.classes(known, {})
+    shares = {each.columns: each.uniques for each in sets} | {known: knowledge.uniques(classes)}
+    least = NEARLY_ALL * max(shares.values())
+    columns = min(
+        (each for each in shares if shares[each] >= least), key=lambda each: (len(each), -shares[each])
+    )
+    known_soon = {name for name in more if more[name] > MANY and not is_amount(knowledge.frame[name])}
+    worst = max(more, key=lambda name: (name in known_soon, more[name]), default=None)
+    limits = {each: FEW for each in shares if len(each) == largest} | {
+        known: FEW if len(known) <= largest else MANY
+    }
+    broken = {each: limit for each, limit in limits.items() if shares[each] > limit}
+    broken |= {(*known, name): MANY for name in known_soon}
+    answer = "no" if naming or texts or broken else knowledge.milder({}, crowd)
+    return Verdict(
+        answer=answer,
+        naming=tuple(naming),
+        texts=tuple(texts),
+        columns=columns,
+        uniques=shares[columns],
+        more=(worst, more[worst]) if worst is not None and more[worst] > max(FEW, shares[known]) else None,
+        reveals=knowledge.reveals(classes),
+        ways=tuple(_ways(knowledge, broken, crowd)) if answer == "no" else (),
+    )
+
+
+def _ways(knowledge: Knowledge, broken: Mapping[tuple[str, ...], float], crowd: float) -> list[Way]:
+    """Changes of one or two columns after which nothing is broken, the cheapest first.
+
+    Args: broken: set of columns -> share of people that may be unique by it.
+    """
+
+    @cache
+    def tree(name: str) -> tuple[Hierarchy, IntArray]:
+        return suggest(knowledge.frame[name]).read(knowledge.frame[name])
+
+    def coded(levels: Mapping[str, int]) -> dict[str, IntArray]:
+        return {name: tree(name)[0].codes(level)[tree(name)[1]] for name, level in levels.items()}
+
+    def holds(levels: Mapping[str, int]) -> bool:
+        coarser = coded(levels)
+        for columns, limit in broken.items():
+            knowledge.left -= len(columns) * (len(knowledge.frame) + 5_000)
+            if knowledge.left < 0 or knowledge.uniques(knowledge.classes(columns, coarser)) > limit:
+                return False
+        return True
+
+    def step(name: str, level: int) -> Coarsening:
+        hierarchy, leaves = tree(name)
+        lost = (hierarchy.leaf_counts(level)[leaves].mean() - 1) / max(1, len(hierarchy.values) - 1)
+        labels = len(hierarchy.labels(level))
+        return Coarsening(column=name, values=len(hierarchy.values), labels=labels, cost=float(lost))
+
+    def least(names: Sequence[str]) -> dict[str, int] | None:
+        """Levels of which none can be lower; None where not even leaving the columns out is enough."""
+        levels = {name: tree(name)[0].height for name in names}
+        if not holds(levels):
+            return None
+        left = list(names)
+        while left:  # the column that costs most is tried first
+            name = max(left, key=lambda name: step(name, levels[name]).cost)
+            if levels[name] > 1 and holds(levels | {name: levels[name] - 1}):
+                levels[name] -= 1
+            else:
+                left.remove(name)
+        return levels
+
+    if not broken:
+        return [_way(knowledge, (), {}, crowd)]
+    columns, found = dict.fromkeys(name for each in broken for name in each), []
+    for names in chain(combinations(columns, 1), combinations(columns, 2)):
+        if knowledge.left < 0:
+            break
+        if all(set(names) & set(each) for each in broken) and (levels := least(names)):
+            found.append((tuple(step(*each) for each in levels.items()), coded(levels)))
+    ways = list[Way]()
+    for steps, coarser in sorted(found, key=lambda each: sum(step.cost for step in each[0])):
+        if len(ways) < MOST_WAYS and not any(_columns(way.steps) < _columns(steps) for way in ways):
+            ways.append(_way(knowledge, steps, coarser, crowd))
+    return ways
+
+
+def _columns(steps: Sequence[Coarsening]) -> set[str]:
+    return {step.column for step in steps}
+
+
+def _way(
+    knowledge: Knowledge, steps: tuple[Coarsening, ...], coarser: Mapping[str, IntArray], crowd: float
+) -> Way:
+    uniques = knowledge.uniques(knowledge.classes(knowledge.known, coarser))
+    return Way(steps=steps, answer=knowledge.milder(coarser, crowd), uniques=uniques)

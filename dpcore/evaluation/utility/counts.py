@@ -1,0 +1,155 @@
+"""Exact counts of the original over sets of columns, next to those of another table. Internal."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.errors import ParameterError
+from dpcore.evaluation.base import Evaluation, Readable, Result
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import MAX_CELLS, Integers, cell_counts
+from dpcore.tables.distance import total_variation
+from dpcore.tables.rows import PublicTable
+
+MOST_CELLS = 5_000_000
+"""Cells of all pairs together, at most: each thread of an engine holds as many."""
+
+ExactCounts = Mapping[Clique, Integers]
+"""Rows that count in each cell, int64, by clique: private."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellCounts:
+    """Rows of the original and of another table in each cell of some columns.
+
+    Attributes:
+        labels: of each column, from the schema.
+        original, other: rows per cell, one axis per column; None without another table. Of a person of the
+            original, at most as many rows count as the schema says.
+    """
+
+    columns: Clique
+    labels: tuple[tuple[str, ...], ...]
+    original: Integers
+    other: Integers | None
+
+    @property
+    def distance(self) -> float:
+        """Total variation distance of both tables, in [0, 1]. Raises: ParameterError without rows of both."""
+        if self.other is None or not self.other.any():
+            raise ParameterError("one of the two tables has no rows", remedy="compare tables with rows")
+        return total_variation(self.original, self.other)
+
+    @property
+    def association(self) -> tuple[float, float | None]:
+        """Cramér's V of two columns in both tables, over the values that occur."""
+        return cramers_v(self.original), None if self.other is None else cramers_v(self.other)
+
+    @property
+    def unrelated(self) -> npt.NDArray[np.float64]:
+        """Rows per cell to expect if the two columns of the original had nothing to do with each other."""
+        return independent(self.original)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ComparedCounts(Evaluation[ExactCounts, Result]):
+    """An evaluation that reads counts alone, so that the original may be of any size.
+
+    Args:
+        cliques: sets of columns to count.
+        other: a table with these columns; None for the original alone.
+    Raises: ParameterError for an unknown column; LimitError for more cells than fit.
+    """
+
+    cliques: tuple[Clique, ...]
+    other: PublicTable | None = None
+
+    def read(self, table: Readable, schema: Schema) -> ExactCounts:
+        """Count the rows that count."""
+        cliques = [schema.domain.clique(each) for each in self.cliques]
+        if self.other is not None:
+            for name in itertools.chain.from_iterable(cliques):
+                if name not in self.other.frame:
+                    raise ParameterError(
+                        "one of the two tables has no column {name!r}",
+                        remedy="choose one that both have",
+                        name=name,
+                    )
+        return {each.clique: each.values for each in table.counts(cliques)}
+
+    def _compared(self, original: ExactCounts, schema: Schema) -> Iterator[CellCounts]:
+        cells = {}
+        if self.other is not None:
+            names = dict.fromkeys(itertools.chain.from_iterable(original))
+            cells = {name: schema.column(name).encode(self.other.frame[name]) for name in names}
+        for clique, values in original.items():
+            yield CellCounts(
+                columns=clique,
+                labels=tuple(schema.column(name).labels for name in clique),
+                original=values,
+                other=cell_counts([cells[name] for name in clique], values.shape) if cells else None,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
+    """The counts of sets of columns, cell by cell."""
+
+    kind = "counts together"
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(self.cliques)))
+
+    def compute(self, original: ExactCounts, schema: Schema) -> tuple[CellCounts, ...]:
+        """Return the counts of each clique."""
+        return tuple(self._compared(original, schema))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistancesOf(_ComparedCounts[dict[Clique, float]]):
+    """The distances of sets of columns from the original: of many sets, without keeping their counts."""
+
+    kind = "distances of counts"
+
+    def compute(self, original: ExactCounts, schema: Schema) -> dict[Clique, float]:
+        """Return the total variation distance of each clique."""
+        return {each.columns: each.distance for each in self._compared(original, schema)}
+
+
+def pairs_to_count(domain: Domain) -> list[Clique]:
+    """Return the pairs of columns that can be counted at once: the smallest ones, while all of them fit."""
+    pairs = sorted(itertools.combinations(domain.names, 2), key=domain.cells)
+    sums = itertools.accumulate(map(domain.cells, pairs))
+    return [
+        pair
+        for pair, cells in zip(pairs, sums, strict=True)
+        if cells <= MOST_CELLS and domain.cells(pair) <= MAX_CELLS
+    ]
+
+
+def independent(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the rows that each cell of a table of two columns would have if these were independent."""
+    expected: npt.NDArray[np.float64] = (
+        counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / max(1, counts.sum())
+    )
+    return expected
+
+
+def cramers_v(counts: npt.NDArray[np.int64]) -> float:
+    """Return the association of two columns, 0 to 1, over the rows and columns of the table that occur.
+
+    It is 0 where one of them has a single value. Source: Cramér (1946).
+    """
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if min(counts.shape) < 2:
+        return 0.0
+    expected = independent(counts)
+    chi_square = float(((counts - expected) ** 2 / expected).sum())
+    return float(np.sqrt(chi_square / counts.sum() / (min(counts.shape) - 1)))

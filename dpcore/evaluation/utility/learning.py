@@ -1,0 +1,339 @@
+"""Is a release good enough to learn from? Models trained on one side and tested on the other.
+
+Two scenarios, never one alone: 1 trains on the original and tests on the release, where an easier release
+looks better than the original; 2 trains on the release and tests on the original. Every score comes with
+those of the original in the release's place, of the majority, and of a model whose labels were shuffled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.records import Codes, Floats
+from dpcore.evaluation.utility import learners
+from dpcore.evaluation.utility.features import MAX_CLASSES, classes, has_classes, matrix, numbers
+from dpcore.evaluation.utility.learners import (
+    CLASSIFIERS,
+    SVM_ROWS,
+    Trained,
+    clusters,
+    linear,
+    majority,
+    train,
+)
+from dpcore.progress import OnProgress, silent
+from dpcore.schema.column import Column
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.tables.rows import Microdata, PublicTable
+
+MAX_ROWS = 5_000
+"""Rows of a table that are learned from or tested on, at most, chosen by chance."""
+TASKS = ("logistic", "linear", "k-means", "trees", "svm")
+"""Fast ones first."""
+HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
+LABELS = ("label", "class", "target", "outcome", "y")
+"""What the column that is to be predicted is usually called."""
+_SEED = 20_210_417
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """One original cut into rows to learn from and rows to test on, and a release."""
+
+    train: pd.DataFrame
+    test: pd.DataFrame
+    release: pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """One measure of one task, over repeated splits.
+
+    Attributes:
+        task: of `TASKS`.
+        measure: accuracy, f1 (macro), mse and r2 (of a target in [-1, 1]) or nmi.
+        scenario: 1 or 2.
+        of: "release"; or what is beside it: "original", "majority" (one answer for all), "shuffled".
+        mean, spread: over the splits; the spread is their standard deviation, 0 for one.
+        runs: splits.
+    """
+
+    task: str
+    measure: str
+    scenario: int
+    of: str
+    mean: float
+    spread: float
+    runs: int
+
+
+def learn(
+    splits: Sequence[Split],
+    schema: Schema,
+    target: str,
+    *,
+    tasks: Sequence[str] = TASKS,
+    groups: int = 2,
+    on_progress: OnProgress = silent,
+) -> tuple[Score, ...]:
+    """Scores of every task in both scenarios.
+
+    Args:
+        target: the column to predict. Columns without an order, and of few whole numbers, are classified;
+            two classes are also regressed on as -1 and 1. Columns with an order are regressed on.
+        tasks: those that do not apply to the target are left out.
+        groups: clusters of k-means, which does not see the target.
+    Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
+    """
+    if not splits or set(tasks) - set(TASKS):
+        raise ParameterError(
+            "tasks must be of {known}, on at least one split", remedy="name some of them", known=TASKS
+        )
+    declared = schema.column(target)
+    columns = [
+        name
+        for name in schema.domain.names
+        if name != target and all(name in part for each in splits for part in (each.train, each.release))
+    ]
+    if not columns:
+        raise ParameterError("there is no column to learn from", remedy="release more columns")
+    wanted = [task for task in TASKS if task in tasks and applies(task, declared)]
+    found: dict[tuple[str, str, int, str], list[float]] = {}
+    for number, split in enumerate(splits):
+        rng = np.random.default_rng(_SEED + number)
+        parts = {
+            "train": _Examples.of(split.train, schema, columns, target, rng),
+            "test": _Examples.of(split.test, schema, columns, target, rng),
+            "release": _Examples.of(split.release, schema, columns, target, rng),
+        }
+        for place, task in enumerate(wanted):
+            on_progress(task, (number + place / len(wanted)) / len(splits))
+            for key, value in _scores(task, parts, groups, rng):
+                found.setdefault((task, *key), []).append(value)
+    return tuple(
+        Score(
+            task=task,
+            measure=measure,
+            scenario=scenario,
+            of=of,
+            mean=float(np.mean(values)),
+            spread=float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
+            runs=len(values),
+        )
+        for (task, measure, scenario, of), values in found.items()
+    )
+
+
+def applies(task: str, column: Column) -> bool:
+    """Whether a task of `TASKS` can predict a column."""
+    if task == "linear":
+        return isinstance(column, IntervalColumn) or column.values_size == 2
+    return task == "k-means" or has_classes(column)
+
+
+def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
+    """Columns by how likely they are to be predicted: by name, then by few values, the last one first."""
+
+    def rank(name: str) -> tuple[bool, bool, int]:
+        column = schema.column(name)
+        is_few = has_classes(column) and 2 <= column.values_size <= MAX_CLASSES
+        return name.lower() not in LABELS, not is_few, -names.index(name)
+
+    return sorted(names, key=rank)
+
+
+def random_splits(
+    original: pd.DataFrame, release: pd.DataFrame, *, person: str | None = None, times: int = 5
+) -> list[Split]:
+    """`times` random cuts of the original into 80 % and 20 % of the people."""
+    people = pd.factorize(original[person])[0] if person else np.arange(len(original))
+    count = int(people.max(initial=-1)) + 1
+    if count < 10:
+        raise ParameterError("the table has too few people to test on some of them", remedy="bring 10")
+    cuts = []
+    for number in range(times):
+        held_out = np.zeros(count, dtype=bool)
+        held_out[np.random.default_rng(_SEED + number).permutation(count)[: count // 5]] = True
+        test = held_out[people]
+        cuts.append(Split(train=original[~test], test=original[test], release=release))
+    return cuts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Efficacy(RowsEvaluation[tuple[Score, ...]]):
+    """The evaluation that learns from a release and from the original.
+
+    The release is made from all rows, those that are tested on as well.
+
+    Attributes:
+        splits: how often the original is cut anew, from 1.
+        target, tasks, groups: as in `learn`.
+    """
+
+    kind = "learning"
+
+    release: PublicTable
+    target: str
+    tasks: tuple[str, ...] = TASKS
+    splits: int = 3
+    groups: int = 2
+    on_progress: OnProgress = field(default=silent, repr=False)
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.target,)
+
+    def compute(self, original: Microdata, schema: Schema) -> tuple[Score, ...]:
+        """The scores."""
+        cuts = random_splits(
+            original.frame, self.release.frame, person=schema.unit.id_column, times=self.splits
+        )
+        return learn(
+            cuts, schema, self.target, tasks=self.tasks, groups=self.groups, on_progress=self.on_progress
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Examples:
+    """Features and labels of some rows; rows without a label are left out."""
+
+    features: Floats
+    classes: Codes | None
+    numbers: Floats | None
+
+    @classmethod
+    def of(
+        cls, frame: pd.DataFrame, schema: Schema, columns: list[str], target: str, rng: np.random.Generator
+    ) -> _Examples:
+        if target not in frame:
+            raise ParameterError(
+                "one of the tables has no column {target!r}", remedy="predict another one", target=target
+            )
+        frame = frame.iloc[rng.permutation(len(frame))[:MAX_ROWS]]
+        column = schema.column(target)
+        codes = classes(frame, schema, target) if has_classes(column) else None
+        values = numbers(frame, schema, target) if applies("linear", column) else None
+        known = ~np.isnan(values) if codes is None and values is not None else np.asarray(codes) >= 0
+        if not known.any():
+            raise ParameterError(
+                "column {target!r} has no readable value in one of the tables",
+                remedy="predict another one",
+                target=target,
+            )
+        return cls(
+            features=matrix(frame, schema, columns)[known],
+            classes=None if codes is None else codes[known],
+            numbers=None if values is None else values[known],
+        )
+
+    def shuffled(self, rng: np.random.Generator) -> _Examples:
+        """The same with labels that have nothing to do with the features, nor these with each other."""
+        return _Examples(
+            features=np.column_stack([rng.permutation(each) for each in self.features.T]),
+            classes=None if self.classes is None else rng.permutation(self.classes),
+            numbers=None if self.numbers is None else rng.permutation(self.numbers),
+        )
+
+
+Found = list[tuple[tuple[str, int, str], float]]
+
+
+def _scores(task: str, parts: Mapping[str, _Examples], groups: int, rng: np.random.Generator) -> Found:
+    original, test, release = parts["train"], parts["test"], parts["release"]
+    if task == "k-means":
+        return _cluster_scores(original, test, release, groups, rng)
+    by_number = task == "linear"
+    fit = _fit_numbers if by_number else _fitter(task)
+    fit_noise = fit if task != "svm" else _fitter("logistic")  # a grid on noise takes long and finds nothing
+    constant, measured = (_mean, _number_scores) if by_number else (_majority, _class_scores)
+    of_original, of_release = fit(original), fit(release)
+    answers = [
+        (1, "release", of_original, release),
+        (1, "original", of_original, test),
+        (1, "majority", constant(original), release),
+        (1, "shuffled", fit_noise(_relabeled(original, rng)), release),
+        (2, "release", of_release, test),
+        (2, "original", of_original, test),
+        (2, "majority", constant(original), test),
+        (2, "shuffled", fit_noise(_relabeled(release, rng)), test),
+    ]
+    return [
+        ((measure, scenario, of), value)
+        for scenario, of, model, tested in answers
+        for measure, value in measured(model, tested)
+    ]
+
+
+def _fitter(task: str) -> Callable[[_Examples], Trained]:
+    most = SVM_ROWS if task == "svm" else MAX_ROWS
+
+    def fit(part: _Examples) -> Trained:
+        assert part.classes is not None
+        return train(CLASSIFIERS[task], part.features[:most], part.classes[:most])
+
+    return fit
+
+
+def _fit_numbers(part: _Examples) -> Trained:
+    return linear(part.features, part.numbers)  # type: ignore[arg-type]
+
+
+def _majority(part: _Examples) -> Trained:
+    assert part.classes is not None
+    return majority(part.classes)
+
+
+def _mean(part: _Examples) -> Trained:
+    assert part.numbers is not None
+    return learners.Constant(float(part.numbers.mean()))
+
+
+def _relabeled(part: _Examples, rng: np.random.Generator) -> _Examples:
+    shuffled = part.shuffled(rng)
+    return _Examples(features=part.features, classes=shuffled.classes, numbers=shuffled.numbers)
+
+
+def _class_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
+    assert tested.classes is not None
+    answers = np.asarray(model.predict(tested.features)).astype(np.int64)
+    return [
+        ("accuracy", float((answers == tested.classes).mean())),
+        ("f1", learners.f1(tested.classes, answers)),
+    ]
+
+
+def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]:
+    assert tested.numbers is not None
+    squared = float(((model.predict(tested.features) - tested.numbers) ** 2).mean())
+    variance = float(tested.numbers.var())
+    return [("mse", squared), ("r2", 1 - squared / variance if variance else 0.0)]
+
+
+def _cluster_scores(
+    original: _Examples, test: _Examples, release: _Examples, groups: int, rng: np.random.Generator
+) -> Found:
+    """Do clusters of one table put the rows of the other where its own clusters do? No row is aligned."""
+    own, other, again = (clusters(part.features, groups) for part in (original, release, test))
+    of_nothing = clusters(release.shuffled(rng).features, groups)
+    of_nothing_either = clusters(original.shuffled(rng).features, groups)
+
+    def agree(first: Trained, second: Trained, rows: _Examples) -> float:
+        return learners.nmi(first.predict(rows.features), second.predict(rows.features))
+
+    return [
+        (("nmi", 1, "release"), agree(own, other, release)),
+        (("nmi", 1, "original"), agree(own, again, test)),
+        (("nmi", 1, "majority"), 0.0),
+        (("nmi", 1, "shuffled"), agree(of_nothing_either, other, release)),
+        (("nmi", 2, "release"), agree(other, own, original)),
+        (("nmi", 2, "original"), agree(again, own, original)),
+        (("nmi", 2, "majority"), 0.0),
+        (("nmi", 2, "shuffled"), agree(of_nothing, own, original)),
+    ]

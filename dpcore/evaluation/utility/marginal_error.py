@@ -1,0 +1,191 @@
+"""How far two tables are apart in all their small marginals, beside what sampling alone would do."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.errors import ParameterError
+from dpcore.schema.column import Codes
+from dpcore.schema.domain import Clique
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import MAX_CELLS
+from dpcore.tables.distance import total_variation
+
+_SEED = 20_210_417
+"""Of the bootstrap and of the choice of cliques, so that the same two tables get the same figures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayError:
+    """Total variation distances over the marginals of one number of columns.
+
+    Attributes:
+        way: columns in each clique.
+        cliques: how many were compared.
+        mean, worst: distances in [0, 1]; 0 is equal, 1 is no cell in common.
+        worst_clique: where `worst` was seen.
+    """
+
+    way: int
+    cliques: int
+    mean: float
+    worst: float
+    worst_clique: Clique
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MarginalError:
+    """Marginal error of a table against the original.
+
+    Attributes:
+        columns: those that both tables have, in the schema's order.
+        ways: one entry per number of columns.
+        floor: the same for a bootstrap of the original against the original: what sampling alone does.
+        independent: the same for the original with each column shuffled: what losing all relations does.
+        pairs: distances of the two-way marginals, (columns, columns), of one column on the diagonal; NaN
+            where not compared.
+    """
+
+    columns: tuple[str, ...]
+    ways: tuple[WayError, ...]
+    floor: tuple[WayError, ...]
+    independent: tuple[WayError, ...]
+    pairs: npt.NDArray[np.float64]
+
+
+def marginal_error(
+    original: pd.DataFrame,
+    other: pd.DataFrame,
+    schema: Schema,
+    ways: Sequence[int] = (1, 2, 3),
+    max_cliques: int | None = None,
+    told: Callable[[float], None] = lambda share: None,
+) -> MarginalError:
+    """Mean and worst total variation distance over the marginals of `ways` columns.
+
+    Reads the original: the result is internal.
+
+    Args:
+        other: a table with some of the schema's columns, with at least one row.
+        ways: numbers of columns, from 1.
+        max_cliques: compare at most so many cliques of each way, chosen at random; None for all.
+        told: hears the share of the cliques that are done.
+    Raises: ParameterError when there is nothing to compare; SchemaError for a value without a cell.
+    """
+    columns = tuple(name for name in schema.domain.names if name in original and name in other)
+    if not columns or not len(original) or not len(other):
+        raise ParameterError(
+            "the two tables have no column of the schema in common, or no rows",
+            remedy="compare tables with rows and columns",
+        )
+    if not ways or any(not 1 <= way <= len(columns) for way in ways):
+        raise ParameterError(
+            "ways ({ways}) must be from 1 to {count}, the columns of both tables",
+            remedy="ask for fewer columns at once",
+            ways=tuple(ways),
+            count=len(columns),
+        )
+    rng = np.random.default_rng(_SEED)
+    tables = _Tables(original, other, schema, columns, rng)
+    pairs = np.full((len(columns), len(columns)), np.nan)
+    found, floor, independent = [], [], []
+    compared: dict[int, list[tuple[int, ...]]] = {}
+    for way in sorted(set(ways)):
+        cliques = list(itertools.combinations(range(len(columns)), way))
+        if max_cliques is not None and len(cliques) > max_cliques:
+            chosen = np.sort(rng.choice(len(cliques), max_cliques, replace=False))
+            cliques = [cliques[i] for i in chosen]
+        compared[way] = cliques
+    number, done = sum(map(len, compared.values())), itertools.count()
+
+    def distances_of(clique: tuple[int, ...]) -> list[float]:
+        told(next(done) / number)
+        return tables.distances(clique)
+
+    for way, cliques in compared.items():
+        distances = np.array([distances_of(clique) for clique in cliques])
+        found.append(_summary(columns, cliques, distances[:, 0]))
+        floor.append(_summary(columns, cliques, distances[:, 1]))
+        independent.append(_summary(columns, cliques, distances[:, 2]))
+        if way <= 2:
+            for clique, distance in zip(cliques, distances[:, 0], strict=True):
+                pairs[clique[0], clique[-1]] = pairs[clique[-1], clique[0]] = distance
+    return MarginalError(
+        columns=columns,
+        ways=tuple(found),
+        floor=tuple(floor),
+        independent=tuple(independent),
+        pairs=pairs,
+    )
+
+
+class _Tables:
+    """Cell numbers of both tables and of the original with its columns shuffled, one below the other.
+
+    A bootstrap of the original is how often each of its rows was drawn. Columns are renumbered by the cells
+    that occur, so that most marginals are small enough to count without sorting.
+    """
+
+    def __init__(
+        self,
+        original: pd.DataFrame,
+        other: pd.DataFrame,
+        schema: Schema,
+        columns: tuple[str, ...],
+        rng: np.random.Generator,
+    ) -> None:
+        rows = len(original)
+        self._codes: list[Codes] = []
+        self._sizes: list[int] = []
+        for name in columns:
+            column = schema.column(name)
+            own = column.encode(original[name])
+            both = np.concatenate([own, column.encode(other[name]), rng.permutation(own)])
+            used = np.zeros(column.size, dtype=bool)
+            used[both] = True
+            self._codes.append((np.cumsum(used) - 1)[both])
+            self._sizes.append(int(used.sum()))
+        self._own = slice(rows)
+        self._other = slice(rows, rows + len(other))
+        self._shuffled = slice(rows + len(other), None)
+        self._times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
+
+    def distances(self, clique: tuple[int, ...]) -> list[float]:
+        """Total variation distances of the other table, a bootstrap and a shuffle from the original."""
+        flat = self._codes[clique[0]]
+        cells = self._sizes[clique[0]]
+        for column in clique[1:]:
+            if cells > MAX_CELLS:  # renumber, so that the product stays far below 2^63
+                occurring, flat = np.unique(flat, return_inverse=True)
+                cells = len(occurring)
+            flat = flat * self._sizes[column] + self._codes[column]
+            cells *= self._sizes[column]
+        if cells > MAX_CELLS:
+            occurring, flat = np.unique(flat, return_inverse=True)
+            cells = len(occurring)
+        own = np.bincount(flat[self._own], minlength=cells)
+        others = (
+            np.bincount(flat[self._other], minlength=cells),
+            np.bincount(flat[self._own], self._times_drawn, minlength=cells),
+            np.bincount(flat[self._shuffled], minlength=cells),
+        )
+        return [total_variation(own, each) for each in others]
+
+
+def _summary(
+    columns: tuple[str, ...], cliques: list[tuple[int, ...]], distances: npt.NDArray[np.float64]
+) -> WayError:
+    worst = int(distances.argmax())
+    return WayError(
+        way=len(cliques[0]),
+        cliques=len(cliques),
+        mean=float(distances.mean()),
+        worst=float(distances[worst]),
+        worst_clique=tuple(columns[i] for i in cliques[worst]),
+    )

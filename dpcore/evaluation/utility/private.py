@@ -1,0 +1,228 @@
+"""Evaluations under differential privacy: they are charged, and their answers may be shared.
+
+What a release says is public, so only the comparison with the original costs something.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.accounting.loss import Loss, split
+from dpcore.errors import ParameterError
+from dpcore.evaluation.base import PrivateEvaluation
+from dpcore.evaluation.records import Floats
+from dpcore.evaluation.utility.features import classes, matrix
+from dpcore.evaluation.utility.learners import Constant, logistic, train
+from dpcore.evaluation.utility.learning import MAX_ROWS
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Release
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import cell_counts, check_cells
+from dpcore.text import Text
+
+MAX_CLIQUES = 100
+"""Sets of columns that are compared at once, at most: each adds to the noise of all."""
+_SEED = 20_210_417
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfRelease(PrivateEvaluation):
+    """A question about a release, and about no other table: its rows must not depend on people unpaid for."""
+
+    release: Release
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return self.release.guarantee.losses
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        return self.release.sample(seed=0)
+
+    def _check_whole(self) -> None:
+        if self.release.part:
+            raise ParameterError(
+                "the release is of one part of its table, and would be compared with all rows",
+                remedy="compare a release of the whole table",
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("way", "target") if hasattr(self, name)}
+        columns = list(self.release.model_columns)
+        text = self.release.to_json()  # one that is conditioned is another
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return {"kind": self.kind, **own, "columns": columns, "release": digest}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateMarginalError(_OfRelease):
+    """Mean and worst total variation distance of the pairs of columns, or of single ones, with noise.
+
+    Of K distances and one number of rows, each has an even share of the loss. The distances are those between
+    the original's counts and the release's shares of the noisy number of rows. A person changes each
+    by at most their rows, and an error of that number moves it by as much.
+
+    Attributes:
+        release: of whatever data set; drawn rows of it are compared.
+        way: columns at a time, 1 or 2.
+    """
+
+    kind = "marginal error"
+
+    way: int = 2
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (str(self.way),)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """How many columns at a time."""
+        return Text("Marginal error, columns at a time: {way}", way=fields["way"])
+
+    def check(self, schema: Schema) -> None:
+        """Raises: ParameterError; LimitError for too many cells."""
+        self._check_whole()
+        if self.way not in (1, 2):
+            raise ParameterError("way ({way}) must be 1 or 2", remedy="compare pairs", way=self.way)
+        if not len(self._frame) or not self._cliques(schema):
+            raise ParameterError(
+                "the release has no rows, or fewer columns of the schema than are compared",
+                remedy="compare a table with rows and columns",
+            )
+        check_cells(schema.domain, self._cliques(schema))
+
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """{"mean", "worst", "columns" where the worst is, "half_width" of each distance at 95 %}."""
+        cliques = self._cliques(schema)
+        for_total, for_gaps = split(measurer.loss, 2, (1, len(cliques)))
+        (total,) = measurer.measure([()], for_total)
+        rows = max(1.0, float(total.values))
+        frame = self._frame
+        names = {name for clique in cliques for name in clique}
+        codes = {name: schema.column(name).encode(frame[name]) for name in names}
+        estimates = {}
+        for clique in cliques:
+            counts = cell_counts([codes[name] for name in clique], schema.domain.shape(clique))
+            estimates[clique] = counts * rows / len(frame)
+        gaps = measurer.gaps(estimates, for_gaps)
+        distances = {clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()}
+        worst = max(distances, key=lambda clique: distances[clique])
+        return {
+            "mean": float(np.mean(list(distances.values()))),
+            "worst": distances[worst],
+            "columns": list(worst),
+            "half_width": (_reach(measurer.gap_deviation(len(cliques), for_gaps)) + total.half_width(0.975))
+            / (2 * rows),
+            "compared": len(cliques),
+        }
+
+    def _cliques(self, schema: Schema) -> list[tuple[str, ...]]:
+        names = [name for name in schema.domain.names if name in self._frame]
+        cliques = list(itertools.combinations(names, self.way))
+        if len(cliques) > MAX_CLIQUES:
+            chosen = np.random.default_rng(_SEED).choice(len(cliques), MAX_CLIQUES, replace=False)
+            cliques = [cliques[place] for place in np.sort(chosen)]
+        return cliques
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateAccuracy(_OfRelease):
+    """Share of the original's rows with a class that a model predicts which learned from a release.
+
+    The model is public, a logistic regression. Right answers, wrong ones and rows without a class are counted
+    with noise, as a table of three cells.
+    """
+
+    kind = "accuracy"
+
+    target: str
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.target,)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its target."""
+        return Text("Accuracy of {column}, learned from a release", column=fields["target"])
+
+    def check(self, schema: Schema) -> None:
+        """Raises: ParameterError for a target that is no class, or a release that cannot be learned from."""
+        self._check_whole()
+        if isinstance(schema.column(self.target), IntervalColumn):
+            raise ParameterError(
+                "column {target!r} holds numbers, not classes",
+                remedy="predict a column of categories",
+                target=self.target,
+            )
+        if self.target not in self._frame or not self._columns(schema):
+            raise ParameterError(
+                "the release does not have column {target!r} and another one to learn from",
+                remedy="predict another one",
+                target=self.target,
+            )
+        if not (classes(self._frame, schema, self.target) >= 0).any():
+            raise ParameterError("the release has no row with a class", remedy="draw more rows")
+
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """{"accuracy", "low", "high" at 95 %, "majority": what one answer for all brings in the release}."""
+        columns = self._columns(schema)
+        frame = self._frame
+        frame = frame.iloc[np.random.default_rng(_SEED).permutation(len(frame))[:MAX_ROWS]]
+        labels = classes(frame, schema, self.target)
+        known = labels >= 0
+        model = train(logistic, matrix(frame, schema, columns)[known], labels[known])
+
+        def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
+            """1 for a right answer, 0 for a wrong one, 2 for a row without a class."""
+            answers = _answers(model, matrix(rows, schema, columns))
+            truth = classes(rows, schema, self.target)
+            return np.where(truth < 0, 2, answers == truth).astype(np.int64)
+
+        noisy = measurer.assigned(right, 3, (*columns, self.target), measurer.loss)
+        wrong_count, right_count, _ = np.maximum(noisy.values, 0)
+        half = noisy.half_width(0.975)  # of two cells at once
+        total = max(1.0, float(right_count + wrong_count))
+        return {
+            "accuracy": float(right_count) / total,
+            "low": max(0.0, float(right_count - half) / total),
+            "high": min(1.0, float(right_count + half) / total),
+            "majority": float(np.bincount(labels[known]).max() / known.sum()),
+        }
+
+    def _columns(self, schema: Schema) -> tuple[str, ...]:
+        return tuple(name for name in schema.domain.names if name in self._frame and name != self.target)
+
+
+def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
+    """What the model answers to each row, by that row alone, whichever and how many others there are.
+
+    A product of matrices rounds the scores of a row by its place among the others, so that one person more
+    could flip the answers to ties of others.
+    """
+    if isinstance(model, Constant):
+        return model.predict(features).astype(np.int64)
+    scores = [
+        (features * line).sum(axis=1) + start
+        for line, start in zip(model.coef_, model.intercept_, strict=True)
+    ]
+    places = (scores[0] > 0).astype(np.int64) if len(scores) == 1 else np.argmax(scores, axis=0)
+    answers: npt.NDArray[np.int64] = model.classes_[places]
+    return answers
+
+
+def _reach(deviation: float) -> float:
+    """Half-width at 97.5 % of Laplace noise of this deviation; that of Gaussian noise is smaller."""
+    return deviation * math.log(40) / math.sqrt(2)

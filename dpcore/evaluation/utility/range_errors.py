@@ -1,0 +1,213 @@
+"""How wrong range queries are: random ranges of growing width, and named ones.
+
+Answers from a noisy histogram add up one draw per cell, so the absolute error grows with the square root
+of the width, while the true count grows faster. Beside them is the error of each range asked directly, with
+one Laplace draw per range at the same loss; then every further range is a further charge, while ranges from
+a release are free.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.accounting.loss import PureDP
+from dpcore.errors import ParameterError
+from dpcore.evaluation.base import Evaluation, Readable
+from dpcore.evaluation.utility.range_queries import (
+    Bound,
+    cell_range,
+    interval_column,
+    percent_error,
+    released_cells,
+)
+from dpcore.release import Release
+from dpcore.roots import crossing
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.tables.counts import Integers, Values
+from dpcore.tables.rows import PublicTable
+
+_SEED = 20_210_417
+"""Of the choice of ranges, so that two releases are asked the same questions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorQuantiles:
+    """Of the error in percent of the true count: half of the answers, and 95 % of them, are below."""
+
+    median: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class WidthError:
+    """Errors of the ranges of one width.
+
+    Attributes:
+        width: cells in a range.
+        ranges: how many were asked.
+        undefined: how many of these hold no row in the original, so that a percentage has no meaning.
+        answered: errors of the answers; None when all are undefined.
+        direct: errors to expect when each range is asked directly; None without a loss to compare with.
+    """
+
+    width: int
+    ranges: int
+    undefined: int
+    answered: ErrorQuantiles | None
+    direct: ErrorQuantiles | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedError:
+    """Error of one range.
+
+    Attributes:
+        true: rows of the original.
+        answer: rows, from the release or the table.
+        percent: error of the answer; None, "undefined", when the original holds no such row.
+        direct: error to expect when it is asked directly.
+    """
+
+    low: Bound
+    high: Bound
+    true: int
+    answer: float
+    percent: float | None
+    direct: ErrorQuantiles | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeErrors:
+    """Errors by width, narrow first, and of the named ranges."""
+
+    column: str
+    widths: tuple[WidthError, ...]
+    named: tuple[NamedError, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
+    """The evaluation of range queries on one column, answered from `source`.
+
+    Attributes:
+        source: a release with a marginal that holds the column, or a public table; None for the original
+            itself, whose answers have no error: what a chart of errors is checked against.
+        column: of whole or real numbers, or dates.
+        named: (low, high) ranges to show one by one; their bounds are bounds of cells.
+        loss: what one direct question would cost; None for no comparison.
+        ranges_per_width: at most so many random ranges of each width.
+    """
+
+    kind = "range query errors"
+
+    source: Release | PublicTable | None
+    column: str
+    named: tuple[tuple[Bound, Bound], ...] = ()
+    loss: PureDP | None = None
+    ranges_per_width: int = 200
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def read(self, table: Readable, schema: Schema) -> Integers:
+        """The counts of the column, of the rows that count."""
+        (counts,) = table.counts([(self.column,)])
+        return counts.values
+
+    def compute(self, original: Integers, schema: Schema) -> RangeErrors:
+        """The answer. Values outside the column's bounds count in its first and last cell.
+
+        Raises: ParameterError for a column without an order, or bounds that are not bounds of cells.
+        """
+        declared = interval_column(schema, self.column)
+        places = [cell_range(declared, low, high) for low, high in self.named]
+        cells = original[: declared.values_size].astype(np.float64)  # what is missing is in no range
+        true = _running(cells)
+        answers = true if self.source is None else _running(_cells(self.source, declared))
+        scale = None if self.loss is None else float(schema.unit.max_rows / self.loss.epsilon)
+        named = []
+        for (low, high), (start, end) in zip(self.named, places, strict=True):
+            count = true[end] - true[start]
+            answer = float(answers[end] - answers[start])
+            direct = _direct(np.array([count]), scale) if count > 0 else None
+            percent = percent_error(float(count), answer)
+            named.append(
+                NamedError(
+                    low=low, high=high, true=round(count), answer=answer, percent=percent, direct=direct
+                )
+            )
+        rng = np.random.default_rng(_SEED)
+        widths = []
+        for width in _widths(declared.values_size):
+            places_left = declared.values_size - width + 1
+            starts = rng.permutation(places_left)[: self.ranges_per_width]
+            counts = true[starts + width] - true[starts]
+            errors = np.abs(answers[starts + width] - answers[starts] - counts)
+            some = counts > 0
+            widths.append(
+                WidthError(
+                    width=width,
+                    ranges=len(starts),
+                    undefined=int((~some).sum()),
+                    answered=_quantiles(errors[some] / counts[some] * 100) if some.any() else None,
+                    direct=_direct(counts[some], scale) if some.any() else None,
+                )
+            )
+        return RangeErrors(column=self.column, widths=tuple(widths), named=tuple(named))
+
+
+def _cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
+    """Rows of each interval of the column; missing ones are in none."""
+    if isinstance(source, Release):
+        return released_cells(source, column.name)[: column.values_size]
+    if column.name not in source.frame:
+        raise ParameterError(
+            "the table has no column {column!r}", remedy="choose one of its columns", column=column.name
+        )
+    counts = np.bincount(column.encode(source.frame[column.name]), minlength=column.size)
+    return counts[: column.values_size].astype(np.float64)
+
+
+def _running(cells: Values) -> Values:
+    """Rows before each cell; a range is the difference of two entries."""
+    return np.concatenate([[0.0], np.cumsum(cells)])
+
+
+def _widths(cells: int) -> list[int]:
+    """1, 2, 5, 10, ... up to the number of cells."""
+    powers = range(math.ceil(math.log10(cells)) + 1)
+    return [step * 10**power for power in powers for step in (1, 2, 5) if step * 10**power <= cells]
+
+
+def _quantiles(percents: Values) -> ErrorQuantiles:
+    median, high = np.quantile(percents, [0.5, 0.95])
+    return ErrorQuantiles(median=float(median), high=float(high))
+
+
+def _direct(counts: Values, scale: float | None) -> ErrorQuantiles | None:
+    """Quantiles of the percent error of one Laplace draw on each of `counts`; computed, not drawn.
+
+    P(error <= x %) is the mean over the ranges of 1 - exp(-x * count / (100 * scale)).
+    """
+    if scale is None:
+        return None
+    rates = counts / (100 * scale)
+
+    def reached(percent: float) -> float:
+        return float(-np.expm1(-percent * rates).mean())
+
+    return ErrorQuantiles(median=_inverse(reached, 0.5), high=_inverse(reached, 0.95))
+
+
+def _inverse(rising: Callable[[float], float], level: float) -> float:
+    """Where a rising function of [0, inf) reaches `level`."""
+    high = 1.0
+    while rising(high) < level:
+        high *= 2
+    return crossing(lambda percent: rising(percent) - level, 0.0, high)

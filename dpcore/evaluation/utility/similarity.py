@@ -1,0 +1,349 @@
+"""How alike a release and the original are: columns, pairs, triples, random questions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.records import Floats, numbers_of
+from dpcore.evaluation.utility import measures
+from dpcore.evaluation.utility.cells import Cells
+from dpcore.evaluation.utility.counts import cramers_v, independent
+from dpcore.evaluation.utility.marginal_error import MarginalError, marginal_error
+from dpcore.evaluation.utility.measures import Scored
+from dpcore.progress import OnProgress, silent
+from dpcore.schema.date import Date
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.tables.distance import total_variation
+from dpcore.tables.rows import Microdata, PublicTable
+
+QUERIES = 300
+"""Random questions."""
+SMALL = 0.005
+"""Share of the rows below which the relative error of an answer is taken of this share instead."""
+RARE = 0.01
+"""Share of the rows below which a value is rare."""
+EXPECTED = 20
+"""Rows that a pair of values should have by chance, at least, before its absence counts as impossible."""
+_LEVELS = np.arange(1, 10) / 10
+_SEED = 20_210_417
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSimilarity:
+    """One column of the original and of the release. Pairs of numbers are (original, release).
+
+    Attributes:
+        distance: total variation distance over the declared cells, in [0, 1].
+        floor: the same for a bootstrap of the original: what chance alone brings.
+        wasserstein, deciles: as shares of the declared range; None for a column without an order.
+        mean, median: in the column's own unit; days since 1970-01-01 for dates. None without an order.
+        zeros: shares of rows with the number 0; None where 0 is not within the declared bounds.
+        missing: shares of rows without a value.
+        rare: how many rare values the original has, and how many of these the release has.
+    """
+
+    column: str
+    distance: float
+    floor: float
+    wasserstein: float | None
+    deciles: float | None
+    mean: tuple[float, float] | None
+    median: tuple[float, float] | None
+    zeros: tuple[float, float] | None
+    missing: tuple[float, float]
+    rare: tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimilarityReport:
+    """Everything that is quick to compute.
+
+    Attributes:
+        columns: one entry per column, worst first.
+        marginals: total variation distances of single columns, pairs and triples.
+        association: Cramér's V of every pair, (columns, columns), in the original and in the release.
+        correlation: Pearson's correlation likewise; NaN for columns without an order.
+        relations: of each column in the order of `marginals`, the mean distance of its pairs in wide cells:
+            of the release, of a bootstrap and of independent columns.
+        impossible: (first column, its value, second column, its value, share of the released rows), the
+            pairs of values that no row of the original has although some should by chance; worst first.
+        scores: one entry per measure that applies.
+    """
+
+    columns: tuple[ColumnSimilarity, ...]
+    marginals: MarginalError
+    association: tuple[Floats, Floats]
+    correlation: tuple[Floats, Floats]
+    relations: tuple[Floats, Floats, Floats]
+    impossible: tuple[tuple[str, str, str, str, float], ...]
+    scores: tuple[Scored, ...]
+
+    def score(self, measure: measures.Measure) -> Scored | None:
+        """The score of one measure; None where it does not apply."""
+        return next((each for each in self.scores if each.measure == measure), None)
+
+
+def similarity(
+    original: pd.DataFrame,
+    release: pd.DataFrame,
+    schema: Schema,
+    on_progress: OnProgress = silent,
+) -> SimilarityReport:
+    """Compare the columns that both tables have. Reads the original: internal.
+
+    Raises: ParameterError for tables without rows or columns in common; SchemaError for a value without a
+    cell.
+    """
+    names = [name for name in schema.domain.names if name in original and name in release]
+    ways = tuple(range(1, min(3, len(names)) + 1))
+    marginals = marginal_error(
+        original,
+        release,
+        schema,
+        ways,
+        max_cliques=500,
+        told=lambda share: on_progress("comparing columns and pairs", 0.6 * share),
+    )
+    on_progress("comparing single values", 0.6)
+    cells = Cells.of(original, release, schema, tuple(names))
+    columns = _columns(original, release, schema, cells)
+    scores = [_column_score(columns, "distance", measures.ONE_COLUMN, floor="floor")]
+    for key, measure in (("wasserstein", measures.WASSERSTEIN), ("deciles", measures.QUANTILES)):
+        ordered = [each for each in columns if getattr(each, key) is not None]
+        if ordered:
+            scores.append(_column_score(ordered, key, measure))
+    for way, measure in ((2, measures.PAIRS), (3, measures.TRIPLES)):
+        if way in ways:
+            place = ways.index(way)
+            scores.append(
+                Scored(
+                    measure=measure,
+                    value=marginals.ways[place].mean,
+                    floor=marginals.floor[place].mean,
+                    independent=marginals.independent[place].mean,
+                    worst=marginals.ways[place].worst_clique,
+                )
+            )
+    on_progress("comparing how columns go together", 0.7)
+    (association, relations), correlation = _associations(cells), _correlations(cells)
+    impossible, share = _impossible(cells)
+    if len(names) > 1:
+        scores.append(_matrix_score(measures.RELATIONS, relations, names))
+        scores.append(_matrix_score(measures.ASSOCIATION, association, names))
+        scores.append(Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1]))
+        if np.isfinite(correlation["release"]).any():
+            scores.append(_matrix_score(measures.CORRELATION, correlation, names))
+    errors = _queries(cells, lambda share: on_progress("asking random questions", 0.8 + 0.2 * share))
+    means = {table: float(np.minimum(each, 1).mean()) for table, each in errors.items()}
+    scores.append(
+        Scored(
+            measure=measures.QUERIES,
+            value=means["release"],
+            floor=means["bootstrap"],
+            independent=means["shuffled"],
+        )
+    )
+    with_others = {table: each.sum(axis=1) / max(1, len(names) - 1) for table, each in relations.items()}
+    return SimilarityReport(
+        columns=columns,
+        marginals=marginals,
+        association=(association["original"], association["release"]),
+        correlation=(correlation["original"], correlation["release"]),
+        relations=(with_others["release"], with_others["bootstrap"], with_others["shuffled"]),
+        impossible=impossible,
+        scores=tuple(scores),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity(RowsEvaluation[SimilarityReport]):
+    """The evaluation that asks for `similarity`."""
+
+    kind = "similarity"
+    counted = True
+
+    release: PublicTable
+    on_progress: OnProgress = field(default=silent, repr=False)
+
+    def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
+        """The answer."""
+        return similarity(original.frame, self.release.frame, schema, self.on_progress)
+
+
+def _columns(
+    original: pd.DataFrame, release: pd.DataFrame, schema: Schema, cells: Cells
+) -> tuple[ColumnSimilarity, ...]:
+    found = []
+    for place, name in enumerate(cells.names):
+        column = schema.column(name)
+        counts = {
+            table: np.bincount(codes[place], minlength=column.size) for table, codes in cells.codes.items()
+        }
+        numbers: dict[str, tuple[float, float] | float | None] = dict.fromkeys(
+            ("wasserstein", "deciles", "mean", "median", "zeros")
+        )
+        missing = (float(original[name].isna().mean()), float(release[name].isna().mean()))
+        if isinstance(column, IntervalColumn):
+            own, other = numbers_of(column, original[name]), numbers_of(column, release[name])
+            missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
+            numbers |= _number_figures(column, own[~np.isnan(own)], other[~np.isnan(other)])
+        few = (counts["original"] > 0) & (counts["original"] / len(original) < RARE)
+        found.append(
+            ColumnSimilarity(
+                column=name,
+                distance=total_variation(counts["original"], counts["release"]),
+                floor=total_variation(counts["original"], counts["bootstrap"]),
+                missing=missing,
+                rare=(int(few.sum()), int((few & (counts["release"] > 0)).sum())),
+                **numbers,  # type: ignore[arg-type]
+            )
+        )
+    return tuple(sorted(found, key=lambda each: each.distance, reverse=True))
+
+
+def _number_figures(
+    column: IntervalColumn, own: Floats, other: Floats
+) -> dict[str, tuple[float, float] | float | None]:
+    if not len(own) or not len(other):
+        return {}
+    low, high = float(column.edges[0]), float(column.edges[-1])
+    levels = (np.arange(1000) + 0.5) / 1000
+    apart = np.abs(np.quantile(own, levels) - np.quantile(other, levels))
+    deciles = np.abs(np.quantile(own, _LEVELS) - np.quantile(other, _LEVELS))
+    counts_zero = low <= 0 <= high and not isinstance(column, Date)
+    return {
+        "wasserstein": min(1.0, float(apart.mean()) / (high - low)),
+        "deciles": min(1.0, float(deciles.max()) / (high - low)),
+        "mean": (float(own.mean()), float(other.mean())),
+        "median": (float(np.median(own)), float(np.median(other))),
+        "zeros": (float((own == 0).mean()), float((other == 0).mean())) if counts_zero else None,
+    }
+
+
+def _column_score(
+    columns: Sequence[ColumnSimilarity], key: str, measure: measures.Measure, floor: str = ""
+) -> Scored:
+    """A measure of single columns is that of the worst one: an average would hide it."""
+    worst = max(columns, key=lambda each: float(getattr(each, key)))
+    return Scored(
+        measure=measure,
+        value=float(getattr(worst, key)),
+        floor=max(float(getattr(each, floor)) for each in columns) if floor else None,
+        worst=(worst.column,),
+    )
+
+
+def _matrix_score(measure: measures.Measure, tables: dict[str, Floats], names: Sequence[str]) -> Scored:
+    above = np.triu_indices(len(names), 1)
+    off = {table: np.abs(tables["original"] - each)[above] for table, each in tables.items()}
+    place = int(np.nanargmax(off["release"]))
+    return Scored(
+        measure=measure,
+        value=float(np.nanmean(off["release"])),
+        floor=float(np.nanmean(off["bootstrap"])),
+        independent=float(np.nanmean(off["shuffled"])),
+        worst=(names[above[0][place]], names[above[1][place]]),
+    )
+
+
+def _associations(cells: Cells) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Of every pair of columns, over coarse cells: Cramér's V, and the distance from the original."""
+    size = len(cells.names)
+    association = {table: np.eye(size) for table in cells.codes}
+    distance = {table: np.zeros((size, size)) for table in cells.codes}
+    for i, j in itertools.combinations(range(size), 2):
+        own = cells.coarse_counts("original", i, j)
+        for table in cells.codes:
+            counts = cells.coarse_counts(table, i, j)
+            association[table][[i, j], [j, i]] = cramers_v(counts)
+            distance[table][[i, j], [j, i]] = total_variation(own, counts)
+    return association, distance
+
+
+def _correlations(cells: Cells) -> dict[str, Floats]:
+    """Of every pair of columns with an order, over the rows that have a value in both."""
+    size = len(cells.names)
+    ordered = [place for place in range(size) if cells.ordered[place]]
+    tables = {}
+    for table in cells.codes:
+        values = np.full((size, size), np.nan)
+        if len(ordered) > 1:
+            numbers = pd.DataFrame({place: cells.numbers(table, place) for place in ordered})
+            values[np.ix_(ordered, ordered)] = np.nan_to_num(numbers.corr().to_numpy())
+        tables[table] = values
+    return tables
+
+
+def _impossible(cells: Cells) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
+    """The pairs, and the share of rows that hold one: of the release, of independent columns."""
+    pairs: list[tuple[str, str, str, str, float]] = []
+    hit = {table: np.zeros(len(cells.codes[table][0]), dtype=bool) for table in ("release", "shuffled")}
+    for i, j in itertools.combinations(range(len(cells.names)), 2):
+        counts = cells.coarse_counts("original", i, j)
+        never = (counts == 0) & (independent(counts) >= EXPECTED)
+        if not never.any():
+            continue
+        for table, rows in hit.items():
+            rows |= never[cells.coarse(table, i), cells.coarse(table, j)]
+        released = cells.coarse_counts("release", i, j) * never
+        for a, b in zip(*np.nonzero(released), strict=True):
+            share = float(released[a, b] / len(hit["release"]))
+            pairs.append((cells.names[i], cells.label(i, a), cells.names[j], cells.label(j, b), share))
+    pairs.sort(key=lambda each: each[-1], reverse=True)
+    return tuple(pairs[:20]), (float(hit["release"].mean()), float(hit["shuffled"].mean()))
+
+
+def _queries(cells: Cells, told: Callable[[float], None]) -> dict[str, Floats]:
+    """Relative errors of the same random questions in every table.
+
+    A question names two or three columns, or the only one; of one with an order a range of its cells, of
+    another one up to a third of its values.
+    """
+    rng = np.random.default_rng(_SEED)
+    errors: dict[str, list[float]] = {table: [] for table in cells.codes}
+    narrow = {
+        table: [each.astype(np.min_scalar_type(size)) for each, size in zip(codes, cells.sizes, strict=True)]
+        for table, codes in cells.codes.items()
+    }
+    for number in range(QUERIES):
+        told(number / QUERIES)
+        columns = rng.choice(len(cells.names), min(len(cells.names), int(rng.integers(2, 4))), replace=False)
+        chosen = {int(column): _chosen(cells, int(column), rng) for column in columns}
+        shares = {}
+        for table, codes in narrow.items():
+            fits = np.logical_and.reduce([_fits(codes[column], chosen[column]) for column in chosen])
+            shares[table] = np.count_nonzero(fits) / len(fits)
+        true = shares["original"]
+        for table, share in shares.items():
+            errors[table].append(abs(share - true) / max(true, SMALL))
+    return {table: np.array(each) for table, each in errors.items()}
+
+
+def _fits(codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which rows have one of the values; of a range its ends are enough, and quicker."""
+    places = np.flatnonzero(values)
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return (codes >= int(places[0])) & (codes <= int(places[-1]))
+    found: npt.NDArray[np.bool_] = values[codes]
+    return found
+
+
+def _chosen(cells: Cells, column: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    size = cells.sizes[column]
+    if cells.ordered[column]:
+        low, high = np.sort(rng.integers(0, size + 1, 2))
+        values = np.zeros(size, dtype=bool)
+        values[low : max(high, low + 1)] = True
+        return values
+    values = np.zeros(size, dtype=bool)
+    values[rng.permutation(size)[: rng.integers(1, max(2, size // 3 + 1))]] = True
+    return values

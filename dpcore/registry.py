@@ -1,0 +1,61 @@
+"""Families of classes that are found by their `kind`, such as the kinds of columns."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from dpcore.errors import ParameterError
+
+
+class Registered:
+    """A base whose direct subclasses are families; every class of a family registers itself by its `kind`.
+
+    A class with a `kind` in its own body is registered when it is defined. One without is abstract, or a
+    variant that is read back as its base. The package of a family imports all of its modules, so that the
+    registry is complete as soon as the family can be imported.
+
+    Raises: ParameterError when two classes of a family have one kind.
+    """
+
+    kind: ClassVar[str]
+    _family: ClassVar[dict[str, type[Any]]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if Registered in cls.__bases__:
+            cls._family = {}
+        kind = vars(cls).get("kind")
+        if not isinstance(kind, str):
+            return
+        other = cls._family.get(kind, cls)
+        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ParameterError(
+                "{new} and {old} are both of the kind {kind!r}",
+                remedy="give one of them another kind",
+                new=cls.__qualname__,
+                old=other.__qualname__,
+                kind=kind,
+            )
+        cls._family[kind] = cls
+
+    @classmethod
+    def kinds(cls) -> dict[str, type[Self]]:
+        """Return this class and those below it by their kind, in the order of their definitions."""
+        return {kind: each for kind, each in cls._family.items() if issubclass(each, cls)}
+
+    @classmethod
+    def of_kind(cls, kind: object) -> type[Self]:
+        """Return the class of a kind.
+
+        Raises: ParameterError when no class has it.
+        """
+        known = cls.kinds()
+        if not isinstance(kind, str) or kind not in known:
+            raise ParameterError(
+                "there is no {family} of the kind {kind!r}",
+                remedy="take one of: {known}",
+                family=cls.__name__,
+                kind=kind,
+                known=", ".join(known),
+            )
+        return known[kind]

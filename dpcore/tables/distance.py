@@ -1,0 +1,16 @@
+"""The distance of two tables of counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def total_variation(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
+    """Return the share of rows that would have to change until both tables agree, in [0, 1].
+
+    Args: first, second: rows, or shares of them, in the same cells; neither adds up to 0.
+    """
+    return float(np.abs(first / first.sum() - second / second.sum()).sum()) / 2

@@ -1,0 +1,133 @@
+"""What is left to fear in a table that was made: counted again from the table itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.anonymize.apply import apply
+from dpcore.anonymize.hierarchies.suggest import suggest
+from dpcore.anonymize.models import DistinctL, KAnonymity, KMap
+from dpcore.anonymize.plan import Plan
+from dpcore.errors import InfeasibleError
+from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRisk, ResidualRiskReport
+from dpcore.schema import Integer, PrivacyUnit, Schema
+from dpcore.tables.rows import Microdata
+
+KNOWN = ["age", "zip"]
+SCHEMA = Schema(columns=(Integer("age", low=0, high=99, bin_width=1),), unit=PrivacyUnit(max_rows=9))
+
+
+def people(rows: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(6)
+    return pd.DataFrame(
+        {
+            "who": rng.integers(0, rows // 2, rows),
+            "age": rng.integers(20, 60, rows),
+            "zip": rng.choice(["33617", "33620", "23620"], rows, p=[0.6, 0.35, 0.05]),
+            "illness": rng.choice(["flu", "cold", "ulcer"], rows),
+            "visits": rng.integers(0, 4, rows),
+        }
+    )
+
+
+def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
+    roles = {"who": "identifier", "age": "quasi-identifier", "zip": "quasi-identifier"}
+    plan = Plan(
+        roles=roles | {"illness": "sensitive", "visits": "insensitive"},
+        hierarchies={name: suggest(frame[name]) for name in KNOWN},
+        models=(KAnonymity(k=4),),
+        limit=0.05,
+    )
+    return replace(plan, **changes)
+
+
+def outcome(frame: pd.DataFrame, plan: Plan, schema: Schema = SCHEMA) -> ResidualRiskReport:
+    return ResidualRisk(plan=plan).compute(Microdata(frame), schema)
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+@pytest.mark.parametrize("suppressed", ["checked", "dropped", "kept"])
+def test_figures_are_those_of_the_table_that_leaves(person: str | None, suppressed: str) -> None:
+    """Broken: the report praises rows that do not leave, forgets suppressed ones that do, or counts rows."""
+    frame = people()
+    plan = plan_for(frame, suppressed=suppressed, person=person)
+    made, found = apply(frame, plan), outcome(frame, plan)
+    whose = frame["who"] if person else pd.Series(frame.index)
+    rows = made.assign(whose=whose.loc[made.index])
+    sizes = rows.groupby(KNOWN)["whose"].nunique()
+    risk: dict[int, float] = {}
+    for age, zip_code, who in zip(rows["age"], rows["zip"], rows["whose"], strict=True):
+        risk[who] = max(risk.get(who, 0), 1 / sizes[(age, zip_code)])
+    assert found.left == len(made)
+    assert found.side.risk.k == sizes.min()
+    assert found.side.risk.people == len(risk)
+    assert found.marketer == pytest.approx(np.mean(list(risk.values())))
+    assert found.highest == pytest.approx(max(risk.values()))
+    ends = [np.inf, *LEVELS]
+    shares = [
+        np.mean([low <= each + 1e-12 and each + 1e-12 < high for each in risk.values()])
+        for high, low in zip(ends, LEVELS, strict=False)
+    ]
+    assert found.prosecutor == pytest.approx(shares)
+    assert found.journalist == found.prosecutor
+    groups = rows.groupby([*KNOWN, "illness", "visits"])["whose"].nunique()
+    alone = {
+        who
+        for *cells, who in rows[[*KNOWN, "illness", "visits", "whose"]].itertuples(index=False)
+        if groups[tuple(cells)] == 1
+    }
+    assert found.alike == pytest.approx(len(alone) / len(risk))
+    starred = rows[(made[KNOWN] == "*").all(axis=1)]
+    assert found.hidden == starred["whose"].nunique()
+    held = rows.drop_duplicates([*KNOWN, "whose", "illness"])
+    assert found.side.secrets["illness"].distinct_l == held.groupby(KNOWN)["illness"].nunique().min()
+
+
+def test_a_population_hides_from_the_journalist() -> None:
+    """Broken: who knows the population only is taken to know the table, or the other way round."""
+    frame = people().assign(mine=np.arange(300) % 3 == 0)
+    plan = plan_for(frame, subset="mine", models=(KAnonymity(k=2), KMap(k=6)), suppressed="dropped")
+    found = outcome(frame, plan)
+    plan = found.plan
+    codes = {name: plan.hierarchies[name].levels for name in KNOWN}
+    label = {name: dict(zip(codes[name][0], codes[name][plan.node[name]], strict=True)) for name in KNOWN}
+    printed = [
+        tuple(label[name][str(cell)] for name, cell in zip(KNOWN, row, strict=True))
+        for row in frame[KNOWN].itertuples(index=False)
+    ]
+    crowd = Counter(printed)
+    made = apply(frame, plan)
+    risks = [1 / crowd[printed[place]] for place in made.index]
+    assert found.marketer == pytest.approx(np.mean(risks))
+    assert found.highest == pytest.approx(max(risks))
+    assert found.highest <= 1 / 6 + 1e-12
+    assert found.side.risk.highest > found.highest
+
+
+def test_blanked_rows_give_nothing_away() -> None:
+    """Broken: a value that was blanked counts as given away, or one that leaves does not."""
+    frame = pd.DataFrame({"age": [30] * 98 + [90] * 2, "illness": ["flu", "cold"] * 49 + ["ulcer"] * 2})
+    roles = {"age": "quasi-identifier", "illness": "sensitive"}
+    plan = Plan(
+        roles=roles, hierarchies={"age": suggest(frame["age"])}, models=(KAnonymity(k=5),), limit=0.02
+    )
+    kept, blanked = (outcome(frame, replace(plan, suppressed=way)) for way in ("kept", "blanked"))
+    assert kept.hidden == blanked.hidden == 2
+    assert kept.side.risk.k == blanked.side.risk.k == 2
+    assert kept.side.secrets["illness"].homogeneous_classes == 1
+    assert blanked.side.secrets["illness"].homogeneous_classes == 0
+    assert outcome(frame, replace(plan, suppressed="checked")).left == 98
+
+
+def test_nothing_left_is_said() -> None:
+    """Broken: a table without a row gets a report, or a traceback."""
+    frame = people()
+    with pytest.raises(InfeasibleError, match="no row"):
+        outcome(frame, plan_for(frame, models=(KAnonymity(k=301),), limit=1.0, suppressed="dropped"))
+    with pytest.raises(InfeasibleError):
+        outcome(frame, plan_for(frame, models=(DistinctL(column="illness", l=9),)))

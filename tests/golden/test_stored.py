@@ -1,0 +1,104 @@
+"""What earlier programs stored opens unchanged: the files of `stored/`, written by `write_stored`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpcore as dp
+import dpcore.anonymize as da
+from dpcore.synthesis import describe, load_recipe
+from tests.golden.write_stored import (
+    FOLDER,
+    SCHEMA,
+    curator_of,
+    digest,
+    frame_of,
+    ledger_of,
+    opened,
+    plans,
+    recipes,
+)
+from workbench.store.shares import Shares
+from workbench.store.surveys import Surveys
+
+FACTS = json.loads((FOLDER / "facts.json").read_text(encoding="utf-8"))
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8").removesuffix("\n")
+
+
+def test_nothing_was_left_out() -> None:
+    """A file nobody opens would prove nothing."""
+    names = {f"{name}.release.json" for name in recipes()} | {f"{name}.plan.json" for name in plans()}
+    assert {file.name for file in FOLDER.iterdir()} == names | {"schema.json", "workbench.sql", "facts.json"}
+
+
+def test_a_schema_is_read_back() -> None:
+    """A saved schema would be refused, or mean other columns."""
+    schema = dp.Schema.from_json(_text("schema.json"))
+    assert schema == SCHEMA
+    assert json.loads(schema.to_json()) == json.loads(_text("schema.json"))
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_a_release_is_read_back(name: str) -> None:
+    """A file that somebody was sent would be refused, lose a field, or draw other rows."""
+    text = _text(f"{name}.release.json")
+    release = dp.Release.from_file(text.encode())
+    assert json.loads(release.to_json()) == json.loads(text)
+    recipe, _ = recipes()[name]
+    assert load_recipe(release.recipe) == recipe
+    assert describe(release.recipe)
+    if name in FACTS["drawn"]:
+        assert digest(release.sample(50, seed=3)) == FACTS["drawn"][name]
+
+
+@pytest.mark.parametrize("name", plans())
+def test_a_plan_is_read_back(name: str) -> None:
+    """A saved plan would be refused, or make another table."""
+    text = _text(f"{name}.plan.json")
+    plan = da.Plan.from_json(text)
+    assert json.loads(plan.to_json()) == json.loads(text)
+    assert digest(da.apply(frame_of(plan), plan)) == FACTS["anonymized"][name]
+
+
+def test_a_workbench_is_opened(tmp_path: Path) -> None:
+    """After an update the ledger would be shut or forget a charge, or links and surveys would end."""
+    with sqlite3.connect(tmp_path / "workbench.sqlite") as file:
+        file.executescript(_text("workbench.sql"))
+        file.execute("UPDATE shares SET expires = '2999-01-01T00:00:00+00:00'")
+    file.close()
+    with opened(tmp_path) as store:
+        ledger, dataset = ledger_of(store), FACTS["dataset"]
+        ledger.verify(dataset)
+        lines: list[dict[str, Any]] = [dataclasses.asdict(line) for line in ledger.lines(dataset)]
+        assert json.loads(json.dumps(lines)) == FACTS["lines"]
+        curator = curator_of(ledger)
+        assert curator.account.dataset == dataset
+        assert str(curator.balance().spent) == FACTS["spent"]
+        for name, (recipe, loss) in recipes().items():
+            assert curator.release(name).to_json() == _text(f"{name}.release.json")
+            assert curator.stored(recipe, loss) == name
+        shares = Shares(store)
+        released, anonymized = (shares.open(token, None) for token in FACTS["tokens"])
+        assert released
+        assert shares.shown(released).text == _text("marginals.release.json")
+        assert anonymized
+        assert shares.shown(anonymized).syntactic()
+        survey = Surveys(store).of(FACTS["survey"])
+        assert survey is not None
+        assert survey.invited == 3
+
+
+def test_an_altered_file_is_refused() -> None:
+    """The tests above would not see a release that says something else."""
+    text = _text("histogram.release.json").replace('"age"', '"agf"')
+    with pytest.raises(dp.DpcoreError):
+        dp.Release.from_file(text.encode())
