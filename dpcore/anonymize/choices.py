@@ -10,6 +10,7 @@ from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, SensitiveModel
 from dpcore.errors import ParameterError, SchemaError
+from dpcore.registry import Registered
 from dpcore.schema.role import ROLES, Role
 
 Suppressed = Literal["checked", "dropped", "blanked", "kept"]
@@ -65,6 +66,7 @@ class Choices:
                 column=self.household,
             )
         for model in self.models:
+            check_registered(PrivacyModel, model)
             column = model.column if isinstance(model, SensitiveModel) else None
             if column in quasi:
                 raise SchemaError(
@@ -128,6 +130,17 @@ class Choices:
     def counting(self, person: str | None) -> Self:
         """Return the same plan, counting the people whom a column names; itself without a column."""
         return self if person is None else replace(self, person=person)
+
+
+def check_registered(family: type[Registered], member: Registered) -> None:
+    """Refuse a member of a family that could be stored and not be read back. Raises: ParameterError."""
+    if family.kinds().get(getattr(member, "kind", "")) is not type(member):
+        raise ParameterError(
+            "{member} is no registered {family}",
+            remedy="derive its class from {family}, and give the class a `kind` of its own",
+            member=type(member).__name__,
+            family=family.__name__,
+        )
 
 
 def known(what: str, names: Mapping[str, Any], name: str) -> Any:

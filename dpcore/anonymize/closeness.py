@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn, ValueCounts
+from dpcore.anonymize.models import SensitiveModel
 from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
@@ -23,7 +24,7 @@ Distance = Literal["equal", "hierarchical", "ordered"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TCloseness:
+class TCloseness(SensitiveModel):
     """The sensitive values of every class are within t of those of the whole table, in earth mover's
     distance.
 
@@ -33,10 +34,11 @@ class TCloseness:
     Source: Li, Li, Venkatasubramanian (2007), section 3.
     """
 
-    column: str
+    kind = "t-closeness"
+    monotone = False
+
     t: float
     distance: Distance = "equal"
-    monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
@@ -61,12 +63,7 @@ class TCloseness:
         steps = {"equal": 1, "ordered": max(len(secret.values) - 1, 1), "hierarchical": height}
         return self.t * steps[self.distance]
 
-    @property
-    def relaxation(self) -> None:
-        return None
-
     def fewest(self, secret: SensitiveColumn) -> int:
-        """Where each row is a person: people that a class needs at least, whatever they hold."""
         shares = secret.counts / secret.counts.sum()
         for people in range(1, MOST_TRIED):
             expected = people * shares

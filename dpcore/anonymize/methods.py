@@ -16,13 +16,15 @@ from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import ParameterError
 from dpcore.progress import OnProgress, silent
+from dpcore.registry import Registered
 
 
 @dataclass(frozen=True)
-class Method(ABC):
-    """One method of anonymization. Equal names are equal methods."""
+class Method(Registered, ABC):
+    """One method of anonymization, which registers itself by its `kind`. Equal kinds are equal methods."""
 
-    name: ClassVar[str]
+    kind: ClassVar[str]
+    """The name under which plans are stored."""
     needs_hierarchies: ClassVar[bool] = False
     """Every quasi-identifier needs one; otherwise none is looked at."""
     searches: ClassVar[bool] = False
@@ -31,7 +33,7 @@ class Method(ABC):
     """Groups are found row by row: they keep more, and published attacks aim at them."""
 
     def __str__(self) -> str:
-        return self.name
+        return self.kind
 
     @abstractmethod
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
@@ -54,7 +56,7 @@ class Method(ABC):
                 raise ParameterError(
                     "{method} does not check {model}",
                     remedy="take the full-domain method",
-                    method=self.name,
+                    method=self.kind,
                     model=model,
                 )
         return Gate.of(inputs.rows, inputs.plan.k, others, counts=inputs.plan.counts)
@@ -63,7 +65,7 @@ class Method(ABC):
 class FullDomain(Method):
     """One level per column for the whole table, the best one, and few rows suppressed."""
 
-    name = "full-domain"
+    kind = "full-domain"
     searches = True
     needs_hierarchies = True
 
@@ -74,7 +76,7 @@ class FullDomain(Method):
 class LocalRecoding(Method):
     """Levels that differ from group to group."""
 
-    name = "local recoding"
+    kind = "local recoding"
     needs_hierarchies = True
     cuts_freely = True
 
@@ -86,7 +88,7 @@ class LocalRecoding(Method):
 class Mondrian(Method):
     """Groups cut along the data, with free intervals and sets."""
 
-    name = "mondrian"
+    kind = "mondrian"
     cuts_freely = True
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
@@ -96,13 +98,8 @@ class Mondrian(Method):
 class Microaggregation(Method):
     """Numbers become the means of groups of similar people."""
 
-    name = "microaggregation"
+    kind = "microaggregation"
 
     def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
         rows, columns = inputs.published, inputs.plan.quasi_identifiers
         return published(rows, columns, microaggregate(rows, columns, gate=self.gate(inputs)))
-
-
-METHODS: dict[str, Method] = {
-    method.name: method for method in (FullDomain(), LocalRecoding(), Mondrian(), Microaggregation())
-}

@@ -7,38 +7,15 @@ result as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dpcore.anonymize.choices import Choices, known
-from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.metrics import (
-    AverageClassSize,
-    Discernibility,
-    InformationLoss,
-    NonUniformEntropy,
-)
+from dpcore.anonymize.choices import Choices
+from dpcore.anonymize.fulldomain.metrics import Metric
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import METHODS, FullDomain, Method
-from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
+from dpcore.anonymize.methods import FullDomain, Method
+from dpcore.anonymize.models import PrivacyModel
 from dpcore.errors import HierarchyError, ParameterError
-
-PRIVACY_MODELS = {
-    "k-anonymity": KAnonymity,
-    "k-map": KMap,
-    "delta-presence": DeltaPresence,
-    "distinct l-diversity": DistinctL,
-    "entropy l-diversity": EntropyL,
-    "recursive (c, l)-diversity": RecursiveCL,
-    "t-closeness": TCloseness,
-}
-METRICS = {
-    "loss": InformationLoss,
-    "non-uniform entropy": NonUniformEntropy,
-    "discernibility": Discernibility,
-    "average class size": AverageClassSize,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +32,7 @@ class Plan(Choices):
 
     def __post_init__(self) -> None:
         if isinstance(self.method, str):
-            object.__setattr__(self, "method", known("method", METHODS, self.method))
+            object.__setattr__(self, "method", Method.of_kind(self.method)())
         super().__post_init__()
         for name in self.quasi_identifiers:
             if name not in self.hierarchies and self.method.needs_hierarchies:
@@ -71,10 +48,10 @@ class Plan(Choices):
             {
                 "roles": dict(self.roles),
                 "hierarchies": {name: h.levels for name, h in self.hierarchies.items()},
-                "models": [{"model": _name(PRIVACY_MODELS, model)} | asdict(model) for model in self.models],  # type: ignore
+                "models": [{"model": model.kind} | _fields(model) for model in self.models],
                 "limit": self.limit,
-                "metric": {"metric": _name(METRICS, self.metric)} | asdict(self.metric),
-                "method": self.method.name,
+                "metric": {"metric": self.metric.kind} | _fields(self.metric),
+                "method": self.method.kind,
                 "suppressed": self.suppressed,
                 "person": self.person,
                 "household": self.household,
@@ -97,8 +74,8 @@ class Plan(Choices):
                 name: Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
                 for name, levels in fields.pop("hierarchies").items()
             }
-            models = tuple(_made(PRIVACY_MODELS, "model", model) for model in fields.pop("models"))
-            metric = _made(METRICS, "metric", fields.pop("metric"))
+            models = tuple(_read(PrivacyModel, each, "model") for each in fields.pop("models"))
+            metric = _read(Metric, fields.pop("metric"), "metric")
             return cls(hierarchies=hierarchies, models=models, metric=metric, **fields)
         except (AttributeError, IndexError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise ParameterError(
@@ -106,9 +83,11 @@ class Plan(Choices):
             ) from error
 
 
-def _name(kinds: Mapping[str, type], thing: object) -> str:
-    return next(name for name, kind in kinds.items() if kind is type(thing))
+def _fields(thing: Any) -> dict[str, Any]:
+    """Return the parameters of a model or a metric."""
+    return asdict(thing)
 
 
-def _made(kinds: Mapping[str, type], key: str, fields: dict[str, Any]) -> Any:
-    return kinds[fields.pop(key)](**fields)
+def _read(family: type[Any], fields: dict[str, Any], key: str) -> Any:
+    """Make a member of a family from its parameters and its kind."""
+    return family.of_kind(fields.pop(key))(**fields)

@@ -192,5 +192,5 @@ def check_streamed(plan: Plan) -> None:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
             remedy="take the full-domain method",
-            what=plan.method.name,
+            what=plan.method.kind,
         )

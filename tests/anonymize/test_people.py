@@ -15,7 +15,7 @@ from dpcore.anonymize.fulldomain.search import search
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymize.partition.microaggregation import microaggregate
 from dpcore.anonymize.plan import Plan
@@ -208,10 +208,13 @@ def test_mdav_does_not_follow_the_order_of_the_rows() -> None:
 
 def test_methods_say_what_they_need() -> None:
     """A page would ask for hierarchies that nobody reads, or offer suppression that is ignored."""
-    needs = {name for name, method in METHODS.items() if method.needs_hierarchies}
+    needs = {name for name, method in Method.kinds().items() if method.needs_hierarchies}
     assert needs == {"full-domain", "local recoding"}
-    assert [name for name, method in METHODS.items() if method.searches] == ["full-domain"]
-    assert [name for name, method in METHODS.items() if method.cuts_freely] == ["local recoding", "mondrian"]
+    assert [name for name, method in Method.kinds().items() if method.searches] == ["full-domain"]
+    assert [name for name, method in Method.kinds().items() if method.cuts_freely] == [
+        "local recoding",
+        "mondrian",
+    ]
 
 
 def homes(frame: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.levels import distinct_of
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
@@ -153,7 +153,7 @@ def random_case(seed: int) -> tuple[pd.DataFrame, Plan]:
     person, subset = ("who" if seed % 2 else None), ("shown" if seed % 5 == 0 else None)
     models: list[object] = [KAnonymity(k=int(rng.integers(2, 5)))]
     models += [OF_SECRET[i] for i in rng.choice(len(OF_SECRET), 2, replace=False)]
-    method = [*METHODS][seed % 4]
+    method = [*Method.kinds()][seed % 4]
     if method == "full-domain":
         models += [KMap(k=3)] * (seed % 3 == 0) + [DeltaPresence(lowest=0, highest=0.9)] * (seed % 5 == 0)
     trees = {"place": flat(places), "age": flat(["0", "1", "2"])}
@@ -167,7 +167,7 @@ def random_case(seed: int) -> tuple[pd.DataFrame, Plan]:
         hierarchies=trees,
         models=tuple(models),  # type: ignore[arg-type]
         limit=float(rng.choice([0.1, 0.3, 1.0])),
-        method=METHODS[method],
+        method=Method.of_kind(method)(),
         suppressed=SUPPRESSED_ROWS[seed // 4 % 4],
         person=person,
         subset=subset if method == "full-domain" else None,

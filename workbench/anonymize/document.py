@@ -116,7 +116,7 @@ def done(found: ResidualRiskReport) -> list[str]:
     plan = found.plan
     told = [
         _("Method: {method} ({words}).").format(
-            method=METHOD_NAMES[plan.method.name], words=METHOD_WORDS[plan.method.name]
+            method=METHOD_NAMES[plan.method.kind], words=METHOD_WORDS[plan.method.kind]
         ),
         _("Demands that hold: {models}.").format(models="; ".join(found.models)),
         _("Groups count {whom}.").format(whom=COUNTED_WORDS[plan.counts]),

@@ -14,7 +14,7 @@ from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method, Mondrian
+from dpcore.anonymize.methods import FullDomain, LocalRecoding, Method, Mondrian
 from dpcore.anonymize.models import PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
@@ -263,7 +263,7 @@ def plan_of(
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
-    return dataclasses.replace(plan, method=METHODS[method])
+    return dataclasses.replace(plan, method=Method.of_kind(method)())
 
 
 def size(curator: Curator, current: Work, plan: Plan) -> Prediction:

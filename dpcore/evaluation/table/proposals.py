@@ -121,7 +121,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.name, *self.plan.quasi_identifiers)
+        return (self.plan.method.kind, *self.plan.quasi_identifiers)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
         """The rows; of a table that does not fit, what a search needs of them."""

@@ -70,7 +70,7 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.name, *map(str, self.plan.models))
+        return (self.plan.method.kind, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema) -> ResidualRiskReport:
         """The figures. Raises: InfeasibleError, also when no row leaves; the other errors of a plan."""

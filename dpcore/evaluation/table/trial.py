@@ -77,7 +77,7 @@ class Trial(RowsEvaluation[TrialReport]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.name, *map(str, self.plan.models))
+        return (self.plan.method.kind, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema) -> TrialReport:
         """Both sides, and what making the table lost.

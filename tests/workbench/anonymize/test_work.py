@@ -87,7 +87,7 @@ def test_a_first_plan_needs_no_choice() -> None:
     }
     assert set(current.hierarchies) == {"age", "zip"}
     first = plan(curator, current, method=SUGGESTED)
-    assert first.method.name == "full-domain"
+    assert first.method.kind == "full-domain"
     outcomes.make(curator, current, first)
     assert len(current.made.table.frame) == 400
 
@@ -224,7 +224,7 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     curator, current = started(frame)
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=SUGGESTED)
-    assert asked.method.name == method
+    assert asked.method.kind == method
     words = work.method_words(curator, current, asked)
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
@@ -241,11 +241,11 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.Mo
     curator, current = started()
     asked = plan(curator, current)
     method, points = outcomes.frontier(curator, current, asked)
-    assert method.name == "full-domain"
+    assert method.kind == "full-domain"
     assert {point.limit for point in points} == set(work.DRAWN_LIMITS)
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     method, points = outcomes.frontier(curator, current, asked)
-    assert {(method.name, point.limit) for point in points} == {("full-domain", 0.02)}
+    assert {(method.kind, point.limit) for point in points} == {("full-domain", 0.02)}
     work.want_frontier(current)
     _method, points = outcomes.frontier(curator, current, asked)
     assert len({point.limit for point in points}) == 4
