@@ -18,13 +18,13 @@ from dpcore.errors import ParameterError
 from dpcore.evaluation.utility.learning import Score, Split, learn, random_splits
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.release import Release
-from dpcore.schema import IntervalColumn, Schema
+from dpcore.schema import IntervalColumn, PrivacyUnit, Schema
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree, load_recipe
 
 
 def without_people(schema: Schema) -> Schema:
     """The schema for rows that name nobody, such as drawn ones; a person may have as many rows as before."""
-    return dataclasses.replace(schema, unit=dataclasses.replace(schema.unit, id_column=None))
+    return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
 
 def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:

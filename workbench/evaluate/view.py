@@ -14,7 +14,7 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.progress import OnProgress
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.noise_error import noise_errors
+from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
 from workbench.evaluate import cards, columns_view, comparing, heavy
 from workbench.evaluate.candidates import Candidate

@@ -1,0 +1,89 @@
+"""Two holders, one table: this release and those that others bring, drawn from together."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import streamlit as st
+
+from dpcore.errors import DpcoreError
+from dpcore.release import Release
+from dpcore.synthesis import pool
+from dpcore.synthesis.release.pooling import People
+from workbench import session
+from workbench.apart import drawing
+from workbench.ui import file_view
+from workbench.ui.files import release_file
+from workbench.ui.language import N_, Words, _
+from workbench.ui.widgets import compute_apart, error_box, show_rows
+from workbench.ui.wording import guarantee_words, loss_words
+
+PEOPLE = Words(
+    {
+        "unknown": N_("nobody can say"),
+        "different": N_("different people"),
+        "the same": N_("some people may be in several"),
+    }
+)
+
+
+def show(name: str, release: Release) -> None:
+    """Ask for releases of other holders, and draw one table from all. Free: nothing private is read.
+
+    Args: name: of the data set, for the name of the file.
+    """
+    with st.expander(_("Pool with releases of other holders")):
+        st.write(
+            _(
+                "Bring their files of noisy counts and model, made under the same columns. A row of the "
+                "pooled table comes from each release as often as its noisy number of rows says. Free."
+            )
+        )
+        key = f"pool-{release.request_id}"
+        files = file_view.file_uploaders(
+            _("Noisy counts and model (JSON)"), type=["json"], key=f"{key}-files"
+        )
+        if not files:
+            return
+        people = st.radio(
+            _("Who is in these tables?"),
+            get_args(People),
+            format_func=PEOPLE.__getitem__,
+            horizontal=True,
+            key=f"{key}-people",
+        )
+        try:
+            others = [file_view.release_in(file) for file in files]
+            pooled = pool([release, *others], people=people)
+            rows = st.number_input(
+                _("Rows"), 0, 1_000_000, min(round(pooled.total), 1_000_000), key=f"{key}-rows"
+            )
+            shown = session.kept(
+                (key, people, int(rows), *(file.file_id for file in files)),
+                lambda: compute_apart(drawing.head, pooled, int(rows)),
+            )
+        except DpcoreError as error:
+            error_box(error)
+            return
+        show_rows(shown)
+        st.download_button(
+            "CSV",
+            lambda: drawing.csv_file(pooled, int(rows)),
+            release_file(name, release, "pooled rows", "csv"),
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+            key=f"{key}-csv",
+        )
+        for place, guarantee in zip(st.columns(len(pooled.guarantees)), pooled.guarantees, strict=True):
+            place.markdown("\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee)))
+        if pooled.loss is None:
+            st.caption(
+                _("Each promise is about its own table. They are not added: nobody says who is in several.")
+                if people == "unknown"
+                else _("Each promise is about its own table. They are of different kinds, and are not added.")
+            )
+        else:
+            st.markdown(
+                _("**All together, a person loses at most {loss}.**").format(loss=loss_words(pooled.loss))
+            )

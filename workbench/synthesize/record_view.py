@@ -1,0 +1,163 @@
+"""The way from the table to drawn rows as one record: every step, its charge and its result."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation import ThinRowsOf
+from dpcore.release import Release
+from dpcore.schema import IntervalColumn
+from dpcore.synthesis import Step, closeness_step, model_steps
+from dpcore.synthesis.closeness import MAX_ATTEMPTS
+from dpcore.text import Text
+from workbench import session
+from workbench.apart import drawing
+from workbench.synthesize.state import SynthesizeState
+from workbench.ui import epsilon_view, widgets
+from workbench.ui.language import N_, Words, _, said
+from workbench.ui.progress_view import being_computed
+from workbench.ui.wording import percent, plain
+
+STEPS = Words(
+    {
+        "preprocess": N_("Prepare: values put within public bounds"),
+        "model": N_("Learn a model"),
+        "sample": N_("Draw rows"),
+        "privacy test": N_("Test the drawn rows"),
+    }
+)
+RESULTS = Words(
+    {
+        "columns": N_("columns"),
+        "bounds": N_("bounds"),
+        "rows": N_("rows"),
+        "repeated rows": N_("rows that repeat another"),
+        "smallest distance": N_("smallest distance of two rows"),
+        "copies of public records": N_("copies of public records"),
+        "passed": N_("passed"),
+        "distance": N_("rows that differ from the table"),
+        "half width": N_("off by"),
+    }
+)
+
+
+def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any, ...]) -> None:
+    """The record of this release and its drawn rows, and a test against the table, charged each time.
+
+    Args: drawn: changes with the rows.
+    """
+    key = f"tests-{release.request_id}"
+    tests = session.own(SynthesizeState).tests.setdefault(release.request_id, {})
+    known = dict(tests)
+    with st.expander(_("All steps as one record")):
+        sample: tuple[Step, ...] = (Step(name="sample", result={"rows": rows}),)
+        if st.toggle(
+            _("Look for rows that repeat others, and for the nearest ones; free"), key=f"{key}-free"
+        ):
+            sample = session.kept(
+                ("tested", *drawn), lambda: widgets.compute_in_line(drawing.steps, release, rows)
+            )
+        steps = [*model_steps(release), *sample, *filter(None, known.values())]
+        st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
+        st.caption(_("The model keeps its promise whatever a test says."))
+        if curator is not None:
+            _apart(curator, release)
+            if None in known.values():
+                being_computed(lambda: None not in tests.values())
+            _test(curator, release, rows, tests, key)
+
+
+def _apart(curator: Curator, release: Release) -> None:
+    """How many rows of the original lie apart: for its owner, and no step of the release."""
+    names = tuple(
+        name for name in release.model_columns if isinstance(release.schema.column(name), IntervalColumn)
+    )
+    if not names or not st.toggle(
+        _("Rows of the original that lie apart"), key=f"apart-{release.request_id}"
+    ):
+        return
+    widgets.internal_badge()
+    try:
+        found = widgets.once_in_line(curator, ("thin rows", names), lambda: ThinRowsOf(columns=names))
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return
+    st.markdown(
+        _(
+            "**{share} of the rows lie apart over {columns}:** their fifth neighbor is more than three times "
+            "as far away as that of a middle row."
+        ).format(share=percent(found.share), columns=plain(", ".join(names), at_most=200))
+    )
+    st.caption(
+        _(
+            "They took part. Whether a row lies apart depends on the others, so removing such rows before "
+            "learning would leak; the public bounds, to which values are clipped, hold them in instead."
+        )
+    )
+
+
+def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step | None], key: str) -> None:
+    held, test_ids = session.session(), session.own(SynthesizeState).test_ids
+    if error := held.notices.pop(key, None):
+        widgets.error_box(error)
+    columns = st.multiselect(
+        _("Compare the drawn rows with the table over"), list(release.model_columns), key=f"{key}-columns"
+    )
+    largest = max(0.01, min(10.0, epsilon_view.left(curator)))
+    epsilon = epsilon_view.picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
+    left = MAX_ATTEMPTS - len(tests)
+    question = (release.request_id, rows, tuple(columns), epsilon)
+    request_id = test_ids.setdefault(question, uuid.uuid4().hex)
+    if st.button(
+        _("Test against the table for epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
+        disabled=not columns or left < 1 or release.part is not None or None in tests.values(),
+        key=f"{key}-run-{request_id}",
+    ):
+        try:
+            asked = widgets.compute_apart(drawing.question, release, rows, columns)
+            loss = curator.rule.spends(epsilon_view.loss(curator, epsilon))
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return
+        if request_id not in tests:
+            tests[request_id] = None
+            try:
+                tests[request_id] = closeness_step(curator, asked, loss, request_id=request_id)
+            except DpcoreError as error:
+                held.notices[key] = error
+            finally:  # another click may have ended this run: nothing of the page is asked from here on
+                test_ids.pop(question, None)
+                if tests[request_id] is None:
+                    del tests[request_id]
+        st.rerun()
+    st.caption(
+        _(
+            "Every test is charged, its answer is noisy, and there are at most {limit}; {left} are left."
+        ).format(limit=MAX_ATTEMPTS, left=left)
+    )
+
+
+def _line(step: Step) -> dict[str, str]:
+    words = [f"{RESULTS[name]}: {_value(value)}" for name, value in step.result.items()]
+    return {
+        _("step"): STEPS[step.name],
+        _("charge"): _charge(step.loss),
+        _("result"): "; ".join(words),
+    }
+
+
+def _charge(loss: str) -> str:
+    name, _blank, amount = loss.partition(" ")
+    return f"{_(name)} {amount}" if name else _("none")
+
+
+def _value(value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return said(value) if isinstance(value, Text) else value if isinstance(value, str) else f"{value:,.4g}"
