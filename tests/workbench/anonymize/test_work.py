@@ -207,7 +207,7 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
 )
 def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
     """Fifteen quasi-identifiers would make the page hang, as in other tools."""
-    assert work.suggested_method(predicted, columns).name == method
+    assert work.suggested_method(predicted, columns).kind == method
 
 
 def wide(columns: int) -> pd.DataFrame:
@@ -231,7 +231,7 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
+    assert drawn.kind == "mondrian"
     assert [point.k for point in points] == list(work.KS)
     lines, reasons = outcomes.comparison(curator, current, asked)
     assert "Mondrian" in lines["method"].tolist()
@@ -286,7 +286,7 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=method)
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
+    assert drawn.kind == "mondrian"
     loss, said = outcomes.chosen(curator, current, asked, drawn, points, 5)
     assert loss == outcomes.trial(curator, current, asked).quality.loss
     assert ("lines are those of Mondrian" in said) == (method == "local recoding")
