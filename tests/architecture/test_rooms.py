@@ -86,7 +86,7 @@ def workbench_floor(module: str) -> int:
     rooms = (
         "samples",
         "store",
-        "apart",
+        "workers",
         "web",
         "session",
         "ui",
