@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from workbench import session
 from workbench.anonymize import demands, form, list_view, outcomes, view, work
@@ -26,7 +26,7 @@ current = work.work(curator)
 def ask_method() -> str:
     method: str = st.selectbox(
         _("Method"),
-        [work.SUGGESTED, *METHODS],
+        [work.SUGGESTED, *Method.kinds()],
         format_func=work.method_label,
         key=demands.METHOD.key,
         persist_state="session",
