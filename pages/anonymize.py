@@ -6,7 +6,7 @@ from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.anonymize import demands, form, list_view, outcomes, view, work
+from workbench.anonymize import demands_form, form, list_view, outcomes, view, work
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -29,7 +29,7 @@ def ask_method() -> str:
         _("Method"),
         [work.SUGGESTED, *METHODS],
         format_func=work.method_label,
-        key=demands.METHOD.key,
+        key=demands_form.METHOD.key,
         persist_state="session",
     )
     return method
@@ -40,7 +40,7 @@ left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded
     if plan is None:
-        asked = demands.ask(curator, current)
+        asked = demands_form.ask(curator, current)
         method = ask_method()
         try:
             plan = work.plan_of(curator, current, asked, method=method)

@@ -16,7 +16,7 @@ from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands, document, outcomes, work
+from workbench.anonymize import demands_form, document, outcomes, work
 from workbench.anonymize.work import AnonymizeState
 from workbench.report import of_table
 from workbench.ui import examples, folder_view, widgets
@@ -60,9 +60,9 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def _choose(chart: session.Selection, method: str) -> None:
     for point in chart.points():
-        demands.K.put(int(point["k"]))
-        demands.LIMIT.put(float(point["share"]))
-        demands.METHOD.put(method)
+        demands_form.K.put(int(point["k"]))
+        demands_form.LIMIT.put(float(point["share"]))
+        demands_form.METHOD.put(method)
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
@@ -76,7 +76,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.error_box(error)
         if isinstance(error, InfeasibleError):
             with st.container(horizontal=True):
-                for label, do in demands.ways_out(current, plan):
+                for label, do in demands_form.ways_out(current, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
     _figures(report)

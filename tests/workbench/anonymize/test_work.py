@@ -518,7 +518,7 @@ def test_a_click_on_the_frontier_carries_the_limit(monkeypatch: pytest.MonkeyPat
     assert chosen["select"]["fields"] == ["k", "share"]
     assert "share" not in drawn.table.columns
     put: list[object] = []
-    for widget in (demands.K, demands.LIMIT, demands.METHOD):
+    for widget in (demands_form.K, demands_form.LIMIT, demands_form.METHOD):
         monkeypatch.setattr(type(widget), "put", lambda _self, value: put.append(value))
 
     class Clicked:
