@@ -265,7 +265,7 @@ class Curator:
         """The plan as it is carried out, once the ledger has noted it."""
         plan = plan.counting(self.schema.unit.id_column)
         digest, _ = plan_digests(self._ledger.key, plan.to_json())
-        noted = {"anonymized": digest, "about": [plan.method.name, *map(str, plan.models)], **self._declared}
+        noted = {"anonymized": digest, "about": [plan.method.kind, *map(str, plan.models)], **self._declared}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 

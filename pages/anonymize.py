@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError
 from workbench import session
@@ -27,7 +27,7 @@ current = work.work(curator)
 def ask_method() -> str:
     method: str = st.selectbox(
         _("Method"),
-        [work.SUGGESTED, *METHODS],
+        [work.SUGGESTED, *Method.kinds()],
         format_func=work.method_label,
         key=demands_form.METHOD.key,
         persist_state="session",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
     Discernibility,
@@ -15,7 +16,7 @@ from dpcore.anonymize.fulldomain.metrics import (
     NonUniformEntropy,
 )
 from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from workbench.anonymize import work
 from workbench.anonymize.secret_form import SecretForm

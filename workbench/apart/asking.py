@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpcore.anonymize.inputs import Inputs
 from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.recoded import Recoded
@@ -73,10 +74,6 @@ class ApartMethod:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._method, name)
 
-    def prepared(self, frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Plan:
-        """The plan as it is: what it leaves open is chosen where it is carried out."""
-        return plan
-
     def decided(
         self, decide: Callable[..., Any], distinct: DistinctRows, plan: Plan, on_progress: OnProgress
     ) -> Any:
@@ -85,18 +82,18 @@ class ApartMethod:
         given = (decide, vars(distinct), asked)
         return process.compute(decided, *given, on_progress=on_progress, cancelled=self._cancelled)
 
-    def recode(self, frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent) -> Recoded:
+    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
         """As the method. Raises: its errors; StoppedError; LimitError where the system ended it."""
-        asked = dataclasses.replace(plan, method=self._method)
+        asked = dataclasses.replace(inputs.plan, method=self._method)  # type: ignore[call-arg]
         found: Recoded = process.compute(
-            recode, frame, asked, on_progress=on_progress, cancelled=self._cancelled
+            recode, inputs.frame, asked, on_progress=on_progress, cancelled=self._cancelled
         )
         return found
 
 
 def recode(server: Server, frame: pd.DataFrame, plan: Plan) -> Recoded:
     """What the other process does."""
-    return plan.method.recode(frame, plan, server.tell)
+    return plan.method.recode(Inputs.of(frame, plan), server.tell)
 
 
 def decided(server: Server, decide: Callable[..., Any], tuples: dict[str, Any], plan: Plan) -> Any:

@@ -15,7 +15,7 @@ import pandas as pd
 from dpcore.anonymize.apply import apply
 from dpcore.anonymize.hierarchies.builders import mask
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import LocalRecoding
 from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -66,7 +66,7 @@ def in_pairs(table: pd.DataFrame) -> pd.DataFrame:
         roles=_KNOWN,
         hierarchies={"zip": _ZIP, "age": _TENS},
         models=(KAnonymity(k=2),),
-        method=METHODS["local recoding"],
+        method=LocalRecoding(),
     )
     return apply(table, plan)
 

@@ -22,7 +22,8 @@ from dpcore.anonymize.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.anonymize import demands, document, loaded, outcomes, view, work
+from workbench.anonymize import demands_form, document, loaded, outcomes, view, work
+from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.work import SUGGESTED, AnonymizeState, Demands
 from workbench.apart import process
 from workbench.apart.line import StoppedError
@@ -89,7 +90,7 @@ def test_a_first_plan_needs_no_choice() -> None:
     }
     assert set(current.hierarchies) == {"age", "zip"}
     first = plan(curator, current, method=SUGGESTED)
-    assert first.method.name == "full-domain"
+    assert first.method.kind == "full-domain"
     outcomes.make(curator, current, first)
     assert len(session.session().anonymized.table.frame) == 400
 
@@ -226,7 +227,7 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     curator, current = started(frame)
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=SUGGESTED)
-    assert asked.method.name == method
+    assert asked.method.kind == method
     words = work.method_words(curator, current, asked)
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
@@ -243,11 +244,11 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.Mo
     curator, current = started()
     asked = plan(curator, current)
     method, points = outcomes.frontier(curator, current, asked)
-    assert method.name == "full-domain"
+    assert method.kind == "full-domain"
     assert {point.limit for point in points} == set(work.DRAWN_LIMITS)
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     method, points = outcomes.frontier(curator, current, asked)
-    assert {(method.name, point.limit) for point in points} == {("full-domain", 0.02)}
+    assert {(method.kind, point.limit) for point in points} == {("full-domain", 0.02)}
     work.want_frontier(current)
     _method, points = outcomes.frontier(curator, current, asked)
     assert len({point.limit for point in points}) == 4
@@ -359,7 +360,9 @@ def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
 )
 def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
     """The table would not meet what a person asked for."""
-    assert demands.secret_model(kind, "disease", value) == model
+    place = MagicMock()
+    place.slider.return_value = value
+    assert SecretForm.of_kind(kind).choose(place, "")("disease") == model
     curator, current = started()
     report = outcomes.trial(curator, current, plan(curator, current, models=(model,)))
     secret = report.after.secrets["disease"]
