@@ -69,7 +69,5 @@ part = st.segmented_control(
     key="local-part",
     label_visibility="collapsed",
 )
-try:
+with widgets.errors_shown():
     parts[part]()
-except DpcoreError as error:
-    widgets.error_box(error)

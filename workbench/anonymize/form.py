@@ -74,12 +74,8 @@ def hierarchies(current: AnonymizeState) -> None:
                 args=(current, name),
                 icon=":material/undo:",
             )
-            st.download_button(
-                _("Export (value;level 1;…;*)"),
-                hierarchy.to_csv(),
-                file_name(name, "hierarchy", "csv"),
-                "text/csv",
-                on_click="ignore",
+            widgets.download(
+                _("Export (value;level 1;…;*)"), hierarchy.to_csv(), file_name(name, "hierarchy", "csv")
             )
         if wanted:
             _use(current, name, grid)

@@ -163,13 +163,11 @@ def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> N
     said, reasons = document.recommendation(found, outcomes.versions(curator))
     with st.container(border=True):
         st.markdown(f"**{said}** {plain(' '.join(reasons), at_most=800)}")
-        st.download_button(
+        widgets.download(
             _("Report to sign (HTML, internal)"),
             lambda: document.to_html(curator, found, warnings),
             file_name(curator.name, "residual risk internal", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/signature:",
+            icon="signature",
             help=_(
                 "For a data protection officer: what was done, what is left of singling out, linkability and "
                 "inference with figures of this very table, and a place for names. It holds no row."
@@ -190,37 +188,24 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
     )
     widgets.show_rows(made.table.frame.head(200))
     with st.container(horizontal=True):
-        st.download_button(
-            "CSV",
-            lambda: to_csv(made.table),
-            file_name(name, f"anonymized {models}", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
+        widgets.download("CSV", lambda: to_csv(made.table), file_name(name, f"anonymized {models}", "csv"))
+        widgets.download(
             "Parquet",
             lambda: to_parquet(made.table, made.guarantee.as_metadata()),
             file_name(name, f"anonymized {models}", "parquet"),
-            on_click="ignore",
-            icon=":material/download:",
         )
-        st.download_button(
+        widgets.download(
             _("Plan (JSON, internal)"),
             made.plan,
             file_name(name, f"plan {models}", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
-        st.download_button(
+        widgets.download(
             _("Download as one HTML file"),
             lambda: of_table.file(made.table, made.guarantee, warnings),
             file_name(name, f"anonymized {models}", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
         )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))

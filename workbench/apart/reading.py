@@ -29,8 +29,8 @@ _AT_ONCE = threading.BoundedSemaphore(2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """A table as it was read; with a key, its suggested schema and keyed fingerprint."""
+class TableFile:
+    """A table as it was read from a file; with a key, its suggested schema and keyed fingerprint."""
 
     table: ReadResult
     schema: Schema | None
@@ -45,7 +45,7 @@ def read(
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: OnProgress = silent,
     **options: Any,
-) -> Reading:
+) -> TableFile:
     """`dpcore.io.read_table` within 900 MB and 30 seconds.
 
     Args:
@@ -73,7 +73,7 @@ def read(
             raise _refusal(error) from None
         except StoppedError:
             raise interrupted() from None
-    return Reading(table=table, schema=schema, dataset=dataset)
+    return TableFile(table=table, schema=schema, dataset=dataset)
 
 
 def interrupted() -> ReadError:

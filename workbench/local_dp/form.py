@@ -150,13 +150,10 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     )
     root = widgets.link_root(str(st.context.url), "answer")
     with st.container(horizontal=True):
-        st.download_button(
+        widgets.download(
             _("Links: one per person (CSV)"),
             design.links_csv(root, tokens),
             file_name(text, "survey links", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
         )
         st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
     st.text(_("Key to read the answers:"))

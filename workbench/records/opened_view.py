@@ -38,13 +38,11 @@ def show() -> None:
             st.subheader(_("How many rows fit?"))
             asking_view.questions(release, key="opened")
         report = of_release.file(release)
-        st.download_button(
+        widgets.download(
             _("Download as one HTML file"),
             report,
             release_file(file.name, release, "report", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
             key="opened-html",
         )
         document = of_release.document(release, contents=())

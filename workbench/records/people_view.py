@@ -24,8 +24,7 @@ def show(dataset: str) -> None:
     if not ledger.person.address or not ledger.is_mine(dataset):
         return
     st.header(_("Who may see it"))
-    if notice := session.session().notices.pop(_NOTICE, None):
-        widgets.error_box(notice)
+    widgets.show_notice(_NOTICE)
     st.write(
         _(
             "It is yours: nobody else opens it or spends on it. Those whom you name see its releases "

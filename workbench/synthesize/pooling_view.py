@@ -12,7 +12,7 @@ from dpcore.synthesis import pool
 from dpcore.synthesis.release.pooling import People
 from workbench import session
 from workbench.apart import drawing
-from workbench.ui import file_view
+from workbench.ui import file_view, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import compute_apart, error_box, show_rows
@@ -66,13 +66,10 @@ def show(name: str, release: Release) -> None:
             error_box(error)
             return
         show_rows(shown)
-        st.download_button(
+        widgets.download(
             "CSV",
             lambda: drawing.csv_file(pooled, int(rows)),
             release_file(name, release, "pooled rows", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
             key=f"{key}-csv",
         )
         for place, guarantee in zip(st.columns(len(pooled.guarantees)), pooled.guarantees, strict=True):

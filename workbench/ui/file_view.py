@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import mimetypes
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpcore.progress import OnProgress
+from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from workbench import session
 from workbench.apart import reading
+from workbench.apart.reading import TableFile
 from workbench.session import person
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
+
+STAGES = Words(
+    {
+        reading.LINES: N_("taking it apart"),
+        reading.COLUMNS: N_("recognizing numbers and dates"),
+        reading.FACTS: N_("looking at each column"),
+        reading.FINGERPRINT: N_("looking whether it is known"),
+    }
+)
+_GUESSED = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -29,25 +37,6 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """The same for several files."""
     return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
-
-
-Content = str | bytes
-"""Of a file that is offered."""
-
-
-def download(
-    label: str, data: Content | Callable[[], Content], name: str, *, icon: str = "download", **options: Any
-) -> None:
-    """Offer a file, whose download draws no page anew.
-
-    Args:
-        data: its content, or what makes it when it is fetched.
-        name: of the file; its ending says of what type it is.
-        icon: a Material Symbol.
-        options: the key and the help of the button.
-    """
-    kind, _encoding = mimetypes.guess_type(name)
-    st.download_button(label, data, name, kind, on_click="ignore", icon=f":material/{icon}:", **options)
 
 
 def release_in(file: UploadedFile) -> Release:
@@ -73,18 +62,28 @@ def demo_notice() -> None:
         )
 
 
-STAGES = Words(
-    {
-        reading.LINES: N_("taking it apart"),
-        reading.COLUMNS: N_("recognizing numbers and dates"),
-        reading.FACTS: N_("looking at each column"),
-        reading.FINGERPRINT: N_("looking whether it is known"),
-    }
-)
+def read(
+    data: bytes, name: str, *, notice: str, key: bytes | None = None, options: ReadOptions = _GUESSED
+) -> TableFile | None:
+    """Read a table from a file with a bar on the page; None, and a notice, where that fails or is stopped.
 
-
-def being_read(name: str, size: int) -> AbstractContextManager[OnProgress]:
-    """A bar with the stage of reading a file and the share that is done, beside a way to stop; large files
-    take half a minute (D17). Gives what is to be told."""
-    title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(size / 1e6))
-    return progress_view.told(title, STAGES, key="stop-reading")
+    Args:
+        data: bytes of the file.
+        name: of the file.
+        notice: page or field among the notices of the session that shows what went wrong.
+        key: of the ledger, for the fingerprint; None where the table is not to be opened.
+        options: how the file is read.
+    """
+    notices = session.session().notices
+    notices[notice] = reading.interrupted()  # until it has been read
+    title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(len(data) / 1e6))
+    file = None
+    try:
+        with session.noticing(notice), progress_view.told(title, STAGES, key="stop-reading") as tell:
+            file = reading.read(
+                data, name, key=key, cancelled=session.unwanted(), on_progress=tell, options=options
+            )
+            del notices[notice]
+    finally:
+        session.drop_uploads()
+    return file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
-from workbench.apart import line, process, reading
+from workbench.apart import line, process
 from workbench.apart.asking import call
 from workbench.session import person
 from workbench.store.datasets import DataSet
@@ -287,29 +288,56 @@ def internal_badge() -> None:
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     """A second table from a file, read once; None while there is none. Errors are shown beside the field."""
-    read = session.table_in(key)
-    if read is not None:
+    tab = session.session()
+    if (table := tab.tables.get(key)) is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"{plain(label, at_most=200)}: **{plain(read[0], at_most=100)}**")
-        right.button(_("Remove"), key=f"{key}-remove", on_click=session.drop_table, args=(key,))
-        return read[1]
-    held = session.session()
-    widget = f"{key}-{held.uploads}"
-    file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=widget)
+        left.markdown(f"{plain(label, at_most=200)}: **{plain(table[0], at_most=100)}**")
+        right.button(_("Remove"), key=f"{key}-remove", on_click=tab.drop_table, args=(key,))
+        return table[1]
+    file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=session.file_field(key).key)
     if file is None:
-        if isinstance(error := held.tables.get(key), DpcoreError):
-            error_box(error)
+        if key in tab.notices:
+            error_box(tab.notices[key])
         return None
-    held.uploads += 1  # another field, so that the server forgets the bytes
-    held.tables[key] = reading.interrupted()  # until it has been read
-    try:
-        with file_view.being_read(file.name, file.size) as tell:
-            found = reading.read(file.getvalue(), file.name, cancelled=session.unwanted(), on_progress=tell)
-        held.tables[key] = (file.name, found.table.frame)
-    except DpcoreError as error:
-        held.tables[key] = error
-    session.drop_uploads()
+    tab.uploads += 1
+    if (read := file_view.read(file.getvalue(), file.name, notice=key)) is not None:
+        tab.tables[key] = (file.name, read.table.frame)
     return st.rerun()
+
+
+def download(
+    label: str,
+    data: str | bytes | Callable[[], str | bytes],
+    name: str,
+    *,
+    icon: str = "download",
+    **options: Any,
+) -> None:
+    """Offer a file for download.
+
+    Args:
+        data: its content, or what makes it when the button is pressed.
+        name: of the file; its type follows from the ending.
+        icon: name of a Material symbol.
+        options: of `st.download_button`.
+    """
+    mime = mimetypes.guess_type(name)[0]
+    st.download_button(label, data, name, mime, on_click="ignore", icon=f":material/{icon}:", **options)
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show an error of the library that ends the block, and go on after it."""
+    try:
+        yield
+    except DpcoreError as error:
+        error_box(error)
+
+
+def show_notice(page: str) -> None:
+    """Show once the error that happened in a callback of a page."""
+    if (error := session.session().notices.pop(page, None)) is not None:
+        error_box(error)
 
 
 def link_root(address: str, kind: str) -> str:

@@ -16,7 +16,7 @@ from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
-from workbench.upload import column_view, known_view, opening
+from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 GRID, SINGLY = "grid", "one"
@@ -62,18 +62,18 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
         widgets.error_box(error)
     if schema:
         with questions:
-            known_view.ask(draft, schema)
+            facts_view.ask(draft, schema)
     if schema:
-        fits = opening.check_table(draft, schema)
-        with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
+        table, refused = opening.check_table(draft, schema)
+        with st.expander(_("Check against the table (internal)"), expanded=bool(refused)):
             widgets.internal_badge()
-            st.dataframe(fits.table, hide_index=True)
-        if fits.refused:
+            st.dataframe(table, hide_index=True)
+        if refused:
             st.error(
                 _(
                     "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
                     "or missing, or leave the column out."
-                ).format(columns=", ".join(plain(name) for name in fits.refused))
+                ).format(columns=", ".join(plain(name) for name in refused))
             )
             return None
     return schema

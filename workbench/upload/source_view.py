@@ -64,15 +64,11 @@ def rows_words(source: Source) -> str:
 
 def take_source(listed: Listed) -> None:
     """Read the first rows of a source, and put it on the way to being opened."""
-    held = session.session()
-    try:
+    with session.noticing(opening.NOTICE):
         with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
             frame = Curator.look(listed.source, ROWS, listening.tell).frame
         schema = listed.known()
-    except DpcoreError as error:
-        held.notices["upload"] = error
-        return
-    opening.take_rows_of(listed.source, frame, schema)
+        opening.take_rows_of(listed.source, frame, schema)
 
 
 def say_which_rows(draft: Draft) -> None:

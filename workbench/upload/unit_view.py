@@ -16,7 +16,7 @@ from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain, unit_words
-from workbench.upload import answers
+from workbench.upload import facts
 
 ONE, NAMED, DECLARED = "one", "named", "declared"
 CAPS, OTHER, FOUND = (1, 2, 3, 5, 10, 20), 0, -1
@@ -137,8 +137,8 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
     if rows is None and not draft.cap_seen:
         st.button(
             _("Show what each number would keep (computed from the rows)"),
-            on_click=answers.see_caps,
-            args=(draft,),
+            on_click=setattr,
+            args=(draft, "cap_seen", True),
         )
         return None
     if not (draft.cap_seen or draft.schema.unit.from_data) and draft.cap is None:
@@ -159,7 +159,7 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     """What each number keeps, and the noise that it needs; for the owner only."""
     caps = sorted({*CAPS, *([rows] if rows else [])})
-    kept = answers.shares_kept(draft, name, caps)
+    kept = facts.shares_kept(draft, name, caps)
     if rows and kept["rows"][caps.index(rows)] < ENOUGH:
         st.warning(
             _(
