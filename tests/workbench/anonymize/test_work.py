@@ -209,7 +209,7 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
 )
 def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
     """Fifteen quasi-identifiers would make the page hang, as in other tools."""
-    assert work.suggested_method(predicted, columns).name == method
+    assert work.suggested_method(predicted, columns).kind == method
 
 
 def wide(columns: int) -> pd.DataFrame:
