@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
-from workbench.anonymize import outcomes, work
-from workbench.anonymize.work import AnonymizeState
+from workbench.anonymize import outcomes, plans
+from workbench.anonymize.state import AnonymizeState
 from workbench.ui.examples import STEPS
 
 K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
@@ -208,7 +208,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
     )
     page(app, table).set("selectbox", "And about what", "entropy")
     assert "allow 35\\.0 %" in app.errors.lower()
-    nearest = min(limit for limit in work.LIMITS if limit >= 0.35)
+    nearest = min(limit for limit in plans.LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
     assert app.errors == ""
 

@@ -18,9 +18,10 @@ from dpcore.anonymize.fulldomain.metrics import (
 from dpcore.anonymize.models import DeltaPresence, KAnonymity, KMap, PrivacyModel
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
-from workbench.anonymize import work
+from workbench.anonymize import plans
+from workbench.anonymize.plans import Demands
 from workbench.anonymize.secret_form import SecretForm
-from workbench.anonymize.work import AnonymizeState, Demands
+from workbench.anonymize.state import AnonymizeState
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
@@ -69,7 +70,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         _("People who may have a suppressed row, at most")
         if several
         else _("Rows that may be suppressed, at most"),
-        work.LIMITS,
+        plans.LIMITS,
         0.02,
         format_func=limit_words,
         key=LIMIT.key,
@@ -101,7 +102,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
 
 def _household(curator: Curator, current: AnonymizeState) -> str | None:
     """The column that says who lives together, where groups are to count households."""
-    known = work.quasi_identifiers(current)
+    known = current.quasi_identifiers
     names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
     column = st.selectbox(
         _("Count households in place of people, by"),
@@ -120,7 +121,7 @@ def _household(curator: Curator, current: AnonymizeState) -> str | None:
 
 def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     """Ask for a demand on each of the columns that should stay unknown: one for all, or one for itself."""
-    names, kinds = work.sensitive(current), SecretForm.kinds()
+    names, kinds = current.sensitive, SecretForm.kinds()
     if not names:
         return ()
     kind = st.selectbox(
@@ -163,7 +164,7 @@ def _own_model(column: str) -> PrivacyModel:
 def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
     """What would make demands easier that cannot be met: a label, and what does it."""
     ways: list[tuple[str, Callable[[], None]]] = []
-    limit = next((each for each in work.LIMITS if each > plan.limit), None)
+    limit = next((each for each in plans.LIMITS if each > plan.limit), None)
     if limit is not None:
         label = _("Allow {share} to be suppressed").format(share=limit_words(limit))
         ways.append((label, functools.partial(LIMIT.put, limit)))
@@ -192,7 +193,7 @@ def _metric(current: AnonymizeState) -> Metric:
     weights = {}
     heavy = st.multiselect(
         _("Columns that matter more"),
-        work.quasi_identifiers(current),
+        current.quasi_identifiers,
         key="anonymize-heavy",
         persist_state="session",
     )

@@ -26,16 +26,16 @@ from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import charts
-from workbench.anonymize.work import (
+from workbench.anonymize.plans import (
     DRAWN_LIMITS,
     KS,
     METHOD_NAMES,
-    AnonymizeState,
     size,
     suggested_method,
     too_long,
     whom,
 )
+from workbench.anonymize.state import AnonymizeState
 from workbench.apart import asking
 from workbench.apart.line import StoppedError
 from workbench.apart.listening import until
