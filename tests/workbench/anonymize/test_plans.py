@@ -289,7 +289,7 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=method)
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
+    assert drawn.kind == "mondrian"
     loss, said = outcomes.chosen(curator, current, asked, drawn, points, 5)
     assert loss == outcomes.trial(curator, current, asked).quality.loss
     assert ("lines are those of Mondrian" in said) == (method == "local recoding")
