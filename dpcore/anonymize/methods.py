@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpcore.anonymize.inputs import Inputs
 from dpcore.anonymize.levels import recoded_by_levels
@@ -45,10 +44,6 @@ class Method(Registered, ABC):
         Raises: InfeasibleError when the models cannot be met, ParameterError for a model that the method does
             not check.
         """
-
-    def decided(self, decide: Callable[..., Any], *given: Any) -> Any:
-        """Return `decide(*given)`."""
-        return decide(*given)
 
     def gate(self, inputs: Inputs) -> Gate:
         """Return what a class of the published rows needs, of a method that checks k and sensitive columns.

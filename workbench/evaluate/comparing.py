@@ -43,7 +43,8 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
         return session.once(
             curator,
             ("similarity", candidate.key),
-            lambda: Similarity(release=candidate.table, on_progress=tell),
+            lambda: Similarity(release=candidate.table),
+            tell,
         )
 
 

@@ -58,9 +58,8 @@ def learn(curator: Curator, candidate: Candidate, key: Key, on_progress: OnProgr
     return widgets.once_in_line(
         curator,
         key,
-        lambda: Efficacy(
-            release=candidate.table, target=target, tasks=tasks, splits=splits, on_progress=on_progress
-        ),
+        lambda: Efficacy(release=candidate.table, target=target, tasks=tasks, splits=splits),
+        on_progress,
     )
 
 
@@ -149,8 +148,8 @@ def attack(
             release=type(candidate.table)(candidate.rows),
             control=control,
             secret=key[2],
-            on_progress=on_progress,
         ),
+        on_progress,
     )
 
 
@@ -164,7 +163,8 @@ def attack_again(
     return widgets.once_in_line(
         curator,
         key,
-        lambda: HeldOut(make=made.rows, secret=key[2], on_progress=on_progress),
+        lambda: HeldOut(make=made.rows, secret=key[2]),
+        on_progress,
     )
 
 
@@ -209,7 +209,8 @@ def tell_apart(curator: Curator, candidate: Candidate, on_progress: OnProgress) 
     return widgets.once_in_line(
         curator,
         ("propensity", candidate.key),
-        lambda: Propensity(release=candidate.table, on_progress=on_progress),
+        lambda: Propensity(release=candidate.table),
+        on_progress,
     )
 
 

@@ -17,10 +17,9 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
-from workbench import samples, session
-from workbench.apart import process
-from workbench.apart.asking import call
+from workbench import samples
 from workbench.evaluate import again
+from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import SAMPLE_TITLES
 
@@ -139,8 +138,7 @@ def sweep(
 
 def _figures(table: Invented, name: str, epsilon: float) -> list[dict[str, object]]:
     method = methods()[name]
-    scores, errors = process.compute(
-        call,
+    scores, errors = widgets.compute(
         again.figures,
         table.frame,
         table.schema,
@@ -149,7 +147,6 @@ def _figures(table: Invented, name: str, epsilon: float) -> list[dict[str, objec
         method.k,
         epsilon,
         SPLITS,
-        cancelled=session.unwanted(),
     )
     lines: list[dict[str, object]] = [
         {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mimetypes
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -10,19 +12,20 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from workbench import session
-from workbench.apart import reading
-from workbench.apart.reading import TableFile
 from workbench.session import person
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
+from workbench.workers import reading
+from workbench.workers.callbacks import cancelled_by
+from workbench.workers.reading import TableFile
 
 STAGES = Words(
     {
-        reading.LINES: N_("taking it apart"),
+        reading.LINES: N_("splitting it into columns"),
         reading.COLUMNS: N_("recognizing numbers and dates"),
         reading.FACTS: N_("looking at each column"),
-        reading.FINGERPRINT: N_("looking whether it is known"),
+        reading.FINGERPRINT: N_("checking whether it is known"),
     }
 )
 _GUESSED = ReadOptions()
@@ -37,6 +40,25 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """The same for several files."""
     return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+
+
+Content = str | bytes
+"""Of a file that is offered."""
+
+
+def download(
+    label: str, data: Content | Callable[[], Content], name: str, *, icon: str = "download", **options: Any
+) -> None:
+    """Offer a file, whose download draws no page anew.
+
+    Args:
+        data: its content, or what makes it when it is fetched.
+        name: of the file; its ending says of what type it is.
+        icon: a Material Symbol.
+        options: the key and the help of the button.
+    """
+    kind, _encoding = mimetypes.guess_type(name)
+    st.download_button(label, data, name, kind, on_click="ignore", icon=f":material/{icon}:", **options)
 
 
 def release_in(file: UploadedFile) -> Release:
@@ -55,8 +77,9 @@ def demo_notice() -> None:
     if person.is_demo():
         st.info(
             _(
-                "This is a demo with invented tables. It takes no files, each browser has budgets of its "
-                "own, and nothing is kept: links, releases and budgets are gone when the server starts again."
+                "This is a demo with invented tables. It takes no files, each browser has its own "
+                "budgets, and nothing is kept: links, releases and budgets are gone when the "
+                "server starts again."
             ),
             icon=":material/info:",
         )
@@ -79,10 +102,12 @@ def read(
     title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(len(data) / 1e6))
     file = None
     try:
-        with session.noticing(notice), progress_view.told(title, STAGES, key="stop-reading") as tell:
-            file = reading.read(
-                data, name, key=key, cancelled=session.unwanted(), on_progress=tell, options=options
-            )
+        with (
+            session.noticing(notice),
+            cancelled_by(session.unwanted()),
+            progress_view.told(title, STAGES, key="stop-reading") as tell,
+        ):
+            file = reading.read(data, name, key=key, on_progress=tell, options=options)
             del notices[notice]
     finally:
         session.drop_uploads()

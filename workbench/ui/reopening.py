@@ -18,6 +18,7 @@ from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view
 from workbench.web import holders
+from workbench.workers import process
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 MOST_NAMES = 15
@@ -58,7 +59,9 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     note_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
-    curator = Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name)
+    curator = Curator.open(
+        frame, schema, budget=budget, ledger=ledger, name=found.name, compute=process.compute
+    )
     held.add(curator, found.declaration, size=size)
     return True
 
@@ -89,6 +92,7 @@ def auditable_draft() -> Curator:
             ledger=MemoryLedger() if account is None else ledger,
             name=draft.name,
             identity=None if draft.source is None else draft.source.name,
+            compute=process.compute,
         )
     return draft.auditor
 

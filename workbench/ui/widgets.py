@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import mimetypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -16,12 +15,11 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, RowsError
 from dpcore.evaluation.base import Evaluation, Result
+from dpcore.progress import OnProgress, silent
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
-from workbench.apart import line, process
-from workbench.apart.asking import call
 from workbench.session import person
 from workbench.store.datasets import DataSet
 from workbench.ui import (
@@ -45,7 +43,10 @@ from workbench.ui.wording import (
     rho_words,
     unit_words,
 )
+from workbench.workers import process, queue
+from workbench.workers.callbacks import cancelled_by
 
+Value = TypeVar("Value")
 DATASET = session.Widget[str]("header-dataset")
 _IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
 """Words in the color of the theme's buttons, on which white words have to be read as well: too dark here."""
@@ -121,7 +122,9 @@ def _say_what_is_gone(held: session.Session) -> None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
     elif held.lost:
         names = ", ".join(plain(name, at_most=80) for name in held.lost)
-        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
+        gone = _("This tab was idle for a while, so the rows of {names} were removed from memory.").format(
+            names=names
+        )
     else:
         return
     st.warning(f"{gone} {back}", icon=":material/history:")
@@ -180,7 +183,7 @@ def error_box(error: Exception) -> None:
 def in_line() -> Iterator[None]:
     """Wait, with the place shown, until it is this tab's turn to compute something long."""
     note = st.empty()
-    with line.runs().turn(
+    with queue.runs().turn(
         lambda place: note.caption(_("Other runs go first: place {place} in line.").format(place=place))
     ):
         note.empty()
@@ -188,25 +191,28 @@ def in_line() -> Iterator[None]:
 
 
 def once_in_line(
-    curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Any, Result]]
+    curator: Curator,
+    key: tuple[Any, ...],
+    evaluation: Callable[[], Evaluation[Any, Result]],
+    on_progress: OnProgress = silent,
 ) -> Result:
     """`session.once` for what takes long: it waits for its turn."""
     if key in session.session().reports:
         return session.once(curator, key, evaluation)
     with in_line(), rows_view.being_scanned(_("Reading the source"), key=f"stop reading {key}"):
-        return session.once(curator, key, evaluation)
+        return session.once(curator, key, evaluation, on_progress)
 
 
-def compute_apart(function: Callable[..., Result], *given: Any) -> Result:
-    """A function of a module that reads nothing private, in another process, now."""
-    answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
-    return answer
+def compute(function: Callable[..., Result], *given: Any) -> Result:
+    """Compute a function of a module that reads nothing private in a worker, now."""
+    with cancelled_by(session.unwanted()):
+        return process.compute(function, *given)
 
 
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
-    """A function of a module that reads nothing private, in another process when its turn comes."""
+    """The same when its turn comes."""
     with in_line():
-        return compute_apart(function, *given)
+        return compute(function, *given)
 
 
 def readable(chart: Chart) -> Any:
@@ -305,24 +311,20 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     return st.rerun()
 
 
-def download(
-    label: str,
-    data: str | bytes | Callable[[], str | bytes],
-    name: str,
-    *,
-    icon: str = "download",
-    **options: Any,
-) -> None:
-    """Offer a file for download.
-
-    Args:
-        data: its content, or what makes it when the button is pressed.
-        name: of the file; its type follows from the ending.
-        icon: name of a Material symbol.
-        options: of `st.download_button`.
-    """
-    mime = mimetypes.guess_type(name)[0]
-    st.download_button(label, data, name, mime, on_click="ignore", icon=f":material/{icon}:", **options)
+def choose(
+    label: str, titles: Mapping[Value, str], *, key: str, default: Value | None = None, **options: Any
+) -> Value:
+    """Return one of a few values, chosen by their titles; the first of them unless a default is given."""
+    value: Value = st.segmented_control(
+        label,
+        list(titles),
+        default=next(iter(titles)) if default is None else default,
+        format_func=titles.__getitem__,
+        required=True,
+        key=key,
+        **options,
+    )
+    return value
 
 
 @contextmanager

@@ -14,8 +14,6 @@ from dpcore.io.options import ReadOptions
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import session
-from workbench.apart import listening
-from workbench.apart.reading import TableFile
 from workbench.session.draft import Draft
 from workbench.store import likeness
 from workbench.store.datasets import Declaration, find
@@ -24,6 +22,9 @@ from workbench.ui import file_view, reopening, rows_view
 from workbench.ui.language import _
 from workbench.upload import grid
 from workbench.web import holders
+from workbench.workers import process
+from workbench.workers.callbacks import report_rows
+from workbench.workers.reading import TableFile
 
 NOTICE, CODEBOOK = "upload", "codebook"
 """Fields for a table and for a codebook; the first is also that of the notices of the page."""
@@ -153,7 +154,13 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         table = draft.frame if draft.source is None else draft.source
         with rows_view.being_scanned(_("Looking at every row once"), key="stop-opening"):
             curator = Curator.open(
-                table, schema, budget=budget, ledger=ledger, name=draft.name, on_rows=listening.tell
+                table,
+                schema,
+                budget=budget,
+                ledger=ledger,
+                name=draft.name,
+                on_rows=report_rows,
+                compute=process.compute,
             )
         if draft.source is None:
             answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -72,20 +72,18 @@ class Trial(RowsEvaluation[TrialReport]):
     kind = "trial"
 
     plan: Plan
-    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
-    """Gets the stage of a search and the share done; what it raises ends it."""
 
     @property
     def about(self) -> tuple[str, ...]:
         return (self.plan.method.kind, *map(str, self.plan.models))
 
-    def compute(self, original: Microdata, schema: Schema) -> TrialReport:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> TrialReport:
         """Both sides, and what making the table lost.
 
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
         start = time.thread_time()
-        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column), self.on_progress)
+        result = anonymized(original.frame, self.plan.counting(schema.unit.id_column), on_progress)
         seconds = time.thread_time() - start
         if result.hidden.all():
             raise InfeasibleError(

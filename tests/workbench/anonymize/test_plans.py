@@ -27,10 +27,10 @@ from workbench.anonymize import demands_form, document, outcomes, plans, state, 
 from workbench.anonymize.plans import SUGGESTED, Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
-from workbench.apart import process
-from workbench.apart.line import StoppedError
 from workbench.ui.charts import Chart
 from workbench.ui.wording import number, percent
+from workbench.workers import process
+from workbench.workers.callbacks import StoppedError
 
 SECRET = "Xanthippe Quisling"
 
@@ -65,6 +65,7 @@ def opened(frame: pd.DataFrame | None = None, person: str | None = None) -> dp.C
         dp.Schema(columns=columns, unit=unit),
         budget=dp.PureDP(epsilon="1"),
         ledger=dp.MemoryLedger(),
+        compute=lambda *given, **named: process.compute(*given, **named),
     )
 
 
