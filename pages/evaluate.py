@@ -16,7 +16,7 @@ from workbench.evaluate import (
     view,
 )
 from workbench.evaluate.candidates import Candidate
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 
@@ -48,7 +48,7 @@ def judge(candidate: Candidate) -> None:
         return
     judged = view.judged(curator, candidate, found)
     view.overview(curator, candidate, found, judged)
-    widgets.download(
+    file_view.download(
         _("Download as one HTML file"),
         lambda: document.html(curator, found, judged),
         _file(curator.name, candidate),
@@ -62,9 +62,7 @@ def judge(candidate: Candidate) -> None:
         _("Learning"): asked_view.learning,
         _("Disclosure"): asked_view.disclosure,
     }
-    tab = st.segmented_control(
-        _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
-    )
+    tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
     tabs[tab](curator, candidate, found)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from workbench.records import lines, opened_view, people_view
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -94,7 +94,7 @@ else:
 st.header(_("Check and keep"))
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
-    widgets.download(
+    file_view.download(
         _("Export the ledger (JSON)"), lines.export(data_set), file_name(data_set.name, "ledger", "json")
     )
 people_view.show(data_set.id)

@@ -11,8 +11,8 @@ from workbench.ui.language import _
 st.title(_("Show it to somebody"))
 data_set = widgets.need_data_set(
     _(
-        "Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, on a "
-        "page of its own: without an account, and without ever coming near the rows."
+        "Here a release gets a link. Whoever opens it sees pictures, tables and what is promised, "
+        "on one page: without an account, and without access to the rows."
     )
 )
 held = session.session()

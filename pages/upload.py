@@ -79,7 +79,7 @@ def describe(draft: Draft) -> None:
         if st.button(_("Audit it first: is it anonymous?"), icon=":material/policy:"):
             st.switch_page("pages/audit.py")
         st.button(_("Choose another table"), on_click=opening.choose_table, args=(True,))
-    with st.expander(_("Look at the first rows (private)")):
+    with st.expander(_("Show the first rows (private)")):
         widgets.internal_badge()
         widgets.show_rows(draft.frame.head(20))
     with st.expander(_("Declare it by a codebook that was saved earlier")):

@@ -56,7 +56,7 @@ def hierarchies(current: AnonymizeState) -> None:
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):
-        name = st.selectbox(_("Column to look at"), names, key="hierarchy-column")
+        name = st.selectbox(_("Column to show"), names, key="hierarchy-column")
         hierarchy = current.hierarchies[name]
         st.caption(plain(said(hierarchy.reason) or _("Edited by hand."), at_most=300))
         rules_view.by_rule(current, name)
@@ -76,7 +76,7 @@ def hierarchies(current: AnonymizeState) -> None:
                 args=(name,),
                 icon=":material/undo:",
             )
-            widgets.download(
+            file_view.download(
                 _("Export (value;level 1;…;*)"), hierarchy.to_csv(), file_name(name, "hierarchy", "csv")
             )
         if wanted:

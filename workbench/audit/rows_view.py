@@ -9,7 +9,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.row_risk import RowRisk, RowRiskReport
 from dpcore.schema.formulas import disarm
-from workbench.ui import charts, widgets
+from workbench.ui import charts, file_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
@@ -56,7 +56,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
                     "Sets of up to {size} columns were looked at."
                 ).format(size=found.largest)
             )
-        widgets.download(
+        file_view.download(
             _("Risk of each row (CSV, private)"),
             lambda: to_csv(found),
             file_name(curator.name, "risk of each row private", "csv"),

@@ -175,7 +175,7 @@ def _survey(key: str, survey: Survey) -> None:
     lines = session.surveys().lines(key)
     with st.container(horizontal=True):
         if survey.answered:
-            widgets.download(
+            file_view.download(
                 _("All reports (JSON lines)"), lines, file_name(survey.question.text, "reports", "jsonl")
             )
         if survey.is_open:

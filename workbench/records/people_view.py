@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.store.personal import PersonalLedger
 from workbench.ui import widgets
@@ -46,8 +45,8 @@ def show(dataset: str) -> None:
     with st.expander(_("Hand it to another steward")):
         st.write(
             _(
-                "The budget, what was spent and all releases go with it, for good. You see nothing of it any "
-                "more; the new steward opens it with the same table."
+                "The budget, what was spent and all releases go with it, for good. You no longer "
+                "see it; the new steward opens it with the same table."
             )
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -70,10 +69,9 @@ def _hand(dataset: str) -> None:
 
 
 def _try(change: Callable[[PersonalLedger], None]) -> bool:
-    """Whether it was done; what went wrong is said on the page."""
-    try:
+    """Change who sees a data set; False, and a notice, where that fails."""
+    done = False
+    with session.noticing(_NOTICE):
         change(session.ledger())
-    except DpcoreError as error:
-        session.session().notices[_NOTICE] = error
-        return False
-    return True
+        done = True
+    return done

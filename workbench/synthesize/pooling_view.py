@@ -11,7 +11,7 @@ from dpcore.release import Release
 from dpcore.synthesis import pool
 from dpcore.synthesis.release.pooling import People
 from workbench import session
-from workbench.ui import file_view, widgets
+from workbench.ui import file_view
 from workbench.ui.files import release_file
 from workbench.ui.language import N_, Words, _
 from workbench.ui.widgets import compute, error_box, show_rows
@@ -66,7 +66,7 @@ def show(name: str, release: Release) -> None:
             error_box(error)
             return
         show_rows(shown)
-        widgets.download(
+        file_view.download(
             "CSV",
             lambda: drawing.csv_file(pooled, int(rows)),
             release_file(name, release, "pooled rows", "csv"),

@@ -29,7 +29,7 @@ from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import asking_view, folder_view, releases, widgets
+from workbench.ui import asking_view, file_view, folder_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
@@ -195,7 +195,7 @@ def _files(data_set: DataSet, release: Release) -> None:
 
     def offer(label: str, data: Any, what: str, ending: str, icon: str, help: str | None = None) -> None:
         name = release_file(data_set.name, release, what, ending)
-        widgets.download(label, data, name, icon=icon, help=help)
+        file_view.download(label, data, name, icon=icon, help=help)
 
     with st.container(horizontal=True):
         if release.marginals:
@@ -274,8 +274,8 @@ def _rows(data_set: DataSet, release: Release) -> None:
         )
     with st.container(horizontal=True):
         name = release_file(data_set.name, release, "rows", "csv")
-        widgets.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows), name)
-        widgets.download(
+        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows), name)
+        file_view.download(
             _("Rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release)),
             release_file(data_set.name, release, "rows", "parquet"),
@@ -311,10 +311,12 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         loss=loss_from(release.guarantee.loss),
         part=release.part,
     )
-    widgets.download(
+    file_view.download(
         _("Download as a job (JSON)"),
         job.to_json(),
         release_file(data_set.name, release, "job", "json"),
         icon="terminal",
-        help=_("The same beside the data: python -m workbench release job.json --to release.json"),
+        help=_(
+            "The same as a command next to the data: python -m workbench release job.json --to release.json"
+        ),
     )

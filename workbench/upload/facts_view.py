@@ -56,7 +56,7 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
                 "{column}: {cells} cells are not {what}. They count as missing, unless you look at them."
             ).format(column=plain(column.name), cells=len(cells), what=what)
         )
-        with st.expander(_("Look at the cells of {column} (private)").format(column=plain(column.name))):
+        with st.expander(_("Show the cells of {column} (private)").format(column=plain(column.name))):
             widgets.internal_badge()
             st.write(", ".join(plain(text) for text in dict.fromkeys(cells[:1000])))
 

@@ -30,8 +30,9 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
         _(
-            "Bounds and categories should be known without looking at this table. Those that were read from "
-            "it say nothing under *known from*: correct them or say from where, or every guarantee tells it."
+            "Bounds and categories should be known without looking at this table. Those that were "
+            "read from it say nothing under *known from*: correct them or say from where, or "
+            "every guarantee says so."
         )
     )
     if draft.schema.excluded:
@@ -47,15 +48,7 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
         )
     questions = st.container()  # of what the grid below says
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
-    way = st.segmented_control(
-        _("Describe the columns"),
-        list(ways),
-        default=GRID,
-        required=True,
-        format_func=ways.__getitem__,
-        key="schema-way",
-        persist_state="session",
-    )
+    way = widgets.choose(_("Describe the columns"), ways, key="schema-way", persist_state="session")
     draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
     schema, problems = from_grid(grid, draft.schema, unit)
     for error in problems.values():
@@ -191,7 +184,7 @@ def _ask_alike(alike: Alike) -> bool:
         _("Are both tables about the same people?"),
         list(people),
         index=None,
-        format_func=lambda value: people[value],
+        format_func=people.get,
         key=opening.ALIKE.key,
     )
     return answer is not None

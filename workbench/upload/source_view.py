@@ -42,14 +42,16 @@ def show_cards() -> None:
                     kind=said(SourceKind.of_kind(each.source.kind).title), rows=rows_words(each.source)
                 )
             )
-            st.button(_("Look at it"), key=f"source-{each.source.name}", on_click=take_source, args=(each,))
+            st.button(
+                _("Show its first rows"), key=f"source-{each.source.name}", on_click=take_source, args=(each,)
+            )
 
 
 def rows_words(source: Source) -> str:
     """Why a row is one person's."""
     if not source.declared_by:
         return _("Each row comes from the rows of one person, whatever is in the others.")
-    return _("That each row comes from one person is the word of {name}, and checked by nobody.").format(
+    return _("{name} declared that each row comes from one person; this is not checked.").format(
         name=plain(source.declared_by, at_most=80)
     )
 

@@ -36,7 +36,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     st.header(_("1 · Who is protected?"), help=GLOSSARY["privacy unit"])
     if declared is not None:
         st.info(
-            _("Declared by whoever runs this source: {unit}. This cannot be weakened here.").format(
+            _("Declared by the operator of this source: {unit}. This cannot be weakened here.").format(
                 unit=plain(unit_words(declared), at_most=200)
             ),
             icon=":material/lock:",
@@ -194,8 +194,8 @@ def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
     if rows > 1:
         st.caption(
             _(
-                "Declared, and checked by nobody: whoever has more rows than this is protected less. "
-                "A larger number protects more, and needs that much more noise."
+                "Declared and not checked: a person with more rows than this is protected less. A "
+                "larger number protects more, and needs that much more noise."
             )
         )
     return PrivacyUnit(max_rows=rows)

@@ -10,7 +10,7 @@ import pytest
 import dpcore as dp
 from dpcore.evaluation.table.proposals import HierarchiesOf, default_plan
 from workbench.anonymize import view
-from workbench.ui import widgets
+from workbench.ui import file_view
 
 
 def test_no_download_of_the_table_lists_the_original_values(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +26,7 @@ def test_no_download_of_the_table_lists_the_original_values(monkeypatch: pytest.
     assert "1931-07-19" in made.plan
     download = MagicMock()
     monkeypatch.setattr(view, "st", MagicMock())
-    monkeypatch.setattr(widgets, "download", download)
+    monkeypatch.setattr(file_view, "download", download)
     view.result("people.csv", made, [])
     downloads = {call.args[0]: call.args[1] for call in download.call_args_list}
     for name in ("CSV", "Parquet"):

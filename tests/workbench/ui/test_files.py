@@ -30,7 +30,7 @@ def test_no_download_of_a_page_has_a_fixed_name() -> None:
     fixed, seen = [], 0
     for path in [*ROOT.glob("workbench/**/*.py"), *ROOT.glob("pages/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "widgets.download":
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "file_view.download":
                 seen += 1
                 named = node.args[2:3]
                 fixed += [f"{path.name}:{node.lineno}" for each in named if isinstance(each, ast.Constant)]
