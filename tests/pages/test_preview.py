@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 
-from tests.architecture.house import ROOT
+from tests.architecture.modules import ROOT
 from workbench.synthesize import script
 
 DRAW = np.random.default_rng(1)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from workbench import session
-from workbench.store.personal import PersonalLedger
 from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import plain
@@ -55,23 +52,17 @@ def show(dataset: str) -> None:
 
 
 def _show(dataset: str) -> None:
-    if _try(lambda ledger: ledger.show(dataset, _SHOW.value() or "")):
+    with session.noticing(_NOTICE):
+        session.ledger().show(dataset, _SHOW.value() or "")
         _SHOW.put("")
 
 
 def _hide(dataset: str, person: str) -> None:
-    _try(lambda ledger: ledger.hide(dataset, person))
+    with session.noticing(_NOTICE):
+        session.ledger().hide(dataset, person)
 
 
 def _hand(dataset: str) -> None:
-    if _try(lambda ledger: ledger.hand(dataset, _HAND.value() or "")):
-        session.session().remove(dataset)
-
-
-def _try(change: Callable[[PersonalLedger], None]) -> bool:
-    """Change who sees a data set; False, and a notice, where that fails."""
-    done = False
     with session.noticing(_NOTICE):
-        change(session.ledger())
-        done = True
-    return done
+        session.ledger().hand(dataset, _HAND.value() or "")
+        session.session().remove(dataset)

@@ -99,7 +99,7 @@ def read_within(
     table = read_table(data, name, told=told(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""
-    schema = suggest_schema(table.frame, told=told(FACTS, 0.4))
+    schema = suggest_schema(table.frame, on_share=told(FACTS, 0.4))
     on_progress(FINGERPRINT, starts[FINGERPRINT])
     holder: Any = SimpleNamespace(key=key)
     return table, schema, Curator.dataset_of(table.frame, holder)
