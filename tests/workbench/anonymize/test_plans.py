@@ -235,7 +235,7 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
+    assert drawn.kind == "mondrian"
     assert [point.k for point in points] == list(plans.KS)
     lines, reasons = outcomes.comparison(curator, current, asked)
     assert "Mondrian" in lines["method"].tolist()
