@@ -30,8 +30,8 @@ from dpcore.anonymize.methods import Method
 from dpcore.anonymize.models import DeltaPresence, DistinctL, EntropyL, KAnonymity, KMap, RecursiveCL
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding
+from dpcore.engines import base
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.streaming import base as streaming
 from dpcore.errors import InfeasibleError, SchemaError
 from dpcore.evaluation.table.residual_risk import ResidualRisk
 from dpcore.evaluation.table.trial import Trial
@@ -233,9 +233,9 @@ def test_all_that_leaves_says_the_same(
     budget, told = dp.PureDP(epsilon="1"), []
     for number, table in enumerate((FEW, source)):
         curator = dp.Curator.open(table, schema, budget=budget, ledger=dp.MemoryLedger())
-        if number:
-            monkeypatch.setattr(streaming, "MOST_ROWS", 1)
-        curator.anonymize_to(tmp_path / f"folder-{number}", plan)
+        with monkeypatch.context() as patch:
+            patch.setattr(base, "MOST_ROWS", 1 if number else len(FEW))
+            curator.anonymize_to(tmp_path / f"folder-{number}", plan)
         for file in (tmp_path / f"folder-{number}").glob("*.parquet"):
             told.append(json.loads(pq.read_metadata(file).metadata[b"guarantee"])["models"])
     curator = dp.Curator.open(FEW, schema, budget=budget, ledger=dp.MemoryLedger())
