@@ -20,11 +20,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpcore.release import Release
-from dpcore.synthesis import load_model
 from share.answers import HEADERS, Limiter, limited
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
-from workbench.store.shares import Shares, Shown
+from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
@@ -129,7 +128,7 @@ class Opened:
     size: int
 
 
-def opened(shown: Shown) -> Opened:
+def opened(shown: SharedPage) -> Opened:
     """Read what was shared, and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
@@ -138,7 +137,7 @@ def opened(shown: Shown) -> Opened:
         content = functools.partial(of_table.content, *table[:2])
         called = functools.partial(file_name, shown.title)
     else:
-        release = Release.from_json(shown.text, load_model=load_model)
+        release = Release.from_json(shown.text)
         document = of_release.document(release, **seen)
         content = functools.partial(downloads.content, release)
         called = functools.partial(release_file, shown.title, release)
@@ -175,9 +174,9 @@ def gone_page() -> str:
     return _notice(
         _("This link does not work"),
         _(
-            "It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to "
-            "you as somebody who signs in here, sign in first and open it again. Else ask whoever sent it "
-            "for a new one."
+            "It has expired, was revoked, is meant for somebody else, or never existed. If it was "
+            "sent to you as somebody who signs in here, sign in first and open it again. Else "
+            "ask the sender for a new one."
         ),
     )
 
@@ -193,7 +192,7 @@ def busy_page() -> str:
 def large_page() -> str:
     """The page of a file that is too large."""
     return _notice(
-        _("This file is too large for a link"), _("Ask whoever sent the link for the file itself.")
+        _("This file is too large for a link"), _("Ask the sender of the link for the file itself.")
     )
 
 

@@ -53,7 +53,7 @@ def test_recipe(opened: Tab) -> None:
     recipe = load_recipe(release.recipe)
     assert isinstance(recipe, Recipe.of_kind("every pair"))
     assert "Every pair of age, sex" in describe(release.recipe)
-    again = dp.Release.from_file(release.to_json().encode())
+    again = dp.read_release(release.to_json().encode())
     assert list(again.sample(rows=5).columns) == ["age", "sex"]
     assert "Every pair of age, sex" in tables(opened.go("ledger"))
 
@@ -79,7 +79,7 @@ def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     settings.read_settings.cache_clear()
     app.go("upload")
     assert "Feather. It stays where it is" in app.text
-    app.press("Look at it").open_draft().go("synthesize").release()
+    app.press("Show its first rows").open_draft().go("synthesize").release()
     assert app.errors == ""
     assert app.curator.release(app.session.shown).marginals
 
