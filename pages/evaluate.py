@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError, RowsError
+from dpcore.errors import RowsError
 from workbench import session
 from workbench.evaluate import (
     asked_view,
@@ -16,7 +16,7 @@ from workbench.evaluate import (
     view,
 )
 from workbench.evaluate.candidates import Candidate
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 
@@ -48,13 +48,11 @@ def judge(candidate: Candidate) -> None:
         return
     judged = view.judged(curator, candidate, found)
     view.overview(curator, candidate, found, judged)
-    st.download_button(
+    file_view.download(
         _("Download as one HTML file"),
         lambda: document.html(curator, found, judged),
         _file(curator.name, candidate),
-        "text/html",
-        on_click="ignore",
-        icon=":material/visibility_lock:",
+        icon="visibility_lock",
     )
     tabs = {
         _("Columns"): columns_view.columns,
@@ -64,9 +62,7 @@ def judge(candidate: Candidate) -> None:
         _("Learning"): asked_view.learning,
         _("Disclosure"): asked_view.disclosure,
     }
-    tab = st.segmented_control(
-        _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
-    )
+    tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
     tabs[tab](curator, candidate, found)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
@@ -74,21 +70,15 @@ def judge(candidate: Candidate) -> None:
 
 
 widgets.internal_badge()
-if notice := held.notices.pop("evaluate", None):
-    widgets.error_box(notice)
+widgets.show_notice("evaluate")
 candidate: Candidate | None = None
-try:
+with widgets.errors_shown():
     candidate = form.choose(curator)
     if candidate is not None:
         judge(candidate)
-except DpcoreError as error:
-    widgets.error_box(error)
 together_view.show(curator, candidate)
-with st.expander(_("Compare methods before you spend"), key="open-methods"):
-    try:
-        asked_view.compare_methods()
-    except DpcoreError as error:
-        widgets.error_box(error)
+with st.expander(_("Compare methods before you spend"), key="open-methods"), widgets.errors_shown():
+    asked_view.compare_methods()
 with st.expander(_("The figures of the book, measured anew"), key="open-book"):
     if st.toggle(_("Show them"), key="book-figures"):
         book.show()

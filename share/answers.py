@@ -139,7 +139,7 @@ def read_report(question: Question, body: bytes) -> Any:
         fields = json.loads(body)
     except (ValueError, RecursionError):
         fields = None
-    expected = {"protocol": question.protocol.name, "epsilon": str(question.epsilon)}
+    expected = {"protocol": question.protocol.kind, "epsilon": str(question.epsilon)}
     if not isinstance(fields, dict) or {**fields, "report": None} != {**expected, "report": None}:
         raise ParameterError(
             "this is no report of the question's protocol and epsilon",
@@ -153,7 +153,7 @@ def read_report(question: Question, body: bytes) -> Any:
 def answer_page(question: Question) -> str:
     """The page that asks, as HTML; its script draws the report."""
     asked = {
-        "protocol": question.protocol.name,
+        "protocol": question.protocol.kind,
         "epsilon": str(question.epsilon),
         "categories": question.protocol.categories,
         "labels": list(question.categories),
@@ -192,8 +192,8 @@ def gone_page() -> str:
     return _notice(
         _("This link does not work"),
         _(
-            "It was answered already, has expired, was closed, or never existed. Ask whoever sent it for a "
-            "new one."
+            "It was answered already, has expired, was closed, or never existed. Ask the sender "
+            "for a new one."
         ),
     )
 
@@ -202,7 +202,10 @@ def busy_page() -> str:
     """The page of a link that cannot be looked up just now."""
     return _notice(
         _("Try again in a minute"),
-        _("The server is too busy, or too many people in your network ask it. The link stays as it is."),
+        _(
+            "The server is too busy, or there are too many requests from your network. The link "
+            "is still valid."
+        ),
     )
 
 

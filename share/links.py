@@ -24,7 +24,7 @@ from dpcore.synthesis import load_model
 from share.answers import HEADERS, Limiter, limited
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
-from workbench.store.shares import Shares, Shown
+from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
@@ -129,7 +129,7 @@ class Opened:
     size: int
 
 
-def opened(shown: Shown) -> Opened:
+def opened(shown: SharedPage) -> Opened:
     """Read what was shared, and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
@@ -175,9 +175,9 @@ def gone_page() -> str:
     return _notice(
         _("This link does not work"),
         _(
-            "It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to "
-            "you as somebody who signs in here, sign in first and open it again. Else ask whoever sent it "
-            "for a new one."
+            "It has expired, was revoked, is meant for somebody else, or never existed. If it was "
+            "sent to you as somebody who signs in here, sign in first and open it again. Else "
+            "ask the sender for a new one."
         ),
     )
 
@@ -193,7 +193,7 @@ def busy_page() -> str:
 def large_page() -> str:
     """The page of a file that is too large."""
     return _notice(
-        _("This file is too large for a link"), _("Ask whoever sent the link for the file itself.")
+        _("This file is too large for a link"), _("Ask the sender of the link for the file itself.")
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.closeness import Distance, TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -25,7 +26,7 @@ from dpcore.anonymize.models import (
     PrivacyModel,
     RecursiveCL,
 )
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from workbench.anonymize import work
 from workbench.anonymize.work import AnonymizeState, Demands
@@ -43,7 +44,7 @@ SECRET_MODELS = Words(
     {
         "none": N_("nothing more"),
         "distinct": N_("different values in each group (distinct l-diversity)"),
-        "entropy": N_("values in each group well spread (entropy l-diversity)"),
+        "entropy": N_("well-spread values in each group (entropy l-diversity)"),
         "recursive": N_("no value too frequent in any group (recursive (c, l)-diversity)"),
         "t": N_("groups resemble the whole table (t-closeness)"),
         "t-ordered": N_("the same for values in an order (t-closeness, ordered)"),

@@ -28,8 +28,8 @@ _AT_ONCE = threading.BoundedSemaphore(2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """A table as it was read; with a key, its suggested schema and keyed fingerprint."""
+class TableFile:
+    """A table as it was read from a file; with a key, its suggested schema and keyed fingerprint."""
 
     table: ReadResult
     schema: Schema | None
@@ -43,10 +43,12 @@ def read(
     key: bytes | None = None,
     on_progress: OnProgress = silent,
     **options: Any,
-) -> Reading:
+) -> TableFile:
     """`dpcore.io.read_table` within 900 MB and 30 seconds.
 
     Args:
+        data: the file.
+        name: of the file; its ending says how it is read.
         key: of the ledger, for the fingerprint; None where the table is not to be opened.
         on_progress: called with the stage, one of `STAGES`, and the share of the whole.
         options: of `read_table`.
@@ -69,11 +71,11 @@ def read(
             raise _refusal(error) from None
         except StoppedError:
             raise interrupted() from None
-    return Reading(table=table, schema=schema, dataset=dataset)
+    return TableFile(table=table, schema=schema, dataset=dataset)
 
 
 def interrupted() -> ReadError:
-    """What to say where a person, or a closed tab, ended the reading."""
+    """Return the error of reading that a person, or a closed tab, has ended."""
     return ReadError("reading was stopped", remedy="choose the file again")
 
 
