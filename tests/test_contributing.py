@@ -15,11 +15,12 @@ import pytest
 
 from tests.architecture.modules import ROOT
 
-KINDS = ("column", "source", "evaluation", "page", "language")
+KINDS = ("column", "privacy model", "source", "evaluation", "page", "language")
 BLOCK = re.compile(r"^( *)```\w+\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 WALK = "tests/pages/walk_of_toys.py"
 SUITES = {
     "column": ("tests/schema/test_one_row_at_a_time.py", "every_kind"),
+    "privacy model": ("tests/contracts/test_privacy_models.py", "frequencies"),
     "source": ("tests/contracts/test_engines.py", "every_engine or feather and domain"),
     "evaluation": ("tests/workbench/records/test_lines.py", "every"),
     "page": ("tests/pages/test_pseudo_locale.py", "without_a_table"),
