@@ -66,7 +66,6 @@ def test_recipe(opened: Tab) -> None:
 
 def test_privacy_model(app: Tab) -> None:
     bound: Any = PrivacyModel.of_kind("bounded frequency")
-    frame = pd.DataFrame({"zip": ["1", "1", "2", "2"] * 5, "ill": ["a", "b", "a", "b"] * 5})
     plan = Plan(
         roles={"zip": "quasi-identifier", "ill": "sensitive"},
         hierarchies={"zip": flat(["1", "2"])},
