@@ -122,7 +122,7 @@ def outcomes(recipes: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
         text=True,
         check=False,
     )
-    assert report.exists(), run.stdout + run.stderr
+    assert run.returncode in (0, 1), run.stdout + run.stderr  # else no test was run
     return {
         f"{case.get('classname')}.{case.get('name')}": "".join(
             each.get("message", "") + (each.text or "") for each in case if each.tag in ("failure", "error")
