@@ -15,11 +15,12 @@ import pytest
 
 from tests.architecture.modules import ROOT
 
-KINDS = ("column", "privacy model", "source", "evaluation", "page", "language")
+KINDS = ("column", "recipe", "privacy model", "source", "evaluation", "page", "language")
 BLOCK = re.compile(r"^( *)```\w+\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 WALK = "tests/pages/walk_of_toys.py"
 SUITES = {
     "column": ("tests/schema/test_one_row_at_a_time.py", "every_kind"),
+    "recipe": ("tests/contracts/test_recipes.py", "EveryPair or every_recipe"),
     "privacy model": ("tests/contracts/test_privacy_models.py", "frequencies"),
     "source": ("tests/contracts/test_engines.py", "every_engine or feather and domain"),
     "evaluation": ("tests/workbench/records/test_lines.py", "every"),
