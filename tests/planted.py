@@ -1,4 +1,4 @@
-"""Faults planted one at a time, and the test that must fail for each: `python -m tests.planted [NUMBER ...]`.
+"""Faults to plant one at a time, and the test that must catch each: `python -m tests.planted [NUMBER ...]`.
 
 Each run works on a copy of the project, so that the checkout stays as it is. It prints a line a fault; its exit
 code is the number of faults that were missed. `architecture/test_planted.py` keeps the list true.
