@@ -1,4 +1,4 @@
-"""The report to sign: what was done to a table, what risk is left, and what is recommended. Internal.
+"""Report to sign on an anonymized table, its residual risk, and a recommendation. Internal.
 
 The three criteria are those of the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques
 (WP216), section 3: singling out, linkability and inference.
@@ -29,7 +29,7 @@ FEW = 0.001
 
 
 def to_html(curator: Curator, found: ResidualRiskReport, warnings: Sequence[str]) -> str:
-    """The report as one self-contained file to print and sign; it holds no row of the table."""
+    """Write the report as one self-contained file to print and sign, without a row of the table."""
     title, reasons = recommendation(found, outcomes.versions(curator))
     return fragment(
         "internal.html",
@@ -64,7 +64,7 @@ def to_html(curator: Curator, found: ResidualRiskReport, warnings: Sequence[str]
 
 
 def recommendation(found: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
-    """What is recommended, and why, from the figures alone.
+    """Return the recommendation and its reasons, from the figures alone.
 
     Args: versions: how many different tables were anonymized from the same original.
     """
@@ -112,7 +112,7 @@ def recommendation(found: ResidualRiskReport, versions: int) -> tuple[str, list[
 
 
 def done(found: ResidualRiskReport) -> list[str]:
-    """Method, models, limits and suppression, one sentence each."""
+    """Describe method, models, limits and suppression, in one sentence each."""
     plan = found.plan
     told = [
         _("Method: {method} ({words}).").format(
@@ -141,7 +141,7 @@ def done(found: ResidualRiskReport) -> list[str]:
 
 
 def columns(found: ResidualRiskReport) -> pd.DataFrame:
-    """One line per column: its role, and how far it was generalized."""
+    """List the columns with their roles, and how far they were generalized."""
     plan, lines = found.plan, []
     for name, role in plan.roles.items():
         line = {
@@ -164,7 +164,7 @@ def columns(found: ResidualRiskReport) -> pd.DataFrame:
 
 
 def singling_out(found: ResidualRiskReport) -> list[str]:
-    """How small the groups are, and what attackers can expect."""
+    """Describe the size of groups, and the success that attackers can expect."""
     whom, risk = COUNTED_WORDS[found.plan.counts], found.side.risk
     told = [
         _("The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}.").format(
@@ -195,7 +195,7 @@ def singling_out(found: ResidualRiskReport) -> list[str]:
 
 
 def levels(found: ResidualRiskReport) -> pd.DataFrame:
-    """Share of people at each level of risk."""
+    """List the share of people at each level of risk."""
     names = [
         _("certain (1)"),
         *(
@@ -214,7 +214,7 @@ def levels(found: ResidualRiskReport) -> pd.DataFrame:
 
 
 def linkability(curator: Curator, found: ResidualRiskReport) -> list[str]:
-    """What joining rows, tables and releases may do."""
+    """Describe what joining rows, tables and releases may do."""
     whom = COUNTED_WORDS[found.plan.counts]
     others = outcomes.versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
@@ -253,7 +253,7 @@ def linkability(curator: Curator, found: ResidualRiskReport) -> list[str]:
 
 
 def inference(found: ResidualRiskReport) -> list[str]:
-    """How much more a group tells about a sensitive value than the whole table does."""
+    """Compare what a group and the whole table tell about sensitive values."""
     if not found.side.secrets:
         return [_("No column was named that should stay unknown, so nothing is promised about any.")]
     return [
@@ -265,7 +265,7 @@ def inference(found: ResidualRiskReport) -> list[str]:
 
 
 def secrets(found: ResidualRiskReport) -> pd.DataFrame:
-    """l and t of every sensitive column."""
+    """List l and t of every sensitive column."""
     return pd.DataFrame(
         [
             {

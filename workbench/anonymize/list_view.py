@@ -1,4 +1,4 @@
-"""The attack with a list of known people on the table that was made."""
+"""Attack with a list of known people on the anonymized table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.ui.wording import plain
 
 
 def show(curator: Curator, made: AnonymizedTable) -> None:
-    """Ask for the list, and say whom it finds in the table, its values made coarser in the same way."""
+    """Ask for the list, and show whom it finds once its values are recoded in the same way."""
     with st.expander(_("What would somebody with a list of people find in it?"), key="relink"):
         widgets.internal_badge()
         listed = known_people(curator, key="relink-list")

@@ -1,4 +1,4 @@
-"""What a plan brings: the frontier, a trial, the other methods beside it, and what it does not promise."""
+"""Outcomes of a plan, and of other methods and limits."""
 
 from __future__ import annotations
 
@@ -52,8 +52,11 @@ Before, it was up to five times too long."""
 def frontier(
     curator: Curator, current: AnonymizeState, plan: Plan
 ) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
-    """Every k, with the method: full-domain at every limit where one pass is quick or was asked for, else at
-    the chosen limit while that is suggested, else Mondrian."""
+    """Compute the cost of every k, with the method.
+
+    That is full-domain at every limit where one pass is quick or wanted, else at the chosen limit while that
+    is suggested, else Mondrian.
+    """
     predicted = size(curator, current, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
     limits: tuple[float, ...] = (plan.limit,)
@@ -75,8 +78,10 @@ def frontier(
 
 @contextmanager
 def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgress]:
-    """A bar beside a way to stop, for what takes longer than a second. What was stopped is not begun again
-    before something is changed."""
+    """Show a bar with a button to stop, for what takes longer than a second.
+
+    What was stopped is not begun again before something is changed.
+    """
     if key in current.stopped:
         raise StoppedError(N_("this search was stopped"), remedy=N_("change the demands, or the columns"))
     stages = {
@@ -99,7 +104,7 @@ def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgre
 
 
 def stage_words(stage: str, spent: float, share: float) -> str:
-    """A stage that took so many seconds so far, with those that are left once that can be told."""
+    """Return a stage with the seconds that are left, once these can be foreseen."""
     left = spent * (1 - share) / max(share, 1e-6)
     if share < FORESEEN or left < 1:
         return stage
@@ -107,7 +112,7 @@ def stage_words(stage: str, spent: float, share: float) -> str:
 
 
 def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
-    """A plan tried out, once. Raises: the errors of a plan."""
+    """Try a plan, once. Raises: the errors of a plan."""
     key = _key(current, plan)
     if fails(current, plan):
         assert current.failed is not None
@@ -123,7 +128,7 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
 
 
 def fails(current: AnonymizeState, plan: Plan) -> bool:
-    """Whether this plan was tried last and could not be."""
+    """Say whether this plan was tried last and could not be."""
     return current.failed is not None and current.failed[0] == _key(current, plan)
 
 
@@ -133,7 +138,7 @@ def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
-    """The same demands by every method, on the same scales; and why not, where a method cannot."""
+    """Compare the methods at the same demands; where one cannot meet them, say why."""
     lines, reasons = [], []
     predicted = size(curator, current, plan)
     for method in (kind() for kind in Method.kinds().values()):
@@ -173,13 +178,13 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
-    """Write the table as a folder; how many rows. It leaves a line in the ledger."""
+    """Write the table as a folder, and return its rows; it leaves a line in the ledger."""
     with widgets.in_line(), cancelled_by(session.unwanted()):
         return curator.anonymize_to(place, plan)
 
 
 def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:
-    """k against information loss, one line per suppression limit; a click chooses a point.
+    """Draw k against information loss, one line per suppression limit; a click chooses a point.
 
     Args: k, loss: of the choice now, for the ring; no ring without a loss.
     """
@@ -202,7 +207,7 @@ def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | 
 
 
 def _levels(plan: Plan, point: Point) -> str:
-    """The level of each column; nothing where ranges are free."""
+    """Return the level of each column; nothing where ranges are free."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
     return ", ".join(f"{name} {level}" for name, level in levels)
 
@@ -210,7 +215,7 @@ def _levels(plan: Plan, point: Point) -> str:
 def chosen(
     curator: Curator, current: AnonymizeState, plan: Plan, drawn: Method, points: tuple[Point, ...], k: int
 ) -> tuple[float | None, str]:
-    """What the choice now loses, for the ring, and in words; no loss where the frontier cannot show it.
+    """Return the loss of the present choice, for the ring, and in words; None where it cannot be drawn.
 
     Args: drawn: the method of the frontier, which may be another than the chosen one.
     """
@@ -236,7 +241,7 @@ def chosen(
 
 
 def sizes_chart(report: TrialReport) -> Chart:
-    """Share of people by the size of the smallest group they are in, before and after."""
+    """Draw the share of people by the size of their smallest group, before and after."""
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
@@ -258,7 +263,7 @@ def sizes_chart(report: TrialReport) -> Chart:
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
-    """What each column lost; in full-domain generalization also its level, and a label of it."""
+    """List what each column lost; in full-domain generalization also its level, and a label of it."""
     lines = []
     for name, ncp in report.quality.column_ncp.items():
         line = {_("column"): name}
@@ -279,18 +284,18 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
 
 
 def outcome(curator: Curator, made: AnonymizedTable) -> ResidualRiskReport:
-    """What is left to fear in the table that was made, once."""
+    """Compute the residual risk of the table that was made, once."""
     plan = Plan.from_json(made.plan)
     return widgets.once_in_line(curator, ("outcome", made.plan), lambda: ResidualRisk(plan=plan))
 
 
 def versions(curator: Curator) -> int:
-    """How many different tables were anonymized from this one, this one among them."""
+    """Count the different tables that were anonymized from this one, this one among them."""
     return len({line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content})
 
 
 def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) -> list[str]:
-    """What a table does not promise, with numbers from this very table.
+    """Return what a table does not promise, with numbers from this very table.
 
     Args: plan: with its node filled in. side: the figures of all rows that leave.
     """

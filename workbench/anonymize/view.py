@@ -1,4 +1,4 @@
-"""Parts of the Anonymize page: the frontier, before and after, the result, the guided example."""
+"""Views of the Anonymize page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.ui.wording import number, percent, plain
 
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """What every k would cost; a click chooses."""
+    """Show the cost of every k; a click chooses one."""
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
     predicted = plans.size(curator, current, plan)
     with st.spinner(_("Looking at every k and every combination of levels")):
@@ -66,7 +66,7 @@ def _choose(chart: session.Selection, method: str) -> None:
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Risk and utility side by side, and what is not promised."""
+    """Show risk and utility side by side, and what is not promised."""
     st.header(_("Before and after"))
     widgets.internal_badge()
     try:
@@ -92,7 +92,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """The same demands by every method, when asked for."""
+    """Compare the methods at the same demands, after a click."""
     with st.expander(_("Other methods for comparison"), expanded=current.wants_comparison):
         if not current.wants_comparison:
             st.write(_("The same demands by each method, on the same scales. This can take some seconds."))
@@ -150,7 +150,7 @@ def _figures(report: TrialReport) -> None:
 
 
 def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
-    """The table that was made, what is recommended for it, and the report to sign, with its own figures."""
+    """Show the table that was made, with a recommendation and the report to sign."""
     try:
         with st.spinner(_("Looking at what is left to fear")):
             found = outcomes.outcome(curator, table)
@@ -176,7 +176,7 @@ def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> N
 
 
 def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """The table that was made, with its plan, and as a page that says what it does not promise.
+    """Show the table that was made, and offer it with its plan and as a page.
 
     Args: name: of the data set, for the names of files.
     """
@@ -213,7 +213,7 @@ def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
 
 
 def write(curator: Curator, plan: Plan) -> None:
-    """The same table of any size, where the settings name a place for it."""
+    """Offer to write the table at any size, where the settings name a place for it."""
     models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
     folder_view.offer(
         _("Write it as a folder of Parquet"),
@@ -226,7 +226,7 @@ def write(curator: Curator, plan: Plan) -> None:
 
 
 def guided_example() -> None:
-    """The small tables of a textbook, step by step."""
+    """Show the small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
         st.caption(_(examples.BOOK))
         for step in examples.EXAMPLES:

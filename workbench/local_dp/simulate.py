@@ -50,6 +50,7 @@ def survey(column: pd.Series, *, protocol: str, epsilon: float) -> SimulatedSurv
     The possible answers are those of the column, which a real survey would have to know beforehand.
 
     Args:
+        column: a true answer a row.
         protocol: its name.
         epsilon: of each answer.
 
@@ -95,7 +96,9 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
     """Return the mean of a column of numbers: true, rounded in two ways without privacy, by each mechanism.
 
     Args:
-        low, high: between which all numbers lie.
+        column: a true number a row.
+        low: below all numbers.
+        high: above all numbers.
         epsilon: of each answer.
 
     Raises: ParameterError for numbers outside the bounds, or none at all.

@@ -1,4 +1,4 @@
-"""What to release: one of the cards, its recipe, and the part of the table that is read."""
+"""Cards of the kinds of releases, and the part of the table that is read."""
 
 from __future__ import annotations
 

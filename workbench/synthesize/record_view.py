@@ -1,4 +1,4 @@
-"""The way from the table to drawn rows as one record: every step, its charge and its result."""
+"""Record of every step from the table to drawn rows, with charges and results."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RESULTS = Words(
 
 
 def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any, ...]) -> None:
-    """The record of this release and its drawn rows, and a test against the table, charged each time.
+    """Show the record of a release and its drawn rows, and a test against the table, charged each time.
 
     Args: drawn: changes with the rows.
     """
@@ -74,7 +74,7 @@ def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any,
 
 
 def _apart(curator: Curator, release: Release) -> None:
-    """How many rows of the original lie apart: for its owner, and no step of the release."""
+    """Show the share of outliers of the original, for its owner; it is no step of the release."""
     names = tuple(
         name for name in release.model_columns if isinstance(release.schema.column(name), IntervalColumn)
     )

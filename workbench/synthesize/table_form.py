@@ -1,4 +1,4 @@
-"""The form of a synthetic table: its columns, the relations to keep, and facts that every row must keep."""
+"""Form of a synthetic table, its relations, and facts that every row must keep."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
-    """Ask for what every row must keep, known from outside; keep and return it."""
+    """Ask for facts that every row must keep, known from outside, and return them."""
     key, kept_facts = f"facts-{table}", session.own(SynthesizeState).facts
     facts = kept_facts.get(table, ())
 

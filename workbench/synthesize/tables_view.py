@@ -1,4 +1,4 @@
-"""The noisy tables of a release, one at a time: counts with their intervals."""
+"""Noisy tables of a release, one at a time, with intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release on the page: the last look before paying, the run as it goes, and the result."""
+"""Views of a release before paying, while it runs, and of its result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from workbench.workers import drawing
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
-    """A last look: what is read, what is published, what it costs, and that it cannot be undone."""
+    """Show for a last time what is read and published, and what it costs."""
     request_id = session.session().request_id
 
     @st.dialog(_("A last look"))
@@ -142,7 +142,7 @@ def _progress() -> None:
 
 
 def show(data_set: DataSet, request_id: str) -> None:
-    """The result: charts with error bars, rows to draw, downloads, the promise."""
+    """Show a release with its charts, rows to draw, downloads and promise."""
     try:
         release = data_set.release(request_id)
     except DpcoreError as error:
@@ -189,7 +189,7 @@ def show(data_set: DataSet, request_id: str) -> None:
 
 
 def _files(data_set: DataSet, release: Release) -> None:
-    """What can be taken away: counts for people, and what programs need."""
+    """Offer the files of a release, for people and for programs."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
     one = len(release.marginals) == 1
 
@@ -227,7 +227,7 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 
 def earlier(data_set: DataSet) -> None:
-    """Releases of this data set; opening one costs nothing."""
+    """List the releases of a data set; opening one costs nothing."""
     made = releases.earlier(data_set)
     if not made:
         return
@@ -299,7 +299,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
 
 
 def _offer_job(data_set: DataSet, release: Release) -> None:
-    """The release as a job for the command line, where its recipe can be read back."""
+    """Offer a release as a job for the command line, where its recipe can be read back."""
     recipe = load_recipe(release.recipe)
     if recipe is None or data_set.declaration is None:
         return
