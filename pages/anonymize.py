@@ -62,7 +62,7 @@ widgets.show_notice("anonymize")
 if held.anonymized is not None:
     if plan is not None and (current.made_by is None or current.made_by.to_json() != plan.to_json()):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    view.made(curator, current, held.anonymized)
+    view.show_result(curator, current, held.anonymized)
     list_view.show(curator, held.anonymized)
 if plan is not None:
     view.write(curator, plan)

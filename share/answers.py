@@ -155,7 +155,7 @@ def read_report(question: Question, body: bytes) -> Any:
 
 def answer_page(question: Question) -> str:
     """Return the page that asks a question, as HTML; its script draws the report."""
-    asked = {
+    script = {
         "protocol": question.protocol.kind,
         "epsilon": str(question.epsilon),
         "categories": question.protocol.categories,
@@ -168,7 +168,7 @@ def answer_page(question: Question) -> str:
         STATIC,
         title=_("One question"),
         question=question,
-        asked=asked,
+        asked=script,
         words={
             "promise": _(
                 "Your answer is changed at random here, in your own browser, before anything leaves it. The "

@@ -57,12 +57,12 @@ class Kept:
             if key in self._held:
                 self._held.move_to_end(key)
                 return self._held[key][0]  # type: ignore[return-value]
-        made = make()
+        value = make()
         with self._lock:
-            self._held[key] = (made, size(made))
+            self._held[key] = (value, size(value))
             while len(self._held) > self._most or sum(each[1] for each in self._held.values()) > self._size:
                 self._held.popitem(last=False)
-        return made
+        return value
 
 
 class Links:

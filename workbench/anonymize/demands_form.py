@@ -134,10 +134,10 @@ def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     if kind == NOTHING:
         return ()
     left, right = st.columns(2)
-    chosen = left.multiselect(
+    selected = left.multiselect(
         _("Columns"), names, names[:1], key="anonymize-secret-columns", persist_state="session"
     )
-    columns = [name for name in chosen if name in names]
+    columns = [name for name in selected if name in names]
     model_of, own = kinds[kind].choose(right, ""), list[str]()
     if len(columns) > 1:
         own = st.multiselect(

@@ -66,11 +66,11 @@ def frontier(
         method, limits = Mondrian(), ()
     asked_of = (plan.models[1:], str(plan.metric), plan.counted, plan.subset)
     key = ("frontier", method.kind, limits, current.version, *asked_of)
-    asked = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
+    every_k = dataclasses.replace(plan, method=method, models=(KAnonymity(k=2), *plan.models[1:]))
     try:
         with _told(current, key) as tell:
             return method, widgets.once_in_line(
-                curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits), tell
+                curator, key, lambda: FrontierOf(plan=every_k, ks=KS, limits=limits), tell
             )
     except DpcoreError as error:
         return method, error
@@ -133,8 +133,8 @@ def fails(current: AnonymizeState, plan: Plan) -> bool:
 
 
 def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
-    chosen = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed)
-    return ("trial", current.version, *chosen, plan.counted, plan.subset)
+    parts = (plan.models, plan.limit, plan.method.kind, str(plan.metric), plan.suppressed)
+    return ("trial", current.version, *parts, plan.counted, plan.subset)
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
@@ -156,11 +156,11 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[p
 
 def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Method) -> dict[str, str]:
     report = trial(curator, current, dataclasses.replace(plan, method=method))
-    found = report.quality
+    quality = report.quality
     return {
-        _("generalized"): percent(found.ncp),
-        _("information loss"): number(found.loss),
-        _("suppressed"): percent(found.suppressed),
+        _("generalized"): percent(quality.ncp),
+        _("information loss"): number(quality.loss),
+        _("suppressed"): percent(quality.suppressed),
         _("smallest group"): f"{report.after.risk.k:,}",
         _("seconds"): f"{report.seconds:.1f}",
     }
@@ -169,9 +169,9 @@ def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Meth
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
-        chosen = trial(curator, current, plan).plan
+        complete = trial(curator, current, plan).plan
         with widgets.in_line(), cancelled_by(session.unwanted()):
-            session.session().anonymized = curator.anonymize(chosen)
+            session.session().anonymized = curator.anonymize(complete)
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
@@ -212,7 +212,7 @@ def _levels(plan: Plan, point: Point) -> str:
     return ", ".join(f"{name} {level}" for name, level in levels)
 
 
-def chosen(
+def present_choice(
     curator: Curator, current: AnonymizeState, plan: Plan, drawn: Method, points: tuple[Point, ...], k: int
 ) -> tuple[float | None, str]:
     """Return the loss of the present choice, for the ring, and in words; None where it cannot be drawn.
@@ -223,21 +223,21 @@ def chosen(
         limit = plan.limit if drawn.searches else 0.0
         for point in points:
             if (point.k, point.limit) == (k, limit):
-                told = _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.")
-                return point.score, told.format(
+                sentence = _("Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups.")
+                return point.score, sentence.format(
                     loss=number(point.score), rows=point.suppressed, classes=point.classes
                 )
         return None, ""
-    told = _("The lines are those of {drawn}; a click chooses it. Chosen now is {chosen}.").format(
+    sentence = _("The lines are those of {drawn}; a click chooses it. Chosen now is {chosen}.").format(
         drawn=METHOD_NAMES[drawn.kind], chosen=METHOD_NAMES[plan.method.kind]
     )
     if drawn.searches and plan.metric != InformationLoss():
-        return None, told
+        return None, sentence
     try:
         loss = trial(curator, current, plan).quality.loss
     except DpcoreError:  # shown under "Before and after"
-        return None, told
-    return loss, f"{told} " + _("It loses {loss} at k = {k}: the ring.").format(loss=number(loss), k=k)
+        return None, sentence
+    return loss, f"{sentence} " + _("It loses {loss} at k = {k}: the ring.").format(loss=number(loss), k=k)
 
 
 def sizes_chart(report: TrialReport) -> Chart:
@@ -245,11 +245,11 @@ def sizes_chart(report: TrialReport) -> Chart:
     labels = ["1", "2-4", "5-9", "10-24", "25-99", "100+"]
     edges = np.array([2, 5, 10, 25, 100])
     frame = []
-    for side, found in ((_("before"), report.before), (_("after"), report.after)):
-        people = np.bincount(np.searchsorted(edges, found.crowds, side="right"), minlength=len(labels))
+    for side, figures in ((_("before"), report.before), (_("after"), report.after)):
+        people = np.bincount(np.searchsorted(edges, figures.crowds, side="right"), minlength=len(labels))
         frame += [
             {"group size": label, "of": side, "share": float(share)}
-            for label, share in zip(labels, people / len(found.crowds), strict=True)
+            for label, share in zip(labels, people / len(figures.crowds), strict=True)
         ]
     return charts.grouped(
         pd.DataFrame(frame),
@@ -283,10 +283,10 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def outcome(curator: Curator, made: AnonymizedTable) -> ResidualRiskReport:
+def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskReport:
     """Compute the residual risk of the table that was made, once."""
-    plan = Plan.from_json(made.plan)
-    return widgets.once_in_line(curator, ("outcome", made.plan), lambda: ResidualRisk(plan=plan))
+    plan = Plan.from_json(table.plan)
+    return widgets.once_in_line(curator, ("outcome", table.plan), lambda: ResidualRisk(plan=plan))
 
 
 def versions(curator: Curator) -> int:
@@ -299,10 +299,10 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
 
     Args: plan: with its node filled in. side: the figures of all rows that leave.
     """
-    found = []
+    sentences = []
     for name, risk in side.secrets.items():
         if risk.homogeneous_classes:
-            found.append(
+            sentences.append(
                 _(
                     "Groups that reveal {column} although k holds: {classes:,}, with {share} of the {whom}. "
                     "Ask for l-diversity."
@@ -314,13 +314,13 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
                 )
             )
         else:
-            found.append(
+            sentences.append(
                 _(
                     "Knowing a group makes some value of {column} up to {times} times more likely (t = {t})."
                 ).format(column=plain(name), times=number(risk.posterior_ratio), t=number(risk.t_equal))
             )
     if side.groups_per_person > 1:
-        found.append(
+        sentences.append(
             _(
                 "k counts people. The rows of a person are in {groups} groups on average: k does "
                 "not protect against somebody who knows several rows of one person, and that "
@@ -328,28 +328,28 @@ def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) 
             ).format(groups=number(side.groups_per_person))
         )
     if side.with_others > 0.001:
-        found.append(
+        sentences.append(
             _(
                 "Unique again for somebody who also knows the columns left as they are: {share} of the "
                 "{whom}."
             ).format(share=percent(side.with_others), whom=whom(plan))
         )
-    made = session.session().anonymized
-    others = versions(curator) - (made is not None and made.plan == plan.to_json())
+    table = session.session().anonymized
+    others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
-        found.append(
+        sentences.append(
             _(
                 "Another version of this table was made before ({others} in all). Versions together can "
                 "reveal more than each alone, and no budget counts that."
             ).format(others=others)
         )
     if plan.method.cuts_freely:
-        found.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
-    found.append(
+        sentences.append(_("Local methods keep more, and are more exposed: published attacks aim at them."))
+    sentences.append(
         _(
             "Information loss was minimized, and an attacker who knows that can sometimes undo a part of it. "
             "k-anonymity is no guarantee against a determined attacker: prefer the Synthesize page for "
             "the public."
         )
     )
-    return found
+    return sentences

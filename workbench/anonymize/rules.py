@@ -41,10 +41,10 @@ def fitting(values: Sequence[str]) -> list[str]:
 
 def numbers_in(text: str) -> list[float]:
     """Return the numbers of a text such as "5, 10, 20". Raises: ParameterError without any."""
-    found = [float(each) for each in _NUMBER.findall(text)]
-    if not found:
+    numbers = [float(each) for each in _NUMBER.findall(text)]
+    if not numbers:
         raise ParameterError("there is no number in {text!r}", remedy="write such as 5, 10, 20", text=text)
-    return found
+    return numbers
 
 
 def by_intervals(

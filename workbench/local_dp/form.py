@@ -124,9 +124,9 @@ def invite(question: dl.Question, people: int) -> None:
         st.caption(_("Links need the server: this app was started without the part that answers them."))
     if count < people:
         st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
-    made = session.own(design.LocalState).invitations
-    if made is not None:
-        _show(question.text, *made)
+    invitations = session.own(design.LocalState).invitations
+    if invitations is not None:
+        _show(question.text, *invitations)
 
 
 def _make(question: dl.Question, count: int, days: int) -> None:

@@ -115,7 +115,7 @@ def means(column: pd.Series, *, low: float, high: float, epsilon: float) -> pd.D
     ]
     for kind in MECHANISMS:
         mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
-        found = mechanism.estimate(mechanism.perturb(values))
-        below, above = found.interval(0.95)
-        lines.append((mechanism.name, found.mean, max(found.mean - below, above - found.mean), True))
+        estimate = mechanism.estimate(mechanism.perturb(values))
+        below, above = estimate.interval(0.95)
+        lines.append((mechanism.name, estimate.mean, max(estimate.mean - below, above - estimate.mean), True))
     return pd.DataFrame(lines, columns=["way", "mean", "off", "private"])

@@ -143,13 +143,13 @@ def collected() -> None:
     key = st.text_input(_("Key of the survey"), type="password", key="local-key")
     if keys:
         known = dict(keys)
-        chosen = st.selectbox(
+        known_key = st.selectbox(
             _("Or one that was made in this tab"),
             [None, *known],
             format_func=lambda key: _("none") if key is None else known[key],
             key="local-known",
         )
-        key = key or chosen or ""
+        key = key or known_key or ""
     if not key:
         st.info(_("The key was shown when the links were made."))
         return

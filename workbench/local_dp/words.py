@@ -73,7 +73,7 @@ def verdict(option: dl.Option) -> str:
 def coverage(estimate: dl.Estimate, truth: Sequence[float]) -> str:
     """Say for how many answers the interval holds the truth."""
     low, high = estimate.interval(0.95)
-    held = sum(bool(below <= true <= above) for below, true, above in zip(low, truth, high, strict=True))
+    covered = sum(bool(below <= true <= above) for below, true, above in zip(low, truth, high, strict=True))
     return _(
         "The interval holds the true share of {held} of {all} answers; 95 of 100 intervals should."
-    ).format(held=held, all=len(truth))
+    ).format(held=covered, all=len(truth))

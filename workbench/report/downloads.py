@@ -75,14 +75,14 @@ def counts(release: Release) -> pd.DataFrame:
 
 def embedded(release: Release) -> tuple[Download, ...]:
     """Return the guarantee, and the release while it is small, for a page that is a file."""
-    found = []
+    downloads = []
     for name in files(release, {COUNTS, MODEL}):
         data = content(release, name)
         if len(data) <= MAX_EMBEDDED:
             kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            found.append(Download(href=href, name=name, label=LABELS[name]))
-    return tuple(found)
+            downloads.append(Download(href=href, name=name, label=LABELS[name]))
+    return tuple(downloads)
 
 
 def guarantee_json(release: Release) -> str:

@@ -86,7 +86,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
     """Ask for pairs of columns that matter more than others, by name or in a grid."""
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
-        chosen = st.multiselect(
+        important = st.multiselect(
             _("Every pair counts; these should come out best, and count four times"),
             pairs,
             format_func=" × ".join,
@@ -97,8 +97,8 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
             st.caption(_("Or click them here."))
             widgets.show_clickable(pair_grid(columns), clicked)
-            chosen = [*chosen, *((pair["first"], pair["second"]) for pair in clicked.points())]
-    return {tuple(pair): 4.0 for pair in chosen}
+            important = [*important, *((pair["first"], pair["second"]) for pair in clicked.points())]
+    return {tuple(pair): 4.0 for pair in important}
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:

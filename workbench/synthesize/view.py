@@ -228,11 +228,11 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 def earlier(data_set: DataSet) -> None:
     """List the releases of a data set; opening one costs nothing."""
-    made = releases.earlier(data_set)
-    if not made:
+    lines = releases.earlier(data_set)
+    if not lines:
         return
     st.subheader(_("Releases of this data set"))
-    for line in made[:20]:
+    for line in lines[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         left.button(
             _("Open {what}").format(
