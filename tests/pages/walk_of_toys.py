@@ -53,7 +53,7 @@ def test_recipe(opened: Tab) -> None:
     recipe = load_recipe(release.recipe)
     assert isinstance(recipe, Recipe.of_kind("every pair"))
     assert "Every pair of age, sex" in describe(release.recipe)
-    again = dp.Release.from_file(release.to_json().encode())
+    again = dp.read_release(release.to_json().encode())
     assert list(again.sample(rows=5).columns) == ["age", "sex"]
     assert "Every pair of age, sex" in tables(opened.go("ledger"))
 
