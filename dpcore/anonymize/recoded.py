@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.errors import SchemaError
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, TextArray, class_index
 
@@ -89,12 +88,10 @@ def leaf_codes(
     """The hierarchies with leaves for missing and suppressed cells, and each row's leaf; columns sorted by
     name.
 
-    Raises: SchemaError for an unknown column or no rows; HierarchyError for a value without a path.
+    Raises: HierarchyError for a value without a path.
     """
     covering, leaf = {}, {}
     for name in sorted(hierarchies):
-        if name not in frame.columns:
-            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
         covering[name], leaf[name] = hierarchies[name].read(frame[name])
     return covering, leaf
 

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from dpcore.local.bits import (
     threshold_of,
     uniform,
 )
+from dpcore.local.estimate import deviations
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,11 +56,7 @@ class MeanEstimate:
         Of two-valued reports by the score interval of their share (Wilson 1927), which keeps its level where
         nearly all reports are equal.
         """
-        if not 0 < confidence < 1:
-            raise ParameterError(
-                "confidence ({confidence}) must be between 0 and 1", remedy="give 0.95", confidence=confidence
-            )
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        z = deviations(confidence)
         if self.ends is None:
             return self.mean - z * self.standard_error, self.mean + z * self.standard_error
         low, high = self.ends

@@ -100,7 +100,7 @@ def special_uniques(
     together = class_index(codes)
     tuples = class_index([together] if person is None else [together, person])
     first = np.unique(tuples, return_index=True)[1]
-    search = _Search(
+    search = _UniqueSets(
         codes=[each[first] for each in codes],
         rows=np.bincount(tuples) if person is None else None,
         person=None if person is None else person[first],
@@ -157,7 +157,7 @@ def dis_scores(score: FloatArray, *, uniques: int, paired: int, columns: int, fr
 
 
 @dataclass(kw_only=True)
-class _Search:
+class _UniqueSets:
     """Which tuples are unique on which sets of columns, depth first; who is unique goes no deeper.
 
     Attributes:
@@ -213,7 +213,9 @@ class _Search:
         return found
 
 
-def _scored(search: _Search, tuples: int, columns: int) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+def _scored(
+    search: _UniqueSets, tuples: int, columns: int
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """(tuples,) score, (columns, tuples) the part of it from sets with each column, size of the smallest set,
     number of sets."""
     score, by_column = np.zeros(tuples), np.zeros((columns, tuples))

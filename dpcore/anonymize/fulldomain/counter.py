@@ -157,7 +157,7 @@ class Counted(ClassesOfNode):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class NodeFigures:
     """What some nodes publish, (nodes,) each, where classes of few rows are suppressed.
 
     Attributes:
@@ -170,9 +170,11 @@ class Figures:
     kept: IntArray
     squares: FloatArray
 
-    def taken(self, nodes: BoolArray) -> Figures:
+    def taken(self, nodes: BoolArray) -> NodeFigures:
         """Those of some of the nodes."""
-        return Figures(suppressed=self.suppressed[nodes], kept=self.kept[nodes], squares=self.squares[nodes])
+        return NodeFigures(
+            suppressed=self.suppressed[nodes], kept=self.kept[nodes], squares=self.squares[nodes]
+        )
 
 
 class Counter:
@@ -207,7 +209,7 @@ class Counter:
         most = COMBINATIONS * len(self.base.class_keys) * (1 if self.table.members is None else 2)
         return math.prod(map(getitem, self.table.widths, node)) <= most
 
-    def figures(self, nodes: Sequence[Node], least: int) -> Figures:
+    def figures(self, nodes: Sequence[Node], least: int) -> NodeFigures:
         """The figures of some nodes that are counted, where classes of fewer rows than `least` are
         suppressed."""
         floor = self._remembering()
@@ -222,7 +224,7 @@ class Counter:
         is_kept = sizes >= least
         kept = sizes * is_kept
         rows = np.add.reduceat(kept, starts[:-1])
-        return Figures(
+        return NodeFigures(
             suppressed=(floor.published.sum() - rows).astype(np.int64),
             kept=np.add.reduceat(is_kept, starts[:-1], dtype=np.int64),
             squares=np.add.reduceat(kept * kept, starts[:-1]),

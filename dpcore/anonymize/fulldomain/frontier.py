@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymize.fulldomain.lattice import Node
-from dpcore.anonymize.fulldomain.metrics import Counting, Metric, Separable
+from dpcore.anonymize.fulldomain.metrics import ClassSizeMetric, Metric, Separable
+from dpcore.anonymize.fulldomain.search import Solution
 from dpcore.anonymize.fulldomain.size import check_feasible, walked
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel, violations
@@ -26,20 +26,12 @@ from dpcore.tables.classes import BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class Point(Solution):
     """The best node for one k, limit and metric."""
 
     k: int
     limit: float
     metric: Metric
-    node: Node
-    score: float
-    suppressed: int
-    """Rows."""
-    people: int
-    """People who have a suppressed row."""
-    classes: int
-    """Classes that are kept."""
 
 
 class Frontier:
@@ -82,7 +74,7 @@ class Frontier:
         if isinstance(metric, Separable):
             bounds = metric.bounds_given(self.table, candidates, suppressed[candidates])
         else:
-            assert isinstance(metric, Counting)
+            assert isinstance(metric, ClassSizeMetric)
             squares = self._squares[candidates, band:].sum(axis=1)
             bounds = metric.of(self.table.rows, kept[candidates], squares, suppressed[candidates])
         levels = self.table.lattice.total_levels[candidates]

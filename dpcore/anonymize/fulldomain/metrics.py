@@ -169,7 +169,7 @@ class NonUniformEntropy(Separable):
         return self.weights.get(table.names[column], 1.0)
 
 
-class Counting(Metric):
+class ClassSizeMetric(Metric):
     """A figure that the class sizes alone decide."""
 
     @abstractmethod
@@ -186,7 +186,7 @@ class Counting(Metric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Discernibility(Counting):
+class Discernibility(ClassSizeMetric):
     """Sum of the squared class sizes, plus N for every suppressed row (Bayardo and Agrawal, 2005)."""
 
     kind = "discernibility"
@@ -210,7 +210,7 @@ class Discernibility(Counting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AverageClassSize(Counting):
+class AverageClassSize(ClassSizeMetric):
     """N over the number of classes; all suppressed rows are one (LeFevre, DeWitt, Ramakrishnan, 2006)."""
 
     kind = "average class size"

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.anonymize.closeness import TCloseness
-from dpcore.anonymize.fulldomain.counter import Counted, Counter, Figures
+from dpcore.anonymize.fulldomain.counter import Counted, Counter, NodeFigures
 from dpcore.anonymize.fulldomain.grouper import Classes, ClassesOfNode, Grouper
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
-    Counting,
+    ClassSizeMetric,
     Discernibility,
     InformationLoss,
     Metric,
@@ -52,7 +52,7 @@ class Solution:
     """People who have a suppressed row."""
     classes: int
     """Classes that are kept."""
-    checks: int
+    checks: int = 0
     """Nodes that were grouped until it was found."""
 
 
@@ -124,7 +124,7 @@ class _Search:
         self.suppressed = np.zeros(table.lattice.shape, dtype=np.int64)  # of each node, at least
         self.each = told_each(table)
         self.left: list[int] = []  # nodes that were open each time that progress was told
-        self.is_bounding = isinstance(metric, Counting)
+        self.is_bounding = isinstance(metric, ClassSizeMetric)
         self.waits, self.pause = 0, 1  # until one class is looked at again
         self.least = max([1, *(each.k for each in plain if isinstance(each, KAnonymity))])
 
@@ -182,7 +182,7 @@ class _Search:
             worse = self._least(kept, found.taken(fits)) > self.best.score * (1 + ROUNDING)
             self.open[kept[worse]] = False
 
-    def _least(self, indices: IntArray, found: Figures) -> FloatArray:
+    def _least(self, indices: IntArray, found: NodeFigures) -> FloatArray:
         """(nodes,) what nodes with these figures score at least."""
         if isinstance(self.metric, Separable):
             return self.metric.bounds_given(self.table, indices, found.suppressed)
@@ -190,7 +190,7 @@ class _Search:
             return np.zeros(len(indices))  # to look may close others
         # the classes that other models suppress are one more, where classes are what is counted
         more = self._decides_by_histogram and isinstance(self.metric, AverageClassSize)
-        assert isinstance(self.metric, Counting)
+        assert isinstance(self.metric, ClassSizeMetric)
         return self.metric.of(self.table.rows, found.kept, found.squares, found.suppressed + more)
 
     def close_in(self) -> None:
@@ -279,7 +279,7 @@ class _Search:
 
     def _raise_bounds(self, classes: ClassesOfNode) -> None:
         """Where class sizes are the score: what generalizations of these classes score at least."""
-        assert isinstance(self.metric, Counting)
+        assert isinstance(self.metric, ClassSizeMetric)
         lowest = self.metric.above(classes, self.least)
         above = self.bounds.reshape(self.table.lattice.shape)[self.table.lattice.above(classes.node)]
         np.maximum(above, lowest, out=above)
@@ -343,7 +343,7 @@ class _Search:
                 checks=self.checks,
             )
             self.open &= self.bounds <= score
-            if isinstance(self.metric, Counting):
+            if isinstance(self.metric, ClassSizeMetric):
                 self.allowed = min(self.allowed, math.floor(self.metric.most_suppressed(self.table, score)))
 
 

@@ -259,11 +259,10 @@ class Tuples:
 
         Rows whose quasi-identifiers are all `*` were suppressed before; they are in no class.
 
-        Raises: SchemaError for a column that is not there or has two roles, or an empty table; HierarchyError
-            for values without a path, LimitError when the columns have too many values together.
+        Raises: SchemaError for a table without rows to publish; HierarchyError for values without a path,
+            LimitError when the columns have too many values together.
         """
         extra = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
-        _check_columns(frame, hierarchies, extra)
         read = {name: hierarchy.read(frame[name]) for name, hierarchy in hierarchies.items()}
         covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
         placed = {name: leaves for name, (_, leaves) in read.items()}
@@ -350,22 +349,3 @@ def _by_code(codes: IntArray, numbers: IntArray) -> IntArray:
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result
-
-
-def _check_columns(
-    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], extra: Mapping[str, object]
-) -> None:
-    if not hierarchies:
-        raise SchemaError("there is no quasi-identifier", remedy="give at least one column this role")
-    for name in (*hierarchies, *extra):
-        if name not in frame.columns:
-            raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
-    both = sorted(set(hierarchies) & set(extra))
-    if both:
-        raise SchemaError(
-            "{column} is sensitive and a quasi-identifier at once",
-            remedy="give the column one of the two roles",
-            column=both[0],
-        )
-    if not len(frame):
-        raise SchemaError("the table has no rows", remedy="take a table with rows")

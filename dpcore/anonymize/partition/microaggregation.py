@@ -18,7 +18,7 @@ from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.partition.merging import merged
 from dpcore.anonymize.recoded import PublishedColumn, Recoded
 from dpcore.errors import SchemaError
-from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index, leaves_of
+from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
 
 EXACT_ROWS = 100_000
 """More rows than this are clustered in blocks."""
@@ -35,9 +35,8 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -
 
     Args: gate: what a cluster needs; those that lack more than k people are united.
     Returns: (rows,) the cluster of each.
-    Raises: ParameterError without columns; SchemaError for a column that does not hold numbers in every row.
+    Raises: SchemaError for a column that does not hold numbers in every row.
     """
-    check_columns(columns)
     points = np.stack([_scaled(frame, name) for name in sorted(columns)])
     whose, centers = gate.rows.person, points
     if whose is not None:
@@ -141,7 +140,6 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
     The NCP of a cluster is its range over the column's. How a column's distribution changes is seen on bins
     that hold equal shares of the original.
     """
-    check_columns(columns)
     values = {name: frame[name].to_numpy(dtype=np.float64) for name in sorted(columns)}
     sizes = np.bincount(clusters)
     means = [np.bincount(clusters, column) / sizes for column in values.values()]
@@ -173,8 +171,6 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
 
 def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
     """A column with mean 0 and variance 1; all 0 when it is constant."""
-    if name not in frame.columns:
-        raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
     if not pd.api.types.is_numeric_dtype(frame[name]):
         raise SchemaError(
             "microaggregation needs numbers, {column} has none",

@@ -22,7 +22,7 @@ from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.partition.admission import Gate
 from dpcore.anonymize.recoded import Recoded, leaf_codes, recode
 from dpcore.anonymize.thresholds import most_within
-from dpcore.tables.classes import FloatArray, IntArray, check_columns, class_index
+from dpcore.tables.classes import FloatArray, IntArray, class_index
 
 Levels = tuple[int, ...]
 """One level of every hierarchy."""
@@ -47,10 +47,8 @@ def local_recoding(
 
     Args: limit: share of the people who may have a row that is suppressed so.
 
-    Raises: ParameterError without columns; SchemaError for an unknown column; HierarchyError for a value
-        without a path.
+    Raises: HierarchyError for a value without a path.
     """
-    check_columns(list(hierarchies))
     covering, leaf = leaf_codes(frame, hierarchies)
     people = int(gate.rows.together(np.ones(len(frame), dtype=bool)).people[0])
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
