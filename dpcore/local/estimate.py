@@ -1,4 +1,4 @@
-"""How common each answer is, from reports: unbiased frequencies with exact variances and intervals."""
+"""Unbiased frequencies of answers from reports, with exact variances and intervals."""
 
 from __future__ import annotations
 

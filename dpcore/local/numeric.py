@@ -95,7 +95,7 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def gain(self) -> Fraction:
-        """How much the expected report grows while the number goes from `low` to `high`."""
+        """The growth of the expected report while the number goes from `low` to `high`."""
 
     @property
     @abstractmethod
@@ -121,7 +121,7 @@ class NumericMechanism(ABC):
         return loss_of(self.odds, most=self.epsilon)
 
     def decode(self, reports: Any) -> Floats:
-        """An unbiased number per report, far outside the bounds on purpose.
+        """Decode each report to an unbiased number, far outside the bounds on purpose.
 
         Raises: ParameterError for reports that this mechanism cannot have made.
         """
@@ -163,7 +163,7 @@ def checked_bounds(low: float, high: float) -> None:
 
 
 def positions(values: Any, low: float, high: float) -> Floats:
-    """Where numbers are between the bounds, from 0 to 1; the caller's object is not changed.
+    """Return the places of numbers between the bounds, from 0 to 1; the caller's object is not changed.
 
     Raises: ParameterError for numbers outside the bounds, not a number, or texts.
     """
@@ -266,7 +266,7 @@ class Piecewise(NumericMechanism):
 
     @cached_property
     def window(self) -> int:
-        """How many places are near, w."""
+        """The number of near places, w."""
         return max(1, math.ceil(self.STEPS / exp_below(self.epsilon / 2)))
 
     @cached_property
@@ -336,5 +336,5 @@ def _sum(count: int) -> int:
 
 
 def _squares(count: int) -> int:
-    """The sum of the squares of 0 .. count - 1."""
+    """Return the sum of the squares of 0 .. count - 1."""
     return (count - 1) * count * (2 * count - 1) // 6

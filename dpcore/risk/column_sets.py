@@ -46,9 +46,12 @@ def column_sets(
     counts: IntArray | None = None,
     codes: Mapping[str, IntArray] | None = None,
 ) -> list[ColumnSet]:
-    """All sets of up to `largest` columns (all of them by default), small sets first.
+    """Measure all sets of up to `largest` columns, small sets first.
 
     Args:
+        frame: the table.
+        columns: to choose from.
+        largest: columns of a set, at most; all of them by default.
         person: (rows,) number of the person whose row it is; None where every row is a person.
         counts: how many rows, all of different people, each row of a frame of distinct tuples stands for.
         codes: column -> (rows,) code of its value, where they are there already.
@@ -100,8 +103,10 @@ def _sets_up_to(size: int, columns: int) -> int:
 
 
 def _refinements(codes: Sequence[IntArray], largest: int) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-    """Every set of up to `largest` columns with the class of each tuple; each made from the set without its
-    last."""
+    """Yield every set of up to `largest` columns with the class of each tuple.
+
+    Each is made from the set without its last column.
+    """
 
     def grow(
         chosen: tuple[int, ...], classes: IntArray, number: int

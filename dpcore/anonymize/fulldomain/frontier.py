@@ -45,9 +45,13 @@ class Frontier:
         *,
         on_progress: OnProgress = silent,
     ) -> None:
-        """Group and count every node; `models` hold beside every k, `on_progress` gets the stage and
-        the share done, and what it raises ends the pass.
+        """Group and count every node.
 
+        Args:
+            table: the distinct tuples.
+            ks: every k that is to be answered.
+            models: those that hold besides.
+            on_progress: gets the stage and the share done; what it raises ends the pass.
         Raises: LimitError when the lattice is too large (see `size.predict`).
         """
         check_feasible(table)
@@ -64,7 +68,7 @@ class Frontier:
         self._count(on_progress)
 
     def best(self, k: int, limit: float, metric: Metric) -> Point | None:
-        """The optimal node for one of the `ks`, of equal ones the least general; None if none is feasible."""
+        """Find the optimal node for one of the `ks`, of equal ones the least general; None without any."""
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
@@ -104,7 +108,7 @@ class Frontier:
         )
 
     def _judged(self, index: int, k: int) -> tuple[Classes, BoolArray]:
-        """The classes of a node, and which of them are suppressed."""
+        """Return the classes of a node, and which of them are suppressed."""
         classes = self._grouper.classes(self.table.lattice.node(index))
         return classes, violations((KAnonymity(k=k), *self.models), classes)
 

@@ -25,8 +25,7 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray
 
 
 class Metric(Registered, ABC):
-    """One measure of what a node loses: a frozen class of its parameters, which registers itself by its
-    `kind`."""
+    """A measure of what a node loses: a frozen class of its parameters, registered by its `kind`."""
 
     kind: ClassVar[str]
     """The name under which plans are stored."""

@@ -39,11 +39,15 @@ def intervals(
     start: float = 0.0,
     reason: str = "",
 ) -> Hierarchy:
-    """Number -> intervals of each width in turn, counted from `start` -> `*`.
+    """Return number -> intervals of each width in turn, counted from `start` -> `*`.
 
     Args:
+        values: distinct numbers, or texts of numbers.
         widths: ascending, each a whole multiple of the one before, so that the levels nest.
-        low, high: numbers below `low` share one label on every level, and so do those from `high` on.
+        low: numbers below it share one label on every level.
+        high: numbers from it on share one label on every level.
+        start: a bound of every interval.
+        reason: why it was suggested.
 
     Raises: ParameterError for widths that do not nest, or values that are no numbers.
     """
@@ -153,10 +157,11 @@ def order(values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str 
 
 
 def merge_rare(counts: Mapping[str, int], minimum: int, *, reason: str = "") -> Hierarchy:
-    """Value -> values with less than `minimum` rows joined -> the others in groups of 2, 4, 8, 16 of like
-    frequency -> `*`.
+    """Value -> rare values joined -> the others in groups of 2, 4, 8, 16 of like frequency -> `*`.
 
-    Args: counts: rows of every value. A value that is called as the joined ones are is one of them.
+    A value that is called as the joined ones are is one of them.
+
+    Args: counts: rows of every value. minimum: rows below which a value is rare.
     """
     leaves = sorted(counts, key=lambda value: (-counts[value], value))
     common = [value for value in leaves if counts[value] >= minimum and value != OTHER]
@@ -181,6 +186,9 @@ def _stacked(
     """Leaves, the levels that differ from the level below them, and `*`.
 
     Args:
+        leaves: distinct.
+        steps: one for each level.
+        reason: why it was suggested.
         label: from a leaf and a step to the label of the leaf at the level of the step.
         named: whether a level with one label for all is kept, for what that says.
     """

@@ -48,7 +48,7 @@ class Gate:
         return cls(k=k, models=models, rows=rows)
 
     def of_tuples(self, first: IntArray, weights: IntArray) -> Gate:
-        """The same for distinct tuples: the place of the first row of each, and the rows of each."""
+        """Return the same for distinct tuples: the place of the first row of each, and the rows of each."""
         return replace(self, rows=self.rows.united(first, weights))
 
     def satisfied(self, tuples: IntArray, classes: IntArray) -> BoolArray:

@@ -53,7 +53,7 @@ def microaggregate(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -
 
 
 def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """The rows in an order that their content alone decides: the chosen columns first, then all others."""
+    """Sort the rows by their content alone: the chosen columns first, then all others."""
     chosen = sorted(columns)
     names = [*chosen, *(name for name in frame.columns if name not in chosen)]
     return np.lexsort([leaves_of(frame, name).codes for name in reversed(names)])
@@ -112,7 +112,7 @@ class _Rest:
         self.row[holes] = self.row[stay]
 
     def _nearest(self, distance: FloatArray) -> IntArray:
-        """The k smallest distances, which become infinite; a few are found faster one by one."""
+        """Take the k smallest distances, which become infinite; a few are found faster one by one."""
         if self.k > _ONE_BY_ONE:
             near = np.argpartition(distance, self.k - 1)[: self.k]
             distance[near] = np.inf
@@ -135,7 +135,7 @@ class _Rest:
 
 
 def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -> Recoded:
-    """The table with each number replaced by its cluster's mean, on the scales of every other method.
+    """Replace each number by the mean of its cluster, on the scales of every other method.
 
     The NCP of a cluster is its range over the column's. How a column's distribution changes is seen on bins
     that hold equal shares of the original.
@@ -170,7 +170,7 @@ def published(frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray) -
 
 
 def _scaled(frame: pd.DataFrame, name: str) -> FloatArray:
-    """A column with mean 0 and variance 1; all 0 when it is constant."""
+    """Scale a column to mean 0 and variance 1; all 0 when it is constant."""
     if not pd.api.types.is_numeric_dtype(frame[name]):
         raise SchemaError(
             "microaggregation needs numbers, {column} has none",

@@ -101,7 +101,7 @@ def test_extreme_columns(values: list[object]) -> None:
 
 
 def test_bad_requests_are_refused() -> None:
-    """Broken: k above the rows, or a model that the whole table breaks, gives a table that promises nothing."""
+    """Broken: k above the rows, or a model that the table breaks, gives a table that promises nothing."""
     table = pd.DataFrame({"q": [1, 2, 3]})
     with pytest.raises(InfeasibleError):
         mondrian(table, ["q"], gate=gate(table, 4))
