@@ -72,7 +72,7 @@ def person_as(address: str | None) -> Person:
 
 def ledger_of(person: Person) -> PersonalLedger:
     """Return the ledger of the pages, as this person may use it."""
-    return PersonalLedger(start.ledger(), start.owners(), person=person, still=lambda: person)
+    return PersonalLedger.for_person(start.ledger(), start.owners(), person=person, still=lambda: person)
 
 
 def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:

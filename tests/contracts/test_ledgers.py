@@ -265,7 +265,7 @@ def test_sql_never_updates_or_deletes_a_line(sql_kind: SqlKind) -> None:
     ledger = sql_kind.open()
     statements: list[str] = []
     sa.event.listen(
-        ledger._store._connections._writer,
+        ledger._store._writer,
         "before_cursor_execute",
         lambda *event: statements.append(event[2]),
     )

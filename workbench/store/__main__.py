@@ -43,7 +43,7 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
         )
     for place in places:
         make_folder(place)
-    file = Store.open(settings).file
+    file = Store(settings).file
     if file is not None:
         _copy(file, target / "workbench.sqlite")
     else:
@@ -93,7 +93,7 @@ def restore(settings: Settings, source: Path, key_source: Path | None = None) ->
 
 def check(settings: Settings) -> list[str]:
     """Walk every chain; the data sets that are not in order."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     broken = []
     for dataset in ledger.datasets():
         try:
@@ -106,7 +106,7 @@ def check(settings: Settings) -> list[str]:
 
 def accept(settings: Settings) -> None:
     """Go on with what is there although more was seen; a line in each account says so."""
-    ledger = SqlLedger(Store.open(settings))
+    ledger = SqlLedger(Store(settings))
     for dataset in ledger.datasets():
         ledger.accept(dataset)
 
@@ -115,7 +115,7 @@ def adopt(settings: Settings, address: str) -> int:
     """Give all that was opened before people signed in to one steward; how many data sets."""
     if "@" not in address:
         raise ParameterError("adopt needs the address of a steward", remedy="such as ada@example.org")
-    return Owners(Store.open(settings)).adopt(address.strip().lower())
+    return Owners(Store(settings)).adopt(address.strip().lower())
 
 
 def _copy(source: Path, target: Path) -> None:

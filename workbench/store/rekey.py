@@ -34,7 +34,7 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
             "a new key goes into a new file where the old one is WORKBENCH_KEY, else into ledger.key",
             remedy="name a new file, which becomes WORKBENCH_KEY, or none",
         )
-    store = Store.open(settings)
+    store = Store(settings)
     ledger = SqlLedger(store)
     ledger.end_dead()
     for dataset in ledger.datasets():
