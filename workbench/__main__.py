@@ -1,4 +1,4 @@
-"""Beside the data, without a browser: the same sources, ledger, schemas and plans as on the pages.
+"""Commands next to the data, with the same sources, ledger, schemas and plans as the pages.
 
     python -m workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 --budget 2 > job.json
     python -m workbench release job.json --to release.json
@@ -154,7 +154,7 @@ def sample(asked: argparse.Namespace) -> str:
 
 
 def audit(asked: argparse.Namespace) -> str:
-    """How re-identifiable a table is, for its owner's eyes; a line of the ledger, and no charge."""
+    """Measure how re-identifiable a table is, for its owner; a line of the ledger, and no charge."""
     curator = _opened(asked)
     roles = curator.evaluate(RolesOf()).content
     wanted = Audit.of(roles, curator.schema, known=asked.known, sensitive=asked.secret)

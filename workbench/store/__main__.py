@@ -1,4 +1,4 @@
-"""What whoever runs the server can do: backup, restore, check, accept, adopt, rekey. See docs/hosting.md."""
+"""Commands of an operator, which back up, restore, check, accept, adopt and rekey, see docs/hosting.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.store.settings import Settings, read_settings
 
 
 def backup(settings: Settings, target: Path, key_target: Path | None = None) -> None:
-    """Copy the database as it is into a new folder, and the key into another; the server may go on.
+    """Copy the database as it is into a new folder, and the key into another, while the server may go on.
 
     Whoever has both can forge lines, so they are never in one place. A key in `WORKBENCH_KEY` is not copied.
     """

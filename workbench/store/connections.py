@@ -1,4 +1,4 @@
-"""Connections that answer within a time: to a SQLite file, or to a PostgreSQL server.
+"""Connections that answer within a time, to a SQLite file or a PostgreSQL server.
 
 Readers and writers have pools of their own, so that spends that wait for each other keep nobody from reading.
 A server that says nothing any more, its connection still open, is given up by the clock of this program.
@@ -56,7 +56,7 @@ class Connections:
         return self._begun(self._writer, writing=True)
 
     def looking(self) -> AbstractContextManager[sa.Connection]:
-        """Begin a transaction that sees the table of links alone, and cannot write; see `narrow`."""
+        """Begin a transaction that sees the table of links alone, and cannot write, see `narrow`."""
         return self._begun(self._looker, writing=False)
 
     @contextmanager
@@ -139,7 +139,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
     import psycopg
 
     class Bounded(psycopg.Connection[Any]):
-        """Gives up a server that does not answer: nobody else would, while its connection stays open."""
+        """A connection that gives up a server that does not answer."""
 
         def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
             return super().wait(_until(gen, time.monotonic() + answer_timeout, self), *given, **named)

@@ -1,4 +1,4 @@
-"""The database: one transaction at a time may spend, and what was committed outlasts a power failure.
+"""The database, in which one transaction at a time may spend, and what it commits outlasts a power failure.
 
 SQLite (WAL, synchronous=FULL) takes its single write lock at BEGIN IMMEDIATE; on PostgreSQL a spend locks the
 row of its account with SELECT ... FOR UPDATE. The ledger's key is not in the database, so that a copy of the

@@ -1,4 +1,4 @@
-"""The durable ledger: the same promises as `MemoryLedger`, in a database."""
+"""The durable ledger, with the promises of `MemoryLedger` in a database."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class SqlLedger:
         self._store.witness.note(dataset, last.number, last.digest)
 
     def is_kept(self, request_id: str) -> bool:
-        """Whether the release of a paid run waits for the database."""
+        """Return whether the release of a paid run waits for the database."""
         return any(kept == request_id and end[2] for (_, kept), end in list(self._kept.items()))
 
     def store_kept(self) -> None:
@@ -211,7 +211,7 @@ class SqlLedger:
             self._storing.release()
 
     def end_dead(self) -> int:
-        """End what was held by processes that are no more as failed; its charges stay. How many ended."""
+        """End runs of processes that are gone as failed, with their charges, and return how many ended."""
         with self._store.writing() as connection:
             held = connection.execute(sa.select(running)).all()
             marks = {row.owner for row in held}

@@ -1,4 +1,4 @@
-"""The ledger as one person uses it: their data sets only, and every line says who wrote it."""
+"""The ledger of one person, with their data sets only, in which every line names its writer."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class PersonalLedger:
         return self.ledger.standing(dataset)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        """All lines; whoever may see the releases only gets no line of work outside them, but the name."""
+        """Return all lines; a viewer of the releases gets no line of work outside them, but the name."""
         self._check_seen(dataset)
         lines = self.ledger.lines(dataset)
         if not lines or self.is_mine(dataset):
@@ -155,12 +155,12 @@ class PersonalLedger:
         return self.person.role == "steward" and self.owners.of(dataset).steward in self._names
 
     def viewers(self, dataset: str) -> list[str]:
-        """Who else may see the releases of a data set."""
+        """Return the other people who may see the releases of a data set."""
         self._check_mine(dataset)
         return self.owners.viewers(dataset)
 
     def show(self, dataset: str, address: str) -> None:
-        """Let somebody see the releases of a data set; the ledger notes it.
+        """Let somebody see the releases of a data set, and note it in the ledger.
 
         Raises: ParameterError for somebody without a role.
         """
@@ -175,12 +175,12 @@ class PersonalLedger:
         self.owners.show(dataset, address)
 
     def hide(self, dataset: str, address: str) -> None:
-        """Let somebody see them no longer; the ledger notes it."""
+        """Let somebody see them no longer, and note it in the ledger."""
         self._note_people(dataset, {"hidden from": address})
         self.owners.hide(dataset, address)
 
     def hand(self, dataset: str, address: str) -> None:
-        """Give a data set to another steward for good; the ledger notes it.
+        """Give a data set to another steward for good, and note it in the ledger.
 
         Raises: ParameterError for somebody who is no steward.
         """
@@ -238,5 +238,5 @@ def _not_yours() -> LedgerError:
 
 
 def _for_viewers(line: Line) -> Line | None:
-    """Return a line without the declared facts about columns; None for work outside the total."""
+    """Return a line without the declared facts about columns, or None for work outside the total."""
     return None if line.state == "outside" and not is_declaration(line) else without_facts(line)

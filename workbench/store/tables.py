@@ -71,7 +71,7 @@ running = sa.Table(
     sa.Column("request_id", sa.Text, primary_key=True),
     sa.Column("owner", sa.Text, nullable=False),
 )
-"""Which process runs a request that is held; not sealed, because it can only end one, never refund it."""
+"""Processes that run the reserved requests; not sealed, as this can only end a request, never refund it."""
 
 surveys = sa.Table(
     "surveys",
@@ -105,7 +105,7 @@ owners = sa.Table(
     sa.Column("opener", sa.Text, nullable=False),
     sa.Column("steward", sa.Text, nullable=False, index=True),
 )
-"""Under whose key a data set is filed, for ever, and who may spend on it now."""
+"""The person under whose key a data set is filed, for ever, and the one who may spend on it now."""
 
 viewers = sa.Table(
     "data_set_viewers",
@@ -113,7 +113,7 @@ viewers = sa.Table(
     sa.Column("dataset", sa.ForeignKey(owners.c.dataset), primary_key=True),
     sa.Column("person", sa.Text, primary_key=True),
 )
-"""Who may see the releases of a data set besides its steward."""
+"""People who may see the releases of a data set, besides its steward."""
 
 shares = sa.Table(
     "shares",
