@@ -14,7 +14,7 @@ from workbench.ui.language import _
 
 
 def show() -> None:
-    """The place for a file, and what it holds."""
+    """Show a field for a release file, and the release that it holds."""
     with st.expander(_("Open a release"), icon=":material/file_open:"):
         file = file_view.file_uploader(
             _("A release file (JSON), from a link or from the Synthesize page"),

@@ -21,7 +21,7 @@ _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 @dataclass(kw_only=True)
 class AddressState:
-    """What this tab last wrote into the address."""
+    """Parameters that this tab last wrote into the address."""
 
     written: dict[str, str] = field(default_factory=dict)
 
@@ -46,7 +46,7 @@ def follow(*, shows_release: bool) -> None:
 
 
 def written(name: str) -> str:
-    """An id as it stands in the address."""
+    """Return an id as it stands in the address."""
     return name[:LENGTH] if _IS_RANDOM(name) else name
 
 
@@ -71,5 +71,5 @@ def _go(asked: dict[str, str]) -> None:
 
 
 def _is(name: str, asked: str) -> bool:
-    """Whether the address means this id: by its beginning or whole."""
+    """Return whether the address means this id, by its prefix or whole."""
     return asked in (name, written(name))

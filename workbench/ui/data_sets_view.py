@@ -21,7 +21,7 @@ SHOWN = 8
 
 
 def my_data_sets() -> bool:
-    """Every data set of this workbench, the last used first; whether there is any."""
+    """List every data set of this workbench, the last used first; return whether there is any."""
     try:
         found, broken = datasets.known(session.ledger())
     except DpcoreError as error:
@@ -110,7 +110,7 @@ def bring_rows(data_set: DataSet) -> None:
 
 
 def ways_to_a_table(would_do: str) -> None:
-    """What a page would do, and the ways to a data set, where there is none."""
+    """Show what a page would do, and the ways to a data set, where there is none."""
     st.info(would_do, icon=":material/info:")
     if not person.is_steward():
         st.write(_("Open a data set first, of those that are shown to you."))

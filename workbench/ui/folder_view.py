@@ -30,11 +30,13 @@ class FolderState(session.OfDataSet):
 
 
 def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> None:
-    """A field for the name of a new folder and a button; nothing where the settings name no place.
+    """Show a field for the name of a new folder and a button; nothing where the settings name no place.
 
     Args:
+        label: of the button.
         name: proposed for the folder.
-        write: writes a folder that is not there yet, all of it or nothing; how many rows.
+        write: writes a folder that is not there yet, all of it or nothing, and returns its rows.
+        key: of the widgets and of the notice.
     """
     if not places.has_place() or not person.is_steward():
         return
@@ -56,7 +58,7 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
 
 
 def folder_of(name: str) -> str:
-    """A name that a folder can have, from another one."""
+    """Return a name that a folder can have, from another one."""
     return re.sub(r"[^A-Za-z0-9 ._-]+", "-", name).lstrip(" ._-")[:80] or "table"
 
 

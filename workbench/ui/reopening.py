@@ -67,7 +67,7 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
 
 
 def auditable_draft() -> Curator:
-    """The table that is being declared, to be audited before it has any budget.
+    """Return the table that is being declared, to be audited before it has any budget.
 
     Where it has an account on file, to be declared anew or as a connected source, what is computed leaves a
     line there. Without one it is forgotten with the draft, and the ledger has no line of it.

@@ -13,7 +13,7 @@ ANSWERS = Words({"no": N_("No"), "hardly": N_("Hardly"), "yes": N_("Yes")})
 
 
 def verdict(found: AuditReport, columns: list[str]) -> str:
-    """Whether the table is anonymous and why, the worst first.
+    """Return whether the table is anonymous and why, the worst first.
 
     Args: columns: what others may know.
     """
@@ -54,7 +54,7 @@ def verdict(found: AuditReport, columns: list[str]) -> str:
 
 
 def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """What names people, one sentence each.
+    """Return one sentence for each kind of column that names people.
 
     Args: naming: columns that name people. texts: columns of free text.
     """
@@ -68,7 +68,7 @@ def named(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 
 def ways_out(found: AuditReport) -> list[str]:
-    """The smallest changes after a "no", with what they cost, one sentence each."""
+    """Return the smallest changes after a "no", with what they cost, one sentence each."""
     given = found.verdict
     if given.answer == "no" and not given.ways:
         return [_("No change of one or two columns was found that is enough: make the table k-anonymous.")]

@@ -63,7 +63,7 @@ def header(*, declaring: bool) -> None:
     """
     held = session.session()
     _say_what_is_gone(held)
-    if declaring and (held.draft is not None or held.choosing):  # not the one before (D28)
+    if declaring and (held.draft is not None or held.choosing):  # not the one before
         if held.draft is not None:
             st.markdown(_("**{name}** · not opened yet").format(name=plain(held.draft.name)))
         return
@@ -116,7 +116,7 @@ def legible() -> None:
 
 
 def _say_what_is_gone(held: session.Session) -> None:
-    """Why a table that was open is not any more, and the way back."""
+    """Say why an open table was dropped, and the way back."""
     back = _("What was spent and released is kept. Open the same table again to go on.")
     if held.lost is None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
@@ -148,7 +148,7 @@ def budget_bar(balance: Balance, account: Account) -> None:
 
 
 def need_data_set(would_do: str) -> DataSet:
-    """The data set of this tab. Without one: what this page would do, and the ways there; then it ends."""
+    """Return the data set of this tab. Without one, show what the page would do, and end it."""
     data_set = session.session().data_set
     if data_set is None:
         data_sets_view.ways_to_a_table(would_do)
@@ -157,12 +157,12 @@ def need_data_set(would_do: str) -> DataSet:
 
 
 def need_rows(would_do: str) -> Curator:
-    """Rows to look at: those of the table that is being declared, which needs no budget, or open ones."""
+    """Return a curator of the table that is being declared, which needs no budget, or of the open one."""
     return need_curator(would_do) if session.session().draft is None else reopening.auditable_draft()
 
 
 def need_curator(would_do: str) -> Curator:
-    """The same with its rows; where they are not here the page asks for them, and ends."""
+    """Return the curator of this tab. Without its rows, ask for them, and end the page."""
     data_set = need_data_set(would_do)
     curator = session.session().curator
     if curator is None:
@@ -173,7 +173,7 @@ def need_curator(would_do: str) -> Curator:
 
 
 def error_box(error: Exception) -> None:
-    """What happened and why, and what to do; an exception that nobody foresaw is only numbered."""
+    """Show what happened, why, and what to do; an unexpected exception is only numbered."""
     unexpected.box(error)
     if isinstance(error, RowsError):
         rows_view.offer_first_rows()
@@ -210,33 +210,33 @@ def compute(function: Callable[..., Result], *given: Any) -> Result:
 
 
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
-    """The same when its turn comes."""
+    """Compute the same when its turn comes."""
     with in_line():
         return compute(function, *given)
 
 
 def readable(chart: Chart) -> Any:
-    """The drawing of a chart, with words that can be read on this tab's ground."""
+    """Return the drawing of a chart, with words that can be read on this tab's background."""
     return charts.readable(chart.spec, dark=session.is_dark())
 
 
 def show_clickable(
     chart: Chart, clicked: session.Selection, on_click: Callable[[], None] | Literal["rerun"] = "rerun"
 ) -> None:
-    """A chart whose marks can be clicked, with words for those who do not see it."""
+    """Show a chart whose marks can be clicked, with words for those who do not see it."""
     st.altair_chart(
         readable(chart), alt=chart.alt, key=clicked.key, on_select=on_click, selection_mode=clicked.name
     )
 
 
 def show_chart(chart: Chart, *, key: str) -> None:
-    """A chart with words for those who do not see it, and its table under an expander."""
+    """Show a chart with words for those who do not see it, and its table under an expander."""
     st.altair_chart(readable(chart), alt=chart.alt, key=key)
     _twin(chart.table, key=key)
 
 
 def show_pictures(pictures: Pictures, *, key: str) -> None:
-    """The same of several charts, below each other on a telephone: one legend and one table for all."""
+    """Show several charts, below each other on a telephone, with one legend and one table for all."""
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:2px 14px">{"".join(pictures.legend)}</div>')
     for number, beside in enumerate(pictures.lines):
         for place, (column, chart) in enumerate(zip(st.columns(len(beside)), beside, strict=True)):
@@ -250,7 +250,7 @@ def _twin(table: pd.DataFrame, *, key: str) -> None:
 
 
 def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
-    """Aggregates with the digits that mean something, thousands separated."""
+    """Show aggregates with the digits that mean something, thousands separated."""
     numbers = frame.select_dtypes("number").columns
     st.dataframe(
         charts.rounded(frame),
@@ -261,7 +261,7 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
 
 
 def show_rows(frame: pd.DataFrame) -> None:
-    """Rows on the page; a column of whole days is written without a time."""
+    """Show rows; a column of whole days is written without a time."""
     times = frame.select_dtypes("datetime")
     days = [
         name for name in times.columns if (times[name].dropna() == times[name].dropna().dt.normalize()).all()
@@ -271,7 +271,7 @@ def show_rows(frame: pd.DataFrame) -> None:
 
 
 def private_badge(release: Release | PrivateReport) -> None:
-    """The badge of differentially private results, with their loss and unit."""
+    """Show the badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
             loss=loss_words(release.guarantee.loss), unit=plain(release.guarantee.unit, at_most=200)
@@ -285,7 +285,7 @@ def private_badge(release: Release | PrivateReport) -> None:
 
 
 def internal_badge() -> None:
-    """The badge of everything that reads the original."""
+    """Show the badge of everything that reads the original."""
     st.badge(
         _("internal: reads the original, do not publish"), color="orange", icon=":material/visibility_lock:"
     )
@@ -293,7 +293,7 @@ def internal_badge() -> None:
 
 
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
-    """A second table from a file, read once; None while there is none. Errors are shown beside the field."""
+    """Ask for a second table from a file, read once; None, and any error, while there is none."""
     tab = session.session()
     if (table := tab.tables.get(key)) is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -343,14 +343,14 @@ def show_notice(page: str) -> None:
 
 
 def link_root(address: str, kind: str) -> str:
-    """Where pages for people with a link are, seen from the address of one of ours."""
+    """Return the root of pages for people with a link, from the address of a page of the workbench."""
     parts = urlsplit(address)
     folder = parts.path.rsplit("/", 1)[0]
     return f"{parts.scheme}://{parts.netloc}{folder}/{kind}/"
 
 
 def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]:
-    """Places of the columns to be drawn: all of a few; of many those with the largest entries, or others."""
+    """Return positions of the columns to be drawn; of many, those with the largest entries or a choice."""
     if len(names) <= READABLE:
         return list(range(len(names)))
     off = np.where(np.eye(len(names), dtype=bool), np.nan, np.asarray(matrix, dtype=float))
@@ -368,7 +368,7 @@ def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]
 
 
 def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: float | None = None) -> None:
-    """The error of every pair that the noise alone explains.
+    """Show the error of every pair that the noise alone explains.
 
     Args: shown, end: columns and darkest error of a map beside it.
     """

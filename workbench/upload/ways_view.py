@@ -16,7 +16,7 @@ MOST_FOR_HISTOGRAM = 6
 
 
 def shown_to_me() -> None:
-    """The first page of an analyst."""
+    """Show the first page of an analyst."""
     st.title(_("What others show you"))
     st.write(_("You see the releases of these data sets. Their rows and budgets are their stewards'."))
     if not data_sets_view.my_data_sets():
@@ -24,7 +24,7 @@ def shown_to_me() -> None:
 
 
 def show(data_set: DataSet, *, steward: bool) -> None:
-    """A data set that is on file: what can be done with it, and what was released."""
+    """Show what can be done with a data set that is on file, and its releases."""
     st.title(_("What you can do now") if steward else plain(data_set.name))
     if steward:
         _ways_on(data_set)
