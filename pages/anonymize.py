@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.anonymize.methods import METHODS
+from dpcore.anonymize.methods import Method
 from dpcore.anonymize.plan import Plan
 from workbench import session
 from workbench.anonymize import demands, form, list_view, outcomes, view, work
@@ -16,7 +16,7 @@ curator = widgets.need_curator(
         "looks like at least k - 1 others. You see what each k costs before you choose."
     )
 )
-held = session.session()
+tab = session.session()
 note = session.take(session.TakeColumns)
 if note is not None:
     work.take_columns(curator, note.known, note.secret)
@@ -26,7 +26,7 @@ current = work.work(curator)
 def ask_method() -> str:
     method: str = st.selectbox(
         _("Method"),
-        [work.SUGGESTED, *METHODS],
+        [work.SUGGESTED, *Method.kinds()],
         format_func=work.method_label,
         key=demands.METHOD.key,
         persist_state="session",
@@ -39,10 +39,10 @@ left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded
     if plan is None:
-        asked = demands.ask(curator, current)
+        wanted = demands.ask(curator, current)
         method = ask_method()
         with widgets.errors_shown():
-            plan = work.plan_of(curator, current, asked, method=method)
+            plan = work.plan_of(curator, current, wanted, method=method)
     elif not form.loaded_plan(curator, current, plan):
         plan = None
     is_off = plan is None or outcomes.fails(current, plan)
@@ -59,11 +59,11 @@ with right:
     if plan is not None:
         view.frontier(curator, current, plan)
 widgets.show_notice("anonymize")
-if held.anonymized is not None:
+if tab.anonymized is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    view.made(curator, current, held.anonymized)
-    list_view.show(curator, held.anonymized)
+    view.made(curator, current, tab.anonymized)
+    list_view.show(curator, tab.anonymized)
 if plan is not None:
     view.write(curator, plan)
 form.roles(curator, current)

@@ -24,7 +24,7 @@ from dpcore.synthesis import load_model
 from share.answers import HEADERS, Limiter, limited
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
-from workbench.store.shares import Shares, Shown
+from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
@@ -129,7 +129,7 @@ class Opened:
     size: int
 
 
-def opened(shown: Shown) -> Opened:
+def opened(shown: SharedPage) -> Opened:
     """Read what was shared, and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()

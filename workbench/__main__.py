@@ -47,7 +47,7 @@ from workbench.ui.verdict import ANSWERS, named, verdict, ways_out
 
 
 def person_as(address: str | None) -> Person:
-    """The steward that a command is run for; the one person there is, where nobody signs in.
+    """Return the steward that a command is run for; the one person there is, without sign-in.
 
     Raises: ParameterError.
     """
@@ -71,12 +71,12 @@ def person_as(address: str | None) -> Person:
 
 
 def ledger_of(person: Person) -> PersonalLedger:
-    """The ledger of the pages, as this person may use it."""
+    """Return the ledger of the pages, as this person may use it."""
     return PersonalLedger(start.ledger(), start.owners(), person=person, still=lambda: person)
 
 
 def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.DataFrame | Source:
-    """A connected source of theirs by its name, or a file.
+    """Return a connected source of theirs by its name, or a file.
 
     Args: schema: to open it under.
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the source declares.
@@ -96,7 +96,7 @@ def table_of(name: str, person: Person, schema: Schema | None = None) -> pd.Data
 def opened(
     name: str, schema: Schema, budget: AnyLoss, address: str | None, people: str | None = None
 ) -> Curator:
-    """The table behind the door, under its account in the ledger of the pages.
+    """Open the table under its account in the ledger of the pages.
 
     Args: people: what is said of its people where it looks like a table on file: "same" or "different".
     Raises: ParameterError where nothing is said of such a table.
@@ -122,7 +122,7 @@ def opened(
 
 
 def job(asked: argparse.Namespace) -> str:
-    """A job from its parts, to be run later or elsewhere; reads no data."""
+    """Make a job from its parts, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
         raise ParameterError("the file is no recipe", remedy="take one from a release")
@@ -184,7 +184,7 @@ def _opened(asked: argparse.Namespace) -> Curator:
 
 
 def ledger(asked: argparse.Namespace) -> str:
-    """The lines of a table's account."""
+    """Print the lines of a table's account."""
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).filed(table_of(asked.table, person))
     lines = kept.lines(dataset)

@@ -31,7 +31,7 @@ from workbench.store.owners import Owners
 from workbench.store.personal import PersonalLedger
 from workbench.store.roles import Person
 from workbench.store.settings import Settings
-from workbench.store.shares import Draft, Shares
+from workbench.store.shares import LinkDraft, Shares
 from workbench.store.surveys import Surveys
 
 FOLDER = Path(__file__).parent / "stored"
@@ -174,13 +174,13 @@ def _write_workbench(folder: Path) -> dict[str, Any]:
             anonymized = other.anonymize(plan)
             if name == "full domain":
                 shares = Shares(store)
-                link = Draft(title="Anonymized", expires=_soon())
+                link = LinkDraft(title="Anonymized", expires=_soon())
                 syntactic = shares.make_syntactic(
                     anonymized, ["No epsilon."], link, dataset=other.account.dataset
                 )
         token = Shares(store).make(
             releases["marginals"],
-            Draft(title="Ages", expires=_soon(), contents=frozenset(["counts", "rows"])),
+            LinkDraft(title="Ages", expires=_soon(), contents=frozenset(["counts", "rows"])),
             dataset=dataset,
         )
         question = dl.Question(

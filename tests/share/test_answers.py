@@ -22,7 +22,7 @@ from workbench.store.settings import Settings
 from workbench.store.surveys import Surveys
 
 HOSTILE = "</script><script>alert(1)</script>\u202e=1+1"
-every = pytest.mark.parametrize("protocol", dl.PROTOCOLS)
+every = pytest.mark.parametrize("protocol", dl.Protocol.in_order())
 
 
 class Survey:
@@ -38,7 +38,7 @@ class Survey:
 
     def body(self, **changed: Any) -> bytes:
         plain = self.question.protocol.to_plain(self.question.protocol.perturb([1]))[0]
-        fields = {"protocol": self.question.protocol.name, "epsilon": "1/2", "report": plain}
+        fields = {"protocol": self.question.protocol.kind, "epsilon": "1/2", "report": plain}
         return json.dumps({**fields, **changed}).encode()
 
     def get(self, token: str) -> Answer:

@@ -32,7 +32,7 @@ from workbench.store import shares as store_shares
 from workbench.store.database import Store
 from workbench.store.ledger import SqlLedger
 from workbench.store.settings import Settings
-from workbench.store.shares import Draft, Shares, in_days
+from workbench.store.shares import LinkDraft, Shares, in_days
 from workbench.web.requests import RequestLog
 
 HOSTILE = "</title><script>alert(1)</script>\u202e=1+1 **x**"
@@ -82,7 +82,7 @@ class Shared:
 
     def make(self, release: dp.Release = RELEASE, **given: Any) -> str:
         fields = {"title": "Ages", "expires": in_days(7), "contents": frozenset(ALL), **given}
-        return self.shares.make(release, Draft(**fields), dataset="d")
+        return self.shares.make(release, LinkDraft(**fields), dataset="d")
 
     def get(self, path: str | None = None, query: str = "") -> Answer:
         where = f"/share/{self.token if path is None else path}"
@@ -336,7 +336,7 @@ def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
     rows = PublicTable(pd.DataFrame({"age": ["20 to 29", "=1+1"], "n": [1, 2]}))
     guarantee = Guarantee(kind="syntactic", unit="people", models=("2-anonymity",))
     made = AnonymizedTable(table=rows, plan=CANARY, guarantee=guarantee)
-    draft = Draft(title="T", expires=in_days(7), contents=frozenset({"rows"}))
+    draft = LinkDraft(title="T", expires=in_days(7), contents=frozenset({"rows"}))
     token = shared.shares.make_syntactic(made, ["3 \\% become *unique* \\<again\\>"], draft, dataset="d")
     page = shared.get(token)
     assert "syntactic, no epsilon" in page.text

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpcore.anonymize.choices import SUPPRESSED_ROWS
 from dpcore.anonymize.closeness import Distance, TCloseness
 from dpcore.anonymize.fulldomain.metrics import (
     AverageClassSize,
@@ -25,7 +26,7 @@ from dpcore.anonymize.models import (
     PrivacyModel,
     RecursiveCL,
 )
-from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from workbench.anonymize import work
 from workbench.anonymize.work import AnonymizeState, Demands

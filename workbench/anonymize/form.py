@@ -110,7 +110,7 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
         _("{models}, counting {whom}, by {method}, {limit} suppressed at most.").format(
             models=plain(", ".join(map(str, plan.models)), at_most=300),
             whom=work.whom(plan),
-            method=work.METHOD_NAMES[plan.method.name],
+            method=work.METHOD_NAMES[plan.method.kind],
             limit=limit_words(plan.limit),
         )
     )

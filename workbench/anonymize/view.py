@@ -44,8 +44,8 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         loss, told = outcomes.chosen(curator, current, plan, method, found, k)
         chart = outcomes.frontier_chart(found, plan, k, loss)
         # another choice is another chart, with nothing clicked
-        clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
-        choose = functools.partial(_choose, clicked, method.name)
+        clicked = session.Selection(f"frontier-{method.kind}-{k}-{plan.limit}", "chosen")
+        choose = functools.partial(_choose, clicked, method.kind)
         widgets.show_clickable(chart, clicked, choose)
         st.caption(f"{_('Click a point to choose it.')} {told}")
         with st.expander(_("The same as a table")):

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from dpcore.anonymize.choices import Suppressed
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymize.fulldomain.size import Prediction
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymize.methods import METHODS, FullDomain, LocalRecoding, Method, Mondrian
+from dpcore.anonymize.methods import FullDomain, LocalRecoding, Method, Mondrian
 from dpcore.anonymize.models import PrivacyModel
-from dpcore.anonymize.plan import Plan, Suppressed
+from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
@@ -254,7 +255,7 @@ def plan_of(
     )
     if method == SUGGESTED:
         return dataclasses.replace(plan, method=suggested_method(size(curator, current, plan), len(used)))
-    return dataclasses.replace(plan, method=METHODS[method])
+    return dataclasses.replace(plan, method=Method.of_kind(method)())
 
 
 def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:

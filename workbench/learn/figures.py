@@ -43,8 +43,8 @@ def neighbors(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
 
 
 def _shown(law: Law, low: float, high: float) -> pd.DataFrame:
-    kept = (law.outcomes >= low) & (law.outcomes <= high)
-    return pd.DataFrame({"answer": law.outcomes[kept], "chance": law.chances[kept]})
+    inside = (law.outcomes >= low) & (law.outcomes <= high)
+    return pd.DataFrame({"answer": law.outcomes[inside], "chance": law.chances[inside]})
 
 
 def float_leak(count: int) -> tuple[float, float, bool]:
@@ -143,9 +143,9 @@ def by_width(epsilon: float) -> pd.DataFrame:
     """Error of range questions by their width: from one histogram, and asked one by one."""
     curator, loss = _curator(), PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
-    found = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
+    errors = curator.evaluate(RangeErrorsOf(source=release, column="age", loss=loss)).content
     lines = []
-    for width in found.widths:
+    for width in errors.widths:
         for way, error in (
             (_("added up from a histogram"), width.answered),
             (_("asked directly"), width.direct),

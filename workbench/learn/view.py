@@ -210,13 +210,13 @@ def columns() -> None:
 @lesson(N_("8 · k-anonymity and its holes"), "anonymize", N_("Anonymize a table"), "equivalence class")
 def holes() -> None:
     """Show k-anonymity, counted by hand."""
-    found = figures.linkage()
+    linkage = figures.linkage()
     st.write(
         _(
             "A voter list of {people:,} names, and visits of an invented hospital without names: by zip, "
             "birth date and sex, {unique:,} people are found with certainty. Making groups of k helps, but "
             "not against everything:"
-        ).format(people=found.people, unique=found.unique)
+        ).format(people=linkage.people, unique=linkage.unique)
     )
     titles = {step: _(step.title) for step in examples.EXAMPLES}
     step = widgets.choose(_("Table of the textbook"), titles, key="learn-holes")

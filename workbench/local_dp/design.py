@@ -53,7 +53,7 @@ def errors_by_people(categories: int, epsilon: float, people: int) -> pd.DataFra
     sizes = [max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)]
     return pd.DataFrame(
         [
-            {"protocol": option.protocol.name, "people": size, "error": half_width(option.largest_error)}
+            {"protocol": option.protocol.kind, "people": size, "error": half_width(option.largest_error)}
             for size in sorted(set(sizes))
             for option in dl.recommend(categories, repr(epsilon), size)
         ]
@@ -64,7 +64,7 @@ def errors_by_epsilon(categories: int, epsilon: float, people: int) -> pd.DataFr
     """Expected half width of each protocol for other epsilons."""
     return pd.DataFrame(
         [
-            {"protocol": option.protocol.name, "epsilon": each, "error": half_width(option.largest_error)}
+            {"protocol": option.protocol.kind, "epsilon": each, "error": half_width(option.largest_error)}
             for each in sorted({*EPSILONS, epsilon})
             for option in dl.recommend(categories, repr(each), people)
         ]

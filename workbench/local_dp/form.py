@@ -55,8 +55,8 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
             "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
         )
     options = dl.recommend(len(answers), repr(epsilon), people)
-    by_name = {option.protocol.name: option for option in options}
-    best = options[0].protocol.name
+    by_name = {option.protocol.kind: option for option in options}
+    best = options[0].protocol.kind
     name = st.selectbox(
         _("Protocol"),
         list(by_name),

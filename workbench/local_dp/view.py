@@ -42,10 +42,10 @@ def respondent(question: dl.Question) -> None:
         report = question.protocol.to_plain(question.protocol.perturb([answer]))[0]
         st.text(_("This is all that would be sent:"))
         st.json(
-            {"protocol": question.protocol.name, "epsilon": str(question.epsilon), "report": report},
+            {"protocol": question.protocol.kind, "epsilon": str(question.epsilon), "report": report},
             expanded=True,
         )
-        st.caption(REPORTS[question.protocol.name])
+        st.caption(REPORTS[question.protocol.kind])
     with right:
         st.subheader(_("What one report can tell"))
         labels = list(question.categories)
@@ -99,7 +99,10 @@ def _start(frame: pd.DataFrame) -> int:
 def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     with left:
         protocol = st.selectbox(
-            _("Protocol"), list(dl.PROTOCOLS), format_func=lambda name: TITLES[name], key="local-sim-protocol"
+            _("Protocol"),
+            list(dl.Protocol.in_order()),
+            format_func=lambda name: TITLES[name],
+            key="local-sim-protocol",
         )
         st.button(_("Ask everybody again"), key="local-again")
     found = simulate.survey(column, protocol=protocol, epsilon=epsilon)
@@ -211,7 +214,7 @@ def decoded(lines: str | bytes) -> None:
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
             people=f"{estimate.people:,}",
-            protocol=TITLES[question.protocol.name],
+            protocol=TITLES[question.protocol.kind],
             epsilon=number(float(question.epsilon)),
         )
     )

@@ -122,11 +122,11 @@ def notes(data_set: DataSet) -> pd.DataFrame:
 
 def matching(table: pd.DataFrame, words: str) -> pd.DataFrame:
     """Return the lines of a table in which every word occurs."""
-    found = table
+    matches = table
     for word in words.lower().split():
-        texts = found.astype(str).agg(" ".join, axis="columns").str.lower()
-        found = found[texts.str.contains(word, regex=False)]
-    return found
+        texts = matches.astype(str).agg(" ".join, axis="columns").str.lower()
+        matches = matches[texts.str.contains(word, regex=False)]
+    return matches
 
 
 def _people_of(line: Line) -> dict[str, str]:

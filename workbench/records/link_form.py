@@ -15,7 +15,7 @@ from workbench.report.downloads import CONTENTS, ROWS
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.roles import sign_in_needed
-from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, Draft, Shares, in_days
+from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
 from workbench.store.surveys import links_work
 from workbench.ui import releases, widgets
 from workbench.ui.language import _
@@ -38,27 +38,27 @@ class LinksState:
 
 def choose(data_set: DataSet) -> Release | Offered | None:
     """Choose a release or the anonymized table to be shown; None without either."""
-    made = releases.earlier(data_set)
+    earlier = releases.earlier(data_set)
     offered = session.session().offered
     if offered is not None:
         ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
-        usual = "release" if made else "table"
+        usual = "release" if earlier else "table"
         way = widgets.choose(_("What to show"), ways, default=usual, key="links-what")
         if way == "table":
             return offered
-    if not made:
+    if not earlier:
         st.write(_("Nothing was released from this data set yet, so there is nothing to show."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/bar_chart:")
         return None
     wanted = session.take(session.ShowRelease)
-    ids = [line["request_id"] for line in made]
+    ids = [line["request_id"] for line in earlier]
     if wanted is not None and wanted.request_id in ids:
         RELEASE.put(wanted.request_id)
-    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in made}
+    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in earlier}
     return data_set.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
 
 
-def ask(chosen: Release | Offered) -> Draft | None:
+def ask(chosen: Release | Offered) -> LinkDraft | None:
     """Ask for title, note, time, contents and readers, with usual values; None while one is wrong."""
     if isinstance(chosen, Release):
         key, usual, contents = chosen.request_id, releases.describe(chosen.recipe), list(CONTENTS)
@@ -78,7 +78,7 @@ def ask(chosen: Release | Offered) -> Draft | None:
     )
     try:
         readers = _readers() if sign_in_needed() else ()
-        return Draft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
+        return LinkDraft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
     except DpcoreError as error:
         st.error(" ".join(error_words(error)))
         return None
@@ -115,7 +115,7 @@ def _readers() -> tuple[str, ...]:
     return tuple(text.split()) or ("",)  # nobody yet: refused, and not a link for anybody
 
 
-def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> None:
+def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
     """Show the button that makes the link; for a syntactic table, after its box was read."""
     understood = True
     if isinstance(chosen, Offered):
@@ -140,7 +140,7 @@ def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> N
         st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
 
 
-def _make(dataset: str, chosen: Release | Offered, draft: Draft) -> None:
+def _make(dataset: str, chosen: Release | Offered, draft: LinkDraft) -> None:
     def made(shares: Shares) -> str:
         if isinstance(chosen, Offered):
             return shares.make_syntactic(chosen.made, chosen.not_promised, draft, dataset=dataset)

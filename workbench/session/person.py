@@ -36,8 +36,8 @@ def ledger() -> PersonalLedger:
 
 def is_steward() -> bool:
     """Return whether the person of this tab may open data and spend."""
-    found = person()
-    return found is not None and found.role == "steward"
+    who = person()
+    return who is not None and who.role == "steward"
 
 
 def is_demo() -> bool:

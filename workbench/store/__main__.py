@@ -141,7 +141,7 @@ def _postgres(settings: Settings, program: str, *arguments: str) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command line; 0 when all is in order."""
+    """Run the command line, and return 0 when all is in order."""
     parser = argparse.ArgumentParser(prog="python -m workbench.store", description=__doc__)
     parser.add_argument("task", choices=["backup", "restore", "check", "accept", "adopt", "rekey"])
     parser.add_argument(

@@ -73,7 +73,7 @@ class Connections:
             yield connection
 
     def apart(self) -> sa.Connection:
-        """A connection outside the pools and without a transaction, for a lock that is held for long."""
+        """Open a connection outside the pools and without a transaction, for a lock that is held for long."""
         engine = self._writer.execution_options(isolation_level="AUTOCOMMIT")
         connection = engine.connect()
         connection.detach()
@@ -87,7 +87,7 @@ class Connections:
 
 
 def make_folder(folder: Path) -> None:
-    """A folder that is its owner's alone."""
+    """Make a folder that is its owner's alone."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -100,7 +100,7 @@ def _inode(file: Path) -> tuple[int, int] | None:
 
 
 def _make_private(file: Path) -> None:
-    """The file of the ledger is its owner's alone, whatever the rights of its folder."""
+    """Make the file of the ledger its owner's alone, whatever the rights of its folder."""
     file.touch(mode=0o600)
     file.chmod(0o600)
 
@@ -155,7 +155,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
 
 
 def _until(steps: Generator[Any, Any, Any], deadline: float, connection: Any) -> Generator[Any, Any, Any]:
-    """The same steps of a conversation with the server, broken off when their time is over."""
+    """Yield the same steps of a conversation with the server, broken off when their time is over."""
     import psycopg
 
     try:

@@ -79,7 +79,7 @@ class Store:
             yield connection
 
     def apart(self) -> sa.Connection:
-        """A connection for a lock that is held for long."""
+        """Open a connection for a lock that is held for long."""
         return self._connections.apart()
 
     def close(self) -> None:

@@ -110,7 +110,7 @@ class DataSet:
         self.ledger.verify(self.id)
 
     def release(self, request_id: str) -> Release:
-        """A stored release. Raises: ParameterError where there is none."""
+        """Return a stored release. Raises: ParameterError where there is none."""
         text = self.ledger.release(self.id, request_id)
         if text is None:
             raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
@@ -135,7 +135,7 @@ def is_declaration(line: Line) -> bool:
 
 
 def without_facts(line: Line) -> Line:
-    """A line without what the columns were declared to hold, which may be taken from the rows.
+    """Return a line without the declared facts about columns, which may be taken from the rows.
 
     Without what follows from it too: the digest of a plan, which has no key in older lines, and the sketch
     of the table.
@@ -149,7 +149,7 @@ def without_facts(line: Line) -> Line:
 
 
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
-    """The data set with this fingerprint, or with the only one that begins so; None where there is none."""
+    """Find the data set with this fingerprint, or with the only one that has this prefix."""
     on_file = ledger.datasets()
     named = [each for each in on_file if dataset and each.startswith(dataset)]
     named = [dataset] if dataset in on_file else named  # the name of a source may begin that of another

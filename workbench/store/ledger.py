@@ -337,7 +337,7 @@ class SqlLedger:
 
     @contextmanager
     def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
-        """A transaction, and what was seen before it began: lines that others add meanwhile are not in it."""
+        """Begin a transaction, and yield what was seen before it, without lines that others add meanwhile."""
         seen = self._store.witness.last(dataset)
         with self._store.reading() as connection:
             yield connection, seen
@@ -345,7 +345,7 @@ class SqlLedger:
     def _checked(
         self, connection: sa.Connection, dataset: str, seen: Seen, *, lock: bool = False
     ) -> tuple[Standing, Line]:
-        """The standing and the last line, checked against seals and witness in a time that does not grow."""
+        """Return the standing and the last line, checked against seals and witness in constant time."""
         row = account_row(connection, dataset, lock=lock)
         if row is None:
             check_never_seen(seen)

@@ -52,7 +52,7 @@ class PersonalLedger:
         return own_ledger(self._ledger, self.opener).key if self.opener else self._ledger.key
 
     def under(self, opener: str) -> PersonalLedger:
-        """The same ledger, with tables recognized by another key."""
+        """Return the same ledger, with tables recognized by another key."""
         return PersonalLedger(
             self._ledger,
             self._owners,
@@ -63,23 +63,24 @@ class PersonalLedger:
         )
 
     def for_samples(self) -> PersonalLedger:
-        """The same ledger, in which a sample's budget is this person's, or this browser's, alone."""
+        """Return the same ledger, in which a sample's budget is this person's, or this browser's, alone."""
         return self.under(self._names[-1])
 
     def of(self, dataset: str) -> PersonalLedger:
-        """The same ledger under the key by which a data set on file is recognized."""
+        """Return the same ledger under the key by which a data set on file is recognized."""
         owner = self._owned().get(dataset)
         return self if owner is None else self.under(owner.opener)
 
     def handed(self) -> list[PersonalLedger]:
-        """The same ledger under each key of a table that was handed to this person."""
+        """Return the same ledger under each key of a table that was handed to this person."""
         openers = {owner.opener for owner in self._owned().values()} - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
     def filed(self, table: pd.DataFrame | Source, known: str = "") -> tuple[str, PersonalLedger]:
-        """What a table is, or would be, filed under, and the same ledger under the key for it.
+        """Return the account of a table, which may not exist yet, and the ledger under the key for it.
 
         Args:
+            table: the rows, or a connected source.
             known: the table's fingerprint under this ledger's key, where it was taken before.
         """
         if isinstance(table, Source):
@@ -144,7 +145,7 @@ class PersonalLedger:
         self._ledger.verify(dataset)
 
     def is_mine(self, dataset: str) -> bool:
-        """Whether this person may spend on a data set."""
+        """Return whether this person may spend on a data set."""
         return self.person.role == "steward" and self._owners.of(dataset).steward in self._names
 
     def viewers(self, dataset: str) -> list[str]:
@@ -208,7 +209,7 @@ class PersonalLedger:
             )
 
     def check_mine(self, dataset: str) -> None:
-        """Refuse a deed that is its steward's alone. Raises: LedgerError."""
+        """Refuse an action that is its steward's alone. Raises: LedgerError."""
         self._check_role()
         self._check_mine(dataset)
 
@@ -231,5 +232,5 @@ def _not_yours() -> LedgerError:
 
 
 def _for_viewers(line: Line) -> Line | None:
-    """A line without what was declared of the columns; None for work outside the total."""
+    """Return a line without the declared facts about columns; None for work outside the total."""
     return None if line.state == "outside" and not is_declaration(line) else without_facts(line)

@@ -21,25 +21,25 @@ _open = threading.Lock()
 
 
 def ledger() -> SqlLedger:
-    """The durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Open the durable ledger that all tabs of this server share. Raises: LedgerError, ParameterError."""
     with _open:
         return _ledger()
 
 
 def owners() -> Owners:
-    """Whose each data set is. Raises: LedgerError, ParameterError."""
+    """Open the owners of data sets. Raises: LedgerError, ParameterError."""
     with _open:
         return Owners(_store())
 
 
 def surveys() -> Surveys:
-    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Open the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
     with _open:
         return _surveys()
 
 
 def shares() -> Shares:
-    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Open the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
     with _open:
         return _shares()
 
@@ -75,7 +75,7 @@ def forget() -> None:
 
 
 def check_ready() -> None:
-    """Whether the database answers. Raises: LedgerError."""
+    """Check that the database answers. Raises: LedgerError."""
     ledger().check_answers()
 
 

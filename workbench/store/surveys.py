@@ -46,7 +46,7 @@ class Survey:
 
     @property
     def is_open(self) -> bool:
-        """Whether its links work."""
+        """Return whether its links work."""
         return not self.closed and datetime.now(UTC) < self.expires
 
 
@@ -89,7 +89,7 @@ class Surveys:
         return key, tokens
 
     def of(self, key: str) -> Survey | None:
-        """The survey of an owner's key."""
+        """Return the survey of an owner's key."""
         with self._store.reading() as connection:
             row = _owned(connection, key)
             if row is None:
@@ -113,7 +113,7 @@ class Surveys:
             )
 
     def lines(self, key: str) -> str:
-        """The reports so far as JSON lines that decode alone; empty for none, or for no such key."""
+        """Return the reports so far as JSON lines that decode alone; empty for none, or for no such key."""
         with self._store.reading() as connection:
             row = _owned(connection, key)
             if row is None:
@@ -124,7 +124,7 @@ class Surveys:
         return to_lines(question, question.protocol.from_plain(plain))
 
     def asked(self, token: str) -> Question | None:
-        """The question of a link; None where it is unknown, answered, expired or closed."""
+        """Return the question of a link; None where it is unknown, answered, expired or closed."""
         with self._store.reading() as connection:
             row = _invited(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
@@ -152,7 +152,7 @@ class Surveys:
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a link or key."""
+    """Return the digest that is kept of a link or key."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -161,7 +161,7 @@ def _owned(connection: sa.Connection, key: str) -> Any:
 
 
 def _invited(connection: sa.Connection, token: str) -> Any:
-    """The survey of a link that works, or None."""
+    """Return the survey of a link that works, or None."""
     row = connection.execute(
         sa.select(surveys)
         .join(invitations)

@@ -23,7 +23,7 @@ _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 def check_never_seen(seen: Seen) -> None:
-    """What was seen of a data set without an account. Raises: LedgerCorrupt where there was one."""
+    """Check that a data set without an account never had one. Raises: LedgerCorrupt where it had."""
     if seen is not None:
         raise LedgerCorrupt(
             "the account of this data set was there, and is gone from the ledger",
@@ -37,7 +37,7 @@ def is_seen(seen: tuple[int, str], there: Line | None) -> bool:
 
 
 def check_seen(seen: tuple[int, str], there: Line | None) -> None:
-    """What was seen against the line of that number. Raises: LedgerCorrupt where it is absent or another."""
+    """Check the line of the number that was seen. Raises: LedgerCorrupt where it is absent or another."""
     if not is_seen(seen, there):
         raise LedgerCorrupt(
             "this ledger is older than what was seen of it, as if an older copy had been put back",
@@ -75,7 +75,7 @@ class Witness:
             self.accept(dataset, _FORGOTTEN, str(seen[0] + 1))
 
     def last(self, dataset: str) -> Seen:
-        """What was seen; asked before the transaction that reads the lines it is compared with."""
+        """Return what was seen; read before the transaction with the lines that it is compared with."""
         seen = self._read(dataset)
         return None if seen is None or seen[0] == _FORGOTTEN else seen
 

@@ -28,8 +28,8 @@ def picker(label: str, *, key: str, default: float, largest: float) -> float:
     """
     slider, typed = session.Widget[float](f"{key}-slider"), box(key)
     ends = math.floor(1000 * largest) / 1000
-    chosen = typed.value()
-    value = (min(default, ends) or default) if chosen is None else chosen
+    before = typed.value()
+    value = (min(default, ends) or default) if before is None else before
     options = sorted({each for each in EPSILONS if each < ends} | {ends, value} - {0.0})
     typed.put(value)
     slider.put(value if value in options else options[0])

@@ -63,7 +63,7 @@ def folder_of(name: str) -> str:
 
 
 def _write(name_field: session.Widget[str], write: Callable[[Path], int], key: str) -> None:
-    held, folders = session.session(), session.own(FolderState).written
+    tab, folders = session.session(), session.own(FolderState).written
     name = (name_field.value() or "").strip()
     folders.pop(key, None)
     try:
@@ -71,4 +71,4 @@ def _write(name_field: session.Widget[str], write: Callable[[Path], int], key: s
         with rows_view.being_scanned(_("Writing {name}").format(name=plain(name)), key=f"{key}-stop"):
             folders[key] = (name, write(place))
     except DpcoreError as error:
-        held.notices[key] = error
+        tab.notices[key] = error

@@ -61,33 +61,33 @@ def header(*, declaring: bool) -> None:
 
     Args: declaring: whether this is the page on which tables are declared: a table on its way is named then.
     """
-    held = session.session()
-    _say_what_is_gone(held)
-    if declaring and (held.draft is not None or held.choosing):  # not the one before
-        if held.draft is not None:
-            st.markdown(_("**{name}** · not opened yet").format(name=plain(held.draft.name)))
+    tab = session.session()
+    _say_what_is_gone(tab)
+    if declaring and (tab.draft is not None or tab.choosing):  # not the one before
+        if tab.draft is not None:
+            st.markdown(_("**{name}** · not opened yet").format(name=plain(tab.draft.name)))
         return
-    data_set = held.data_set
+    data_set = tab.data_set
     if data_set is None:
         return
-    busy = held.is_busy()  # before the balance: a run that ends between the two is looked at again
+    busy = tab.is_busy()  # before the balance: a run that ends between the two is looked at again
     try:
         balance = data_set.balance()
     except DpcoreError as error:
         error_box(error)
         st.stop()
-    words = unit_words(data_set.unit) + ("" if held.curator else " · " + _("rows not here"))
+    words = unit_words(data_set.unit) + ("" if tab.curator else " · " + _("rows not here"))
     unit = plain(words, at_most=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
-        if len(held.data_sets) > 1:
+        if len(tab.data_sets) > 1:
             DATASET.put(data_set.id)
             st.selectbox(
                 _("Data set"),
-                list(held.data_sets),
-                format_func=lambda dataset: held.data_sets[dataset].name,
+                list(tab.data_sets),
+                format_func=lambda dataset: tab.data_sets[dataset].name,
                 key=DATASET.key,
-                on_change=lambda: held.choose(DATASET.value() or ""),
+                on_change=lambda: tab.choose(DATASET.value() or ""),
             )
             st.caption(unit)
         else:
@@ -95,14 +95,14 @@ def header(*, declaring: bool) -> None:
     with middle:
         budget_bar(balance, data_set.account)
         if busy or balance.held:
-            _budget_of_now(data_set, held, (busy, balance))
+            _budget_of_now(data_set, tab, (busy, balance))
     if person.is_steward():
         right.page_link("pages/ledger.py", label=_("Ledger"), icon=":material/receipt_long:")
 
 
-def _budget_of_now(data_set: DataSet, held: session.Session, drawn: tuple[bool, Balance]) -> None:
+def _budget_of_now(data_set: DataSet, tab: session.Session, drawn: tuple[bool, Balance]) -> None:
     """Draw the page again when the budget changes, and say until then what is being made, in any tab."""
-    progress_view.redraw_when(lambda: (held.is_busy(), data_set.balance()) != drawn)
+    progress_view.redraw_when(lambda: (tab.is_busy(), data_set.balance()) != drawn)
     for what in releases.being_made(data_set):
         words = _("Being made: {what}. This page changes when it is there.")
         st.caption(words.format(what=plain(what, at_most=160)))
@@ -115,13 +115,13 @@ def legible() -> None:
         st.html(f"<style>{marked} {{ color: #7FC4EE; }}</style>")
 
 
-def _say_what_is_gone(held: session.Session) -> None:
+def _say_what_is_gone(tab: session.Session) -> None:
     """Say why an open table was dropped, and the way back."""
     back = _("What was spent and released is kept. Open the same table again to go on.")
-    if held.lost is None:
+    if tab.lost is None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
-    elif held.lost:
-        names = ", ".join(plain(name, at_most=80) for name in held.lost)
+    elif tab.lost:
+        names = ", ".join(plain(name, at_most=80) for name in tab.lost)
         gone = _("This tab was idle for a while, so the rows of {names} were removed from memory.").format(
             names=names
         )
@@ -357,14 +357,14 @@ def choose_readable(names: Sequence[str], matrix: Any, *, key: str) -> list[int]
     known = np.isfinite(off)
     means = np.where(known, off, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
     order = [names[i] for i in np.argsort(-means, kind="stable")]
-    chosen = st.multiselect(
+    shown_names = st.multiselect(
         _("Columns in the picture: of {all}, those with the largest errors at first").format(all=len(names)),
         order,
         order[:READABLE],
         key=key,
         max_selections=2 * READABLE,
     )
-    return [list(names).index(name) for name in chosen]
+    return [list(names).index(name) for name in shown_names]
 
 
 def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: float | None = None) -> None:
@@ -372,14 +372,14 @@ def show_noise(model: SyntheticModel, *, shown: list[int] | None = None, end: fl
 
     Args: shown, end: columns and darkest error of a map beside it.
     """
-    found = noise_errors(model)
-    if len(found.columns) < 2:
+    noise = noise_errors(model)
+    if len(noise.columns) < 2:
         st.info(_("There is one column only."))
         return
     if shown is None:
-        shown = choose_readable(found.columns, found.pairs, key="noise-columns")
-    names = [found.columns[i] for i in shown]
-    errors = found.pairs[np.ix_(shown, shown)]
+        shown = choose_readable(noise.columns, noise.pairs, key="noise-columns")
+    names = [noise.columns[i] for i in shown]
+    errors = noise.pairs[np.ix_(shown, shown)]
     chart = charts.heatmap(names, errors, title=_("error by noise"), end=end)
     show_chart(chart, key="noise")
     st.caption(

@@ -99,16 +99,16 @@ def _what_is_clipped(draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name
         widgets.error_box(problems[name])
     if schema is None or not schema.columns:
         return
-    found = opening.outside(draft, schema.columns[0])
+    check = opening.outside(draft, schema.columns[0])
     rows = max(1, len(draft.frame))
     moved = {
-        _("moved to a bound"): found.clipped,
-        _("counted as other"): found.other,
-        _("missing"): found.missing,
-        _("no cell to go to"): found.refused,
+        _("moved to a bound"): check.clipped,
+        _("counted as other"): check.other,
+        _("missing"): check.missing,
+        _("no cell to go to"): check.refused,
     }
-    kept = rows - sum(moved.values())
-    shares = {_("as they are"): kept / rows, **{label: count / rows for label, count in moved.items()}}
+    unchanged = rows - sum(moved.values())
+    shares = {_("as they are"): unchanged / rows, **{label: count / rows for label, count in moved.items()}}
     widgets.internal_badge()
     chart = charts.bars(
         list(shares),

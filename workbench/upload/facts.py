@@ -74,9 +74,9 @@ def rare(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:
         if schema.unit.id_column is not None:
             who = draft.frame[schema.unit.id_column].to_numpy()
             rows = rows.assign(who=who).drop_duplicates()
-        held = rows["code"].value_counts()
+        people = rows["code"].value_counts()
         labels = enumerate(texts_of(column.categories))
-        draft.rare[key] = tuple(label for code, label in labels if held.get(code, 0) < FEW)
+        draft.rare[key] = tuple(label for code, label in labels if people.get(code, 0) < FEW)
     return draft.rare[key]
 
 
@@ -102,9 +102,9 @@ def twins(columns: Iterable[Column]) -> dict[str, Categorical]:
 
 def without(column: Categorical, labels: tuple[str, ...]) -> Categorical:
     """Return the column with these labels counted as other."""
-    kept = zip(column.categories, texts_of(column.categories), strict=True)
+    categories = zip(column.categories, texts_of(column.categories), strict=True)
     return dataclasses.replace(
-        column, categories=tuple(each for each, text in kept if text not in labels), other=True
+        column, categories=tuple(each for each, text in categories if text not in labels), other=True
     )
 
 

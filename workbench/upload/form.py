@@ -135,7 +135,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
     )
     epsilon_view.say(epsilon)
     rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
-    chosen = st.radio(
+    choice = st.radio(
         _("How charges add up"),
         rules,
         index=rules.index(Rule.BASIC if few else Rule.ZCDP),
@@ -147,7 +147,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
     )
-    rule = Rule(str(chosen))
+    rule = Rule(str(choice))
     delta = USUAL_DELTA
     if not rule.pure:
         delta = st.text_input(

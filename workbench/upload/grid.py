@@ -109,8 +109,8 @@ def _marked(column: Column, suggested: Column | None, *, known_from: str) -> Col
     """Mark facts that came from the data; marks outlast a change of kind or of some categories."""
     if known_from or suggested is None:
         return dataclasses.replace(column, known_from=known_from[:LONGEST_SOURCE])
-    kept = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
-    return dataclasses.replace(column, from_data=kept)
+    marks = tuple(fact for fact in suggested.from_data if _kept(column, suggested, fact))
+    return dataclasses.replace(column, from_data=marks)
 
 
 def _kept(column: Column, suggested: Column, fact: str) -> bool:

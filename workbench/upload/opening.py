@@ -56,8 +56,8 @@ def read_again(options: ReadOptions) -> None:
 def _read(data: bytes, name: str, options: ReadOptions) -> None:
     file = file_view.read(data, name, notice=NOTICE, key=session.ledger().key, options=options)
     if file is not None:
-        kept = b"" if file.table.kind == "parquet" else data  # only text can be read in another way
-        _draft(name, file.table.frame, None, file=file, data=kept, schema=file.schema)
+        text = b"" if file.table.kind == "parquet" else data  # only text can be read in another way
+        _draft(name, file.table.frame, None, file=file, data=text, schema=file.schema)
 
 
 def take_codebook() -> None:

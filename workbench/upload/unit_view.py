@@ -110,7 +110,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
     """Ask how many rows of a person count, from a public list; None until it is chosen."""
     names = {OTHER: _("another number"), FOUND: _("find it privately")}
     options = [*CAPS, *names]
-    chosen = st.selectbox(
+    cap = st.selectbox(
         _("Rows of one person that count, at most"),
         options,
         index=None if start is None else options.index(start if start in options else OTHER),
@@ -124,8 +124,8 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         key=f"unit-cap-{table}",
         persist_state="session",
     )
-    if chosen != OTHER:
-        return chosen
+    if cap != OTHER:
+        return cap
     rows: int | None = st.number_input(
         _("How many rows"), 1, value=start, key=f"unit-rows-{table}", persist_state="session"
     )
@@ -159,12 +159,12 @@ def _capped(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     """Show what each number keeps, and the noise that it needs; for the owner only."""
     caps = sorted({*CAPS, *([rows] if rows else [])})
-    kept = facts.shares_kept(draft, name, caps)
-    if rows and kept["rows"][caps.index(rows)] < ENOUGH:
+    shares = facts.shares_kept(draft, name, caps)
+    if rows and shares["rows"][caps.index(rows)] < ENOUGH:
         st.warning(
             _(
                 "Only {kept} of the rows count at {rows} a person: results are about people more than rows."
-            ).format(kept=percent(kept["rows"][caps.index(rows)]), rows=rows),
+            ).format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )
     with st.expander(_("What each number keeps (internal, computed from the rows)"), expanded=rows is None):
@@ -173,9 +173,9 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
             pd.DataFrame(
                 {
                     _("rows a person"): caps,
-                    _("rows that count"): kept["rows"].map(percent),
-                    _("people with all their rows"): kept["people"].map(percent),
-                    _("a count at epsilon 1 is off by"): [f"± {number(off)}" for off in kept["off"]],
+                    _("rows that count"): shares["rows"].map(percent),
+                    _("people with all their rows"): shares["people"].map(percent),
+                    _("a count at epsilon 1 is off by"): [f"± {number(off)}" for off in shares["off"]],
                 }
             ),
             hide_index=True,

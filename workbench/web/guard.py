@@ -1,4 +1,4 @@
-"""The door of the server: which hosts and pages may knock, and whose session is whose.
+"""The guard of the server, which checks hosts, origins, and the owners of sessions.
 
 Streamlit takes the id of a session for its key, and that id is in every upload address. Here each browser
 gets a secret cookie. A digest of it is handed to Streamlit as the user of a websocket, so that nobody resumes
@@ -147,7 +147,7 @@ _WHOLE = "whole page"
 
 
 def _asking_to_run(send: Send) -> Send:
-    """A tab that lost its session runs its page once: else it would show the old one until the next click."""
+    """Have a tab that lost its session run its page once; else it would stay until the next click."""
 
     async def send_and_ask(message: Message) -> None:
         await send(message)
@@ -202,7 +202,7 @@ def _length(headers: Headers) -> int:
 
 
 def _visitor(secret: str | None) -> str:
-    """What the rest of the server knows a browser by; empty for none."""
+    """Return the digest that the rest of the server knows a browser by; empty for none."""
     return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
 
 

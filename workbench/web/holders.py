@@ -1,4 +1,4 @@
-"""Which tabs hold tables, how large these are together, and which have been idle for too long."""
+"""Tabs that hold tables, the size of these, and the tabs that have been idle for too long."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class SignIn:
             await self._app(scope, receive, send)
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The way to the provider; back to the first page where it does not answer."""
+        """Redirect to the provider, or to the first page where it does not answer."""
         failed = False
 
         async def unless_failed(message: Message) -> None:

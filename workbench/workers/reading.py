@@ -47,6 +47,8 @@ def read(
     """`dpcore.io.read_table` within 900 MB and 30 seconds.
 
     Args:
+        data: the file.
+        name: of the file; its ending says how it is read.
         key: of the ledger, for the fingerprint; None where the table is not to be opened.
         on_progress: called with the stage, one of `STAGES`, and the share of the whole.
         options: of `read_table`.
@@ -73,7 +75,7 @@ def read(
 
 
 def interrupted() -> ReadError:
-    """What to say where a person, or a closed tab, ended the reading."""
+    """Return the error of reading that a person, or a closed tab, has ended."""
     return ReadError("reading was stopped", remedy="choose the file again")
 
 

@@ -90,7 +90,7 @@ def test_a_first_plan_needs_no_choice() -> None:
     }
     assert set(current.hierarchies) == {"age", "zip"}
     first = plan(curator, current, method=SUGGESTED)
-    assert first.method.name == "full-domain"
+    assert first.method.kind == "full-domain"
     outcomes.make(curator, current, first)
     assert len(session.session().anonymized.table.frame) == 400
 
@@ -208,7 +208,7 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
 )
 def test_what_is_too_large_to_search_falls_back(predicted: Prediction, columns: int, method: str) -> None:
     """Fifteen quasi-identifiers would make the page hang, as in other tools."""
-    assert work.suggested_method(predicted, columns).name == method
+    assert work.suggested_method(predicted, columns).kind == method
 
 
 def wide(columns: int) -> pd.DataFrame:
@@ -227,12 +227,12 @@ def test_many_columns_are_anonymized_by_what_is_said(columns: int, method: str, 
     curator, current = started(frame)
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=SUGGESTED)
-    assert asked.method.name == method
+    assert asked.method.kind == method
     words = work.method_words(curator, current, asked)
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
+    assert drawn.kind == "mondrian"
     assert [point.k for point in points] == list(work.KS)
     lines, reasons = outcomes.comparison(curator, current, asked)
     assert "Mondrian" in lines["method"].tolist()
@@ -244,11 +244,11 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(monkeypatch: pytest.Mo
     curator, current = started()
     asked = plan(curator, current)
     method, points = outcomes.frontier(curator, current, asked)
-    assert method.name == "full-domain"
+    assert method.kind == "full-domain"
     assert {point.limit for point in points} == set(work.DRAWN_LIMITS)
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     method, points = outcomes.frontier(curator, current, asked)
-    assert {(method.name, point.limit) for point in points} == {("full-domain", 0.02)}
+    assert {(method.kind, point.limit) for point in points} == {("full-domain", 0.02)}
     work.want_frontier(current)
     _method, points = outcomes.frontier(curator, current, asked)
     assert len({point.limit for point in points}) == 4
@@ -287,7 +287,7 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     current.hierarchies = {name: suggest(frame[name]) for name in frame}
     asked = plan(curator, current, method=method)
     drawn, points = outcomes.frontier(curator, current, asked)
-    assert drawn.name == "mondrian"
+    assert drawn.kind == "mondrian"
     loss, said = outcomes.chosen(curator, current, asked, drawn, points, 5)
     assert loss == outcomes.trial(curator, current, asked).quality.loss
     assert ("lines are those of Mondrian" in said) == (method == "local recoding")
