@@ -36,7 +36,7 @@ from dpcore.io.folder import write_drawn
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
-from dpcore.synthesis import load_model, load_recipe
+from dpcore.synthesis import load_recipe
 from workbench.store import likeness, roles, start
 from workbench.store.job import Job
 from workbench.store.personal import PersonalLedger
@@ -149,7 +149,7 @@ def release(asked: argparse.Namespace) -> str:
 
 def sample(asked: argparse.Namespace) -> str:
     """Draw rows of a release into a folder of Parquet files, some at a time; free."""
-    made = Release.from_json(asked.release.read_text(), load_model=load_model)
+    made = Release.from_json(asked.release.read_text())
     return json.dumps({"rows": write_drawn(made, asked.rows, asked.to)})
 
 

@@ -33,8 +33,7 @@ from dpcore.release import AnonymizedTable, InternalReport, PrivateReport, Relea
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.synthesis import Recipe, load_model
-from dpcore.synthesis.likely import likely
+from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.digests import fingerprint
 
@@ -158,13 +157,13 @@ class Curator:
             recipe: what to measure, and the model to learn.
             loss: what to spend.
             part: {column: category} of one publicly declared part; None for the whole table.
-            table_rows: about how many rows count, from public knowledge; see `likely`.
+            table_rows: about how many rows count, from public knowledge; see `Recipe.expect`.
         """
         recipe.check(self.schema.domain)
         spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
         cell = self.schema.public_part(part)
         charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
-        error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
+        error = recipe.expect(self.schema.domain, spend, rows, table_rows)
         return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
     def loss_for(self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95) -> Loss:
@@ -235,7 +234,7 @@ class Curator:
 
     def release(self, request_id: str) -> Release:
         """Return a stored release."""
-        return Release.from_json(self._text(request_id), load_model=load_model)
+        return Release.from_json(self._text(request_id))
 
     def anonymize(self, plan: Plan, on_progress: OnProgress = silent) -> AnonymizedTable:
         """Generalize and suppress by a plan, outside differential privacy; the ledger notes it.

@@ -30,7 +30,6 @@ STREAMLIT = {
     "workbench.session",
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
-    "workbench.anonymize.demands",
     "workbench.evaluate.book",
     "workbench.upload.reading",
 }

@@ -7,14 +7,15 @@ import json
 import multiprocessing
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from dpcore.accounting.ledger import Account, Charge, Ledger
+from dpcore.accounting.composition import total
+from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.errors import BudgetExceeded, DpcoreError, LedgerError
 from workbench.store.database import Store
@@ -257,3 +258,12 @@ def open_and_tell(settings: Settings, start: Any, results: Any) -> None:
         results.put(Store.open(settings).key)
     except LedgerError as error:
         results.put(str(error))
+
+
+def balance(account: Account, lines: Sequence[Line]) -> Balance:
+    """Spent, held and left, from the lines alone."""
+    ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
+    charges = [(line.request_id, line.charge) for line in lines if line.state == "reserved"]
+    spent = total((charge.units, charge.part) for request, charge in charges if request in ended)
+    both = total((charge.units, charge.part) for _, charge in charges)
+    return Balance(budget=account.units, spent=spent, held=both - spent)

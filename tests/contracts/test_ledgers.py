@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 import dpcore as dp
-from dpcore.accounting.ledger import Charge, Ledger, Line, balance
+from dpcore.accounting.ledger import Charge, Ledger, Line
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.accounting.own import own_ledger
 from dpcore.errors import (
@@ -35,6 +35,7 @@ from tests.contracts.ledger_kinds import (
     PersonalKind,
     SqlKind,
     account,
+    balance,
     die_before_commit,
     postgres_kind,
     race,

@@ -234,7 +234,7 @@ def test_e13_in_numbers():
     for way in ("rounded at random", "rounded response", "Duchi", "piecewise"):
         assert found.loc[way, "mean"] == pytest.approx(33.6, abs=2.5)
     column = pd.Series(["a"] * 15_000 + ["b"] * 5_000, name="x")
-    shares = simulate.counts(simulate.survey(column, protocol="randomized response", epsilon=1))
+    shares = simulate.survey(column, protocol="randomized response", epsilon=1).shares
     assert shares["true"].tolist() == [0.75, 0.25]
     assert shares["reported"][0] == pytest.approx(0.75 * 0.731 + 0.25 * 0.269, abs=0.02)
     assert shares["corrected"][0] == pytest.approx(0.75, abs=0.04)

@@ -20,7 +20,6 @@ import sqlalchemy as sa
 from starlette.applications import Starlette
 
 import dpcore as dp
-from dpcore import synthesis
 from dpcore.errors import DisclosureError, LedgerError, ParameterError
 from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.tables.rows import PublicTable
@@ -235,7 +234,7 @@ def test_files(shared: Shared) -> None:
     counts = pd.read_csv(io.BytesIO(shared.get(query="file=counts.csv").body))
     assert list(counts.columns) == ["age", "sex", "city <b>", "rows", "low", "high", "as measured"]
     assert len(counts) == sum(each.values.size for each in RELEASE.marginals.values())
-    told = synthesis.answer(RELEASE, ("age", "sex"))
+    told = RELEASE.answer(("age", "sex"))
     for name, values in (("rows", told.values), ("low", told.low), ("high", told.high)):
         assert np.allclose(counts[name].iloc[: values.size], values.ravel())
     measured = RELEASE.marginals["age", "sex"].values.ravel()
@@ -246,7 +245,7 @@ def test_files(shared: Shared) -> None:
     assert rows["age"].tolist() == again["age"].tolist()
     guarantee = json.loads(shared.get(query="file=guarantee.json").body)
     assert guarantee["guarantee"]["loss"] == {"epsilon": "1"}
-    opened = dp.Release.from_file(shared.get(query="file=release.json").body)
+    opened = dp.read_release(shared.get(query="file=release.json").body)
     assert opened.to_json() == RELEASE.to_json()
     for name in ("ledger.json", "../x", "counts.csv%00", ""):
         assert shared.get(query=f"file={name}").status == 404

@@ -280,7 +280,7 @@ def test_the_unit_of_a_source_reaches_the_ledger(
         account = start.ledger().account(f"source {name}")
         assert account is not None
         assert dp.PrivacyUnit.from_dict(account.unit) == unit
-        release = dp.Release.from_file(place / "r.json")
+        release = dp.read_release(place / "r.json")
         assert release.guarantee.unit == str(unit)
         assert release.schema.unit == unit
     else:

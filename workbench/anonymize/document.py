@@ -16,8 +16,8 @@ from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import LEVELS, ResidualRiskReport
 from workbench import session
 from workbench.anonymize import outcomes
-from workbench.anonymize.demands import SUPPRESSED_WORDS
-from workbench.anonymize.work import METHOD_NAMES, METHOD_WORDS
+from workbench.anonymize.demands_form import SUPPRESSED_WORDS
+from workbench.anonymize.plans import METHOD_NAMES, METHOD_WORDS
 from workbench.report.document import fragment
 from workbench.ui.language import _
 from workbench.ui.wording import COUNTED_WORDS, ROLE_WORDS, limit_words, number, percent, unmarked

@@ -26,16 +26,16 @@ from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import charts
-from workbench.anonymize.work import (
+from workbench.anonymize.plans import (
     DRAWN_LIMITS,
     KS,
     METHOD_NAMES,
-    AnonymizeState,
     size,
     suggested_method,
     too_long,
     whom,
 )
+from workbench.anonymize.state import AnonymizeState
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _

@@ -14,7 +14,6 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.progress import OnProgress
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
 from workbench.evaluate import cards, columns_view, comparing, heavy
 from workbench.evaluate.candidates import Candidate
@@ -126,7 +125,7 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
     release = candidate.release
     model = release.model if release is not None else None
     if isinstance(model, SyntheticModel):
-        maps.append(np.tril(np.nan_to_num(noise_errors(model).pairs[np.ix_(shown, shown)]), -1))
+        maps.append(np.tril(np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1))
     end = max(0.01, *(float(each.max(initial=0)) for each in maps))
     left, right = st.columns(2)
     with left:

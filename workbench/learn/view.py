@@ -218,13 +218,13 @@ def holes() -> None:
             "not against everything:"
         ).format(people=linkage.people, unique=linkage.unique)
     )
-    tables = {table.number: table for table in examples.EXAMPLES}
-    titles = {number: _(table.title) for number, table in tables.items()}
-    table = tables[widgets.choose(_("Table of the textbook"), titles, key="learn-holes")]
+    steps = {step.number: step for step in examples.EXAMPLES}
+    titles = {number: _(step.title) for number, step in steps.items()}
+    step = steps[widgets.choose(_("Table of the textbook"), titles, key="learn-holes")]
     left, right = st.columns([2, 3])
-    left.dataframe(table.frame(), hide_index=True)
-    right.write(plain(_(table.says), at_most=400))
-    right.markdown("  \n".join(f"**{line}**" for line in table.counted()))
+    left.dataframe(step.frame(), hide_index=True)
+    right.write(plain(_(step.says), at_most=400))
+    right.markdown("  \n".join(f"**{line}**" for line in step.counted()))
     right.caption(_(examples.BOOK))
 
 

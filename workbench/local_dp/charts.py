@@ -28,7 +28,7 @@ COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]  # of Oka
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """One line per protocol on logarithmic scales, and a rule where the survey is."""
-    named = frame.assign(protocol=[TITLES[name] for name in frame["protocol"]])
+    named = frame[["protocol", over, "error"]].replace({"protocol": dict(TITLES)})
     altair, chart = drawing(named)
     order = [TITLES[name] for name in Protocol.in_order()]
     x = altair.X(f"{over}:Q", title=title, scale=altair.Scale(type="log", nice=False))

@@ -18,7 +18,6 @@ from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.schema import Excluded, PrivacyUnit, Schema
-from dpcore.synthesis import load_model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +113,7 @@ class DataSet:
         text = self.ledger.release(self.id, request_id)
         if text is None:
             raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
-        return Release.from_json(text, load_model=load_model)
+        return Release.from_json(text)
 
 
 def keep(declaration: Declaration, dataset: str, ledger: Ledger) -> None:

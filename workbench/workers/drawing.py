@@ -25,7 +25,7 @@ SHOWN = 200
 
 def drawn(release: Release | Pooled, rows: int) -> PublicTable:
     """Draw rows, the same ones each time. Raises: ParameterError."""
-    return release.table(rows, seed=0)
+    return release.sample_table(rows, seed=0)
 
 
 def head(release: Release | Pooled, rows: int) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from dpcore import synthesis
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError
 from dpcore.io import ReadResult, read_table
@@ -80,10 +81,10 @@ def interrupted() -> ReadError:
 
 
 def read_release(data: bytes) -> Release:
-    """`dpcore.Release.from_file` within the same limits. Raises: ReadError, LimitError."""
+    """`dpcore.read_release` within the same limits. Raises: ReadError, LimitError."""
     with _AT_ONCE:
         try:
-            return process.run(Release.from_file, data, memory=MEMORY, seconds=SECONDS)
+            return process.run(synthesis.read_release, data, memory=MEMORY, seconds=SECONDS)
         except process.WorkEnded as error:
             raise _refusal(error) from None
 
