@@ -33,7 +33,7 @@ def test_d10_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
 
 
 def test_d24_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
-    """The answer had seven digits and had to be typed; slider, box and button disagreed (D15)."""
+    """The answer had seven digits and had to be typed; slider, box and button disagreed."""
     app.upload(WIDE, "wide.csv").set("radio", "How charges add up", "basic").open_draft()
     app.go("synthesize").set("number_input", "Or say how many rows", 3.0)
     app.press("Use this epsilon: 0.846")

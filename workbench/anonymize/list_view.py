@@ -11,7 +11,7 @@ from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.ui import widgets
-from workbench.ui.known_view import known_people
+from workbench.ui.attacker_view import known_people
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 

@@ -29,7 +29,7 @@ from workbench.store.datasets import DataSet
 from workbench.store.job import Job
 from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import asking_view, file_view, folder_view, releases, widgets
+from workbench.ui import file_view, folder_view, questions_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
@@ -177,7 +177,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         figures_view.show_classes(release, release.model)
     if askable(release):
         with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
-            asking_view.questions(release, key="asked")
+            questions_view.questions(release, key="asked")
     if release.model.columns:
         _rows(data_set, release)
         pooling_view.show(data_set.name, release)
