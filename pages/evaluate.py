@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError, RowsError
-from workbench import session
+from dpcore.errors import RowsError
 from workbench.evaluate import (
     asked_view,
     beside_view,
@@ -16,7 +15,7 @@ from workbench.evaluate import (
     view,
 )
 from workbench.evaluate.candidates import Candidate
-from workbench.ui import widgets
+from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
 
@@ -27,7 +26,6 @@ curator = widgets.need_curator(
         "such as how many people are between 20 and 30, what can be learned from it, and what it gives away."
     )
 )
-held = session.session()
 
 
 def _file(name: str, candidate: Candidate) -> str:
@@ -40,55 +38,45 @@ def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     try:
-        found = comparing.report(curator, candidate)
+        report = comparing.report(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
         columns_view.counted(curator, candidate)
         view.ranges(curator, candidate)
         return
-    judged = view.judged(curator, candidate, found)
-    view.overview(curator, candidate, found, judged)
-    st.download_button(
+    judged = view.judged(curator, candidate, report)
+    view.overview(curator, candidate, report, judged)
+    file_view.download(
         _("Download as one HTML file"),
-        lambda: document.html(curator, found, judged),
+        lambda: document.html(curator, report, judged),
         _file(curator.name, candidate),
-        "text/html",
-        on_click="ignore",
-        icon=":material/visibility_lock:",
+        icon="visibility_lock",
     )
     tabs = {
         _("Columns"): columns_view.columns,
         _("Pairs"): view.pairs,
-        _("Questions"): lambda curator, candidate, found: view.ranges(curator, candidate),
+        _("Questions"): lambda curator, candidate, report: view.ranges(curator, candidate),
         _("Side by side"): beside_view.beside,
         _("Learning"): asked_view.learning,
         _("Disclosure"): asked_view.disclosure,
     }
-    tab = st.segmented_control(
-        _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
-    )
-    tabs[tab](curator, candidate, found)
+    tab = st.segmented_control(_("Show"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab")
+    tabs[tab](curator, candidate, report)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
             asked_view.share(curator, candidate.release)
 
 
 widgets.internal_badge()
-if notice := held.notices.pop("evaluate", None):
-    widgets.error_box(notice)
+widgets.show_notice("evaluate")
 candidate: Candidate | None = None
-try:
+with widgets.errors_shown():
     candidate = form.choose(curator)
     if candidate is not None:
         judge(candidate)
-except DpcoreError as error:
-    widgets.error_box(error)
 together_view.show(curator, candidate)
-with st.expander(_("Compare methods before you spend"), key="open-methods"):
-    try:
-        asked_view.compare_methods()
-    except DpcoreError as error:
-        widgets.error_box(error)
+with st.expander(_("Compare methods before you spend"), key="open-methods"), widgets.errors_shown():
+    asked_view.compare_methods()
 with st.expander(_("The figures of the book, measured anew"), key="open-book"):
     if st.toggle(_("Show them"), key="book-figures"):
         book.show()

@@ -1,4 +1,4 @@
-"""The page behind a link: one release, its files, and answers to questions about it.
+"""Page behind a link, with the files of one release and answers to questions about it.
 
 Links that are unknown, expired, revoked or malformed are all answered alike, after the same look into the
 database. Nothing here sees a row or a line of the ledger: what it reads was released before.
@@ -20,11 +20,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from dpcore.release import Release
-from dpcore.synthesis import load_model
 from share.answers import HEADERS, Limiter, limited
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
-from workbench.store.shares import Shares, Shown
+from workbench.store.shares import SharedPage, Shares
 from workbench.store.surveys import links_work
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
@@ -44,7 +43,7 @@ LINK_HEADERS = HEADERS | {
 
 
 class Kept:
-    """The pages and files that were asked for last, up to a number and a size."""
+    """Cache of the pages and files that were requested last, up to a number and a size."""
 
     def __init__(self, most: int, size: int) -> None:
         self._most, self._size = most, size
@@ -52,21 +51,21 @@ class Kept:
         self._lock = threading.Lock()
 
     def get(self, key: tuple[str, ...], make: Callable[[], Made], size: Callable[[Made], int]) -> Made:
-        """What is kept under the key, made now where it is not there."""
+        """Return the value of a key, made now where it is not in the cache."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
                 return self._held[key][0]  # type: ignore[return-value]
-        made = make()
+        value = make()
         with self._lock:
-            self._held[key] = (made, size(made))
+            self._held[key] = (value, size(value))
             while len(self._held) > self._most or sum(each[1] for each in self._held.values()) > self._size:
                 self._held.popitem(last=False)
-        return made
+        return value
 
 
 class Links:
-    """What the routes answer with; it holds what was made for links that work."""
+    """Answers to requests, with caches of pages and files of links that work."""
 
     def __init__(self, shares: Shares) -> None:
         self._shares = shares
@@ -75,7 +74,7 @@ class Links:
         self._heavy = threading.Semaphore(2)
 
     def answer(self, token: str, query: str, address: str | None) -> Response:
-        """The page of a link, with a question's answer; or one of its files. Raises: LedgerError.
+        """Return the page of a link, with a question's answer, or one of its files. Raises: LedgerError.
 
         Args: address: of whoever signed in.
         """
@@ -112,7 +111,7 @@ class Links:
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """What stands behind a link, ready to answer.
+    """A shared result, ready to answer.
 
     Attributes:
         questions: from the end of an address to the form with its answer.
@@ -129,7 +128,7 @@ class Opened:
     size: int
 
 
-def opened(shown: Shown) -> Opened:
+def opened(shown: SharedPage) -> Opened:
     """Read what was shared, and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
@@ -138,7 +137,7 @@ def opened(shown: Shown) -> Opened:
         content = functools.partial(of_table.content, *table[:2])
         called = functools.partial(file_name, shown.title)
     else:
-        release = Release.from_json(shown.text, load_model=load_model)
+        release = Release.from_json(shown.text)
         document = of_release.document(release, **seen)
         content = functools.partial(downloads.content, release)
         called = functools.partial(release_file, shown.title, release)
@@ -153,9 +152,10 @@ def opened(shown: Shown) -> Opened:
 
 
 def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
-    """The route of all links; from now on they work.
+    """Return the route of all links; from now on they work.
 
     Args:
+        shares: those of the server.
         per_minute: pages, answers and files that one address may ask for.
     """
     links, limiter = Links(shares), Limiter(per_minute)
@@ -171,19 +171,19 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 
 @functools.cache
 def gone_page() -> str:
-    """The page of every link that does not work, whatever the reason."""
+    """Return the page of every link that does not work, whatever the reason."""
     return _notice(
         _("This link does not work"),
         _(
-            "It has expired, was revoked, is meant for somebody else, or never existed. If it was sent to "
-            "you as somebody who signs in here, sign in first and open it again. Else ask whoever sent it "
-            "for a new one."
+            "It has expired, was revoked, is meant for somebody else, or never existed. If it was "
+            "sent to you as somebody who signs in here, sign in first and open it again. Else "
+            "ask the sender for a new one."
         ),
     )
 
 
 def busy_page() -> str:
-    """The page of a link that cannot be looked up just now."""
+    """Return the page of a link that cannot be looked up just now."""
     return _notice(
         _("Try again in a minute"),
         _("The server is too busy, or cannot look anything up just now. The link stays as it is."),
@@ -191,9 +191,9 @@ def busy_page() -> str:
 
 
 def large_page() -> str:
-    """The page of a file that is too large."""
+    """Return the page of a file that is too large."""
     return _notice(
-        _("This file is too large for a link"), _("Ask whoever sent the link for the file itself.")
+        _("This file is too large for a link"), _("Ask the sender of the link for the file itself.")
     )
 
 

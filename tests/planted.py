@@ -179,8 +179,8 @@ FAULTS = (
     Fault(
         breaks="somebody else's table can be charged",
         file="workbench/store/personal.py",
-        old="        self.check_mine(dataset)\n        self._ledger.reserve(",
-        new="        self._ledger.reserve(",
+        old="        self.check_mine(dataset)\n        self.ledger.reserve(",
+        new="        self.ledger.reserve(",
         test="tests/workbench/store/test_personal.py::test_an_analyst_sees_what_is_shown_and_spends_nothing",
     ),
     Fault(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
-from dpcore.anonymize.groups import ClassStatistics, Histogram, Secret
+from dpcore.anonymize.groups import ClassStatistics, SensitiveColumn, ValueCounts
+from dpcore.anonymize.models import SensitiveModel
 from dpcore.anonymize.thresholds import compared
 from dpcore.errors import ParameterError
 from dpcore.tables.classes import BoolArray, IntArray
@@ -23,9 +24,8 @@ Distance = Literal["equal", "hierarchical", "ordered"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TCloseness:
-    """The sensitive values of every class are within t of those of the whole table, in earth mover's
-    distance.
+class TCloseness(SensitiveModel):
+    """A bound t on the earth mover's distance of each class's sensitive values from those of the table.
 
     `equal`: all values are equally far apart (total variation). `hierarchical`: two values are as far apart
     as the level at which they meet, over the height. `ordered`: as far as their ranks, over the number of
@@ -33,10 +33,11 @@ class TCloseness:
     Source: Li, Li, Venkatasubramanian (2007), section 3.
     """
 
-    column: str
+    kind = "t-closeness"
+    monotone = False
+
     t: float
     distance: Distance = "equal"
-    monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
@@ -55,18 +56,13 @@ class TCloseness:
             moved, whole = _moved_in_tree(found, secret), 2 * len(secret.parents)
         return np.asarray(compared(moved, self.t, whole * found.total * secret.counts.sum()) > 0)
 
-    def _reach(self, secret: Secret) -> float:
-        """The share of people off their place at most, over all levels: each moves a level, or a rank."""
+    def _reach(self, secret: SensitiveColumn) -> float:
+        """Return the share of people off their place at most, over all levels or ranks."""
         height = len(secret.parents) if self.distance == "hierarchical" else 1
         steps = {"equal": 1, "ordered": max(len(secret.values) - 1, 1), "hierarchical": height}
         return self.t * steps[self.distance]
 
-    @property
-    def relaxation(self) -> None:
-        return None
-
-    def fewest(self, secret: Secret) -> int:
-        """Where each row is a person: people that a class needs at least, whatever they hold."""
+    def fewest(self, secret: SensitiveColumn) -> int:
         shares = secret.counts / secret.counts.sum()
         for people in range(1, MOST_TRIED):
             expected = people * shares
@@ -77,11 +73,11 @@ class TCloseness:
                 return people
         return MOST_TRIED
 
-    def lost(self, classes: ClassStatistics, marked: BoolArray, held: Histogram) -> IntArray:
-        """(classes,) people of the marked classes whom no finer ones can keep, at least; who holds several
-        values counts for each.
+    def lost(self, classes: ClassStatistics, marked: BoolArray, held: ValueCounts) -> IntArray:
+        """(classes,) people of the marked classes whom no finer ones can keep, at least.
 
-        Those of a class that are kept, in whatever parts, are within t together. So many m, of whom at most c
+        A person of several values counts for each. Those of a class that are kept, in whatever parts, are
+        within t together. So many m, of whom at most c
         hold a value, can be no nearer to the shares p of the table than m - sum min(c, m p), at each level of
         the hierarchy.
 
@@ -111,7 +107,7 @@ class TCloseness:
 # at the threshold are common, and rounding must not decide them.
 
 
-def _apart(found: Histogram, table: IntArray) -> IntArray:
+def _apart(found: ValueCounts, table: IntArray) -> IntArray:
     """(classes,) sum over the values of |N count in the class - n count in the table|."""
     whole, size = table.sum(), found.total
     expected = size[found.group] * table[found.value]
@@ -120,7 +116,7 @@ def _apart(found: Histogram, table: IntArray) -> IntArray:
     return np.asarray(_summed(found, present) + size * whole)
 
 
-def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
+def _moved_in_order(found: ValueCounts, table: IntArray) -> IntArray:
     """(classes,) sum over the values of the same for all values up to it.
 
     What a class holds so far is constant between the values it has, so each stretch [x, y) is summed at once.
@@ -142,17 +138,17 @@ def _moved_in_order(found: Histogram, table: IntArray) -> IntArray:
     return _summed(found, stretch)
 
 
-def _moved_in_tree(found: Histogram, secret: Secret) -> IntArray:
+def _moved_in_tree(found: ValueCounts, secret: SensitiveColumn) -> IntArray:
     """(classes,) the flow through all edges of the hierarchy, each of length 1 / (2 height)."""
     flow, table = _apart(found, secret.counts), secret.counts
     group, code, count = found.group, found.value, found.count
     for parent in secret.parents[:-1]:
         (group, code, count), table = _coarser(group, parent[code], count), _summed_up(parent, table)
-        flow = flow + _apart(Histogram(group=group, value=code, count=count, classes=found.classes), table)
+        flow = flow + _apart(ValueCounts(group=group, value=code, count=count, classes=found.classes), table)
     return flow
 
 
-def _summed(found: Histogram, figures: IntArray) -> IntArray:
+def _summed(found: ValueCounts, figures: IntArray) -> IntArray:
     """(classes,) the sums of whole numbers, exactly."""
     result = np.zeros(found.classes, dtype=np.int64)
     if len(found.starts):
@@ -161,7 +157,7 @@ def _summed(found: Histogram, figures: IntArray) -> IntArray:
 
 
 def _coarser(group: IntArray, code: IntArray, count: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The pairs of class and label with their counts added up."""
+    """Return the pairs of class and label with their counts added up."""
     cells = group * (int(code.max(initial=0)) + 1) + code
     if (cells[1:] < cells[:-1]).any():
         order = cells.argsort(kind="stable")

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.fulldomain.search import search
+from dpcore.anonymize.apply import keeps_hidden
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import Rows
-from dpcore.anonymize.inputs import check_people, check_roles, published_rows, secrets_of, subset_of
-from dpcore.anonymize.levels import Shown, counted, shown_classes, suppressed_rows
-from dpcore.anonymize.models import violations
+from dpcore.anonymize.inputs import Inputs, check_roles, subset_of
+from dpcore.anonymize.levels import PublishedClasses, published_classes, suppressed_rows, tuples
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.promise import promised
 from dpcore.errors import ParameterError, RowsError, source_changed
@@ -33,7 +31,7 @@ _TUPLES_AT_ONCE = 131_072
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recoding:
-    """What becomes of any row of one table: a function of the row alone. Private, as the plan is.
+    """The recoding of any row of one table, by that row alone. Private, as the plan is.
 
     Attributes:
         plan: with its levels filled in.
@@ -45,7 +43,7 @@ class Recoding:
     rows: int
     models: tuple[str, ...]
     _table: Tuples
-    _shown: Shown
+    _shown: PublishedClasses
     _keeps_hidden: bool
 
     @classmethod
@@ -53,6 +51,7 @@ class Recoding:
         """Choose the levels where the plan has none, and what becomes of suppressed rows.
 
         Args:
+            plan: by a method that searches.
             distinct: of the whole table, as `levels.distinct_of` asks for it.
             on_progress: gets the stage of a search and the share done; what it raises ends it.
         Raises: RowsError where the plan needs all rows at once; as `apply`.
@@ -65,33 +64,23 @@ class Recoding:
                 whom=plan.counts,
                 column=plan.counted,
             )
-        table = counted(distinct, plan)
-        check_people(table.people, plan, suppresses=True)
-        if plan.node is None:
-            found = search(table, plan.models, limit=plan.limit, metric=plan.metric, on_progress=on_progress)
-            plan = plan.at(dict(zip(plan.quasi_identifiers, found.node, strict=True)))
-        subset = subset_of(distinct.frame, plan)
-        weights = distinct.rows if subset is None else distinct.rows[subset]
-        shown = shown_classes(table, plan)
+        inputs = Inputs.of(distinct, plan)
+        table = tuples(inputs)
+        shown = published_classes(table, plan, on_progress)
+        plan = plan.at(dict(zip(plan.quasi_identifiers, shown.node, strict=True)))
         few = table.without_rows()  # as it is sent along to wherever rows are
-        made = cls(plan=plan, rows=0, models=(), _table=few, _shown=shown, _keeps_hidden=True)
-        rows = published_rows(distinct.frame, plan)
-        printed = made._printed(rows)
+        recoding = cls(plan=plan, rows=0, models=(), _table=few, _shown=shown, _keeps_hidden=True)
+        printed = recoding._printed(inputs.published)
         hidden = _hidden(printed)
-        keeps = plan.suppressed in ("kept", "blanked")
-        held = distinct.held if subset is None or distinct.held is None else distinct.held.within(subset)
-        if plan.suppressed == "checked":
-            of_rows = hidden if held is None else hidden[held.place]
-            every = Rows.of(rows, secrets_of(plan), weights=weights, held=held)
-            together = every.taken(of_rows.nonzero()[0]).groups(np.zeros(int(of_rows.sum()), dtype=np.int64))
-            keeps = not violations(plan.models, together).any()
+        keeps = keeps_hidden(inputs, hidden)
         leaves = ~hidden | keeps
         classes = class_index([labels.codes.astype(np.int64) for labels in printed.values()])
-        models = promised(plan, rows, classes, hidden=hidden, leaves=leaves, weights=weights, held=held)
-        return replace(made, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
+        models = promised(inputs, classes, hidden=hidden, leaves=leaves)
+        weights = distinct.rows if inputs.subset is None else distinct.rows[inputs.subset]
+        return replace(recoding, rows=int(weights[leaves].sum()), models=models, _keeps_hidden=keeps)
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """What is published of some rows. Raises: SchemaError when the roles do not fit them.
+        """Recode some rows, as they are published. Raises: SchemaError when the roles do not fit them.
 
         Where people are counted, a column WHOSE comes with it, which a `Tally` takes away.
         """
@@ -103,9 +92,10 @@ class Recoding:
         return published
 
     def published(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The same of some columns, those that a search looks at among them; the index stays."""
+        """Recode some columns, those that a search looks at among them; the index stays."""
         plan = self.plan
-        shown = published_rows(rows, plan)
+        subset = subset_of(rows, plan)
+        shown = rows if subset is None else rows[subset]
         printed = self._printed(shown)
         hidden = _hidden(printed)
         columns: dict[str, pd.Series | pd.Categorical] = {}
@@ -122,13 +112,13 @@ class Recoding:
         return uncoded(published if self._keeps_hidden else published[~hidden])
 
     def _printed(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
-        """What is printed of each quasi-identifier."""
+        """Print the labels of each quasi-identifier."""
         leaves = self._table.placed(rows)
         suppressed = suppressed_rows(leaves, self._table, self._shown)
         return {name: self._labels(name, leaf, suppressed) for name, leaf in leaves.items()}
 
     def _labels(self, name: str, leaf: IntArray, suppressed: BoolArray) -> pd.Categorical:
-        """The same of one of them."""
+        """Print the labels of one of them."""
         place = self._table.names.index(name)
         hierarchy, level = self._table.hierarchies[place], self._shown.node[place]
         codes, labels = pd.factorize(np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object))
@@ -147,7 +137,7 @@ class Tally:
     def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
         """Take the tuples that the recoding was made of."""
         plan = recoding.plan
-        looked_at = dict.fromkeys([*plan.quasi_identifiers, *secrets_of(plan)])
+        looked_at = dict.fromkeys([*plan.quasi_identifiers, *plan.secrets])
         self._names = [name for name in looked_at if name not in plan.dropped]
         tuples = distinct.frame.reset_index(drop=True)
         parts = [np.empty(0, dtype=np.uint64)]
@@ -168,7 +158,10 @@ class Tally:
         self._lock = threading.Lock()
 
     def before(self, take: Callable[[pd.DataFrame], None]) -> Callable[[pd.DataFrame], None]:
-        """The same, once rows are counted, from any thread. It raises ReadError where some are too many."""
+        """Return a callback that counts rows, from any thread, before `take` gets them.
+
+        It raises ReadError where some are too many.
+        """
 
         def counted(published: pd.DataFrame) -> None:
             whose = published.pop(WHOSE).to_numpy() if WHOSE in published else None
@@ -193,7 +186,7 @@ class Tally:
 
 
 def _hidden(printed: Mapping[str, pd.Categorical]) -> BoolArray:
-    """Which rows print nothing but `*`."""
+    """(rows,) flags of the rows that print nothing but `*`."""
     return np.asarray(np.all([labels == SUPPRESSED for labels in printed.values()], axis=0))
 
 
@@ -203,5 +196,5 @@ def check_streamed(plan: Plan) -> None:
         raise RowsError(
             "{what} needs all rows in memory, and the table has too many",
             remedy="take the full-domain method",
-            what=plan.method.name,
+            what=plan.method.kind,
         )

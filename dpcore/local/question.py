@@ -15,7 +15,6 @@ from dpcore.accounting.loss import Number
 from dpcore.errors import ParameterError
 from dpcore.local.base import Protocol, checked_categories
 from dpcore.local.bits import Integers
-from dpcore.local.recommend import PROTOCOLS
 from dpcore.schema.values import as_text
 
 MAX_TEXT = 500
@@ -23,7 +22,7 @@ MAX_TEXT = 500
 
 @dataclass(frozen=True, init=False)
 class Question:
-    """What is asked, which answers are possible, and the protocol at its epsilon.
+    """A question, its possible answers, and the protocol at its epsilon.
 
     Attributes:
         text: the question, for people.
@@ -56,16 +55,10 @@ class Question:
                 remedy="shorten the question",
                 most=MAX_TEXT,
             )
-        if not isinstance(protocol, str) or protocol not in PROTOCOLS:
-            raise ParameterError(
-                "there is no protocol {name}",
-                remedy="choose one of: {known}",
-                name=str(protocol)[:40],
-                known=", ".join(PROTOCOLS),
-            )
+        kind = Protocol.of_kind(str(protocol)[:40])
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "categories", labels)
-        object.__setattr__(self, "protocol", PROTOCOLS[protocol](categories=len(labels), epsilon=epsilon))
+        object.__setattr__(self, "protocol", kind(categories=len(labels), epsilon=epsilon))
 
     @property
     def epsilon(self) -> Fraction:
@@ -73,7 +66,7 @@ class Question:
         return self.protocol.epsilon
 
     def encode(self, answers: Any) -> Integers:
-        """The category number of each answer; int64. Private: these are the true answers.
+        """Return the category number of each answer; int64. Private: these are the true answers.
 
         Args:
             answers: a list, array, series or pandas categorical of labels, of any type that has a text; a
@@ -95,7 +88,7 @@ class Question:
         """Plain data; the epsilon as the text of an exact number."""
         return {
             "question": self.text,
-            "protocol": self.protocol.name,
+            "protocol": self.protocol.kind,
             "epsilon": str(self.epsilon),
             "categories": list(self.categories),
         }

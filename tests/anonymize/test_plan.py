@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -10,20 +10,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpcore.anonymize.apply import apply, recoded
+from dpcore.anonymize.apply import anonymized, apply
 from dpcore.anonymize.closeness import TCloseness
 from dpcore.anonymize.fulldomain.metrics import Discernibility, InformationLoss
+from dpcore.anonymize.groups import ClassStatistics
 from dpcore.anonymize.hierarchies import hierarchy as hierarchies
 from dpcore.anonymize.hierarchies.builders import flat
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest
-from dpcore.anonymize.levels import chosen, tuples
 from dpcore.anonymize.models import (
     DeltaPresence,
     DistinctL,
     EntropyL,
     KAnonymity,
     KMap,
+    PrivacyModel,
     RecursiveCL,
 )
 from dpcore.anonymize.plan import Plan
@@ -68,7 +69,7 @@ def plan_for(frame: pd.DataFrame, **changes: object) -> Plan:
 def test_json_gives_the_same_plan_and_the_same_table() -> None:
     """Else a published table cannot be reproduced from its plan."""
     frame = people()
-    plan = chosen(frame, plan_for(frame))
+    plan = anonymized(frame, plan_for(frame)).plan
     again = Plan.from_json(plan.to_json())
     assert again == plan
     pd.testing.assert_frame_equal(apply(frame, again), apply(frame, plan))
@@ -94,6 +95,26 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
     """Else a wrong file fails with an error nobody can read."""
     with pytest.raises(ParameterError, match="not a plan"):
         Plan.from_json(text)
+
+
+def test_a_model_that_could_not_be_read_back_is_refused() -> None:
+    """Else its table is made, and the plan that made it is lost: its class lacks a kind, or has another's."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Crowd(PrivacyModel):
+        monotone = True
+
+        def violations(self, classes: ClassStatistics) -> np.ndarray:
+            return classes.people < 2
+
+    class Stricter(KAnonymity):
+        pass
+
+    for model in (Crowd(), Stricter(k=2)):
+        with pytest.raises(ParameterError, match=r"no registered PrivacyModel; derive .* a `kind`"):
+            plan_for(people(), models=(model,))
+    with pytest.raises(ParameterError, match="no PrivacyModel of the kind 'crowd'; take one of: k-anonymity"):
+        Plan.from_json(plan_for(people()).to_json().replace('"k-anonymity"', '"crowd"'))
 
 
 def test_result_keeps_its_promise() -> None:
@@ -124,7 +145,7 @@ def test_suppressed_rows_are_those_of_the_search(case: Case, data: st.DataObject
         subset="published",
     )
     try:
-        plan = replace(chosen(frame, plan), suppressed="kept")
+        plan = replace(anonymized(frame, plan).plan, suppressed="kept")
     except InfeasibleError:
         return
     result = apply(frame, plan)
@@ -188,9 +209,9 @@ def test_models_a_method_cannot_check_are_refused() -> None:
     frame = people()
     for model in (KMap(k=2), DeltaPresence(lowest=0, highest=1)):
         with pytest.raises(ParameterError, match="full-domain"):
-            recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"))
+            apply(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="mondrian"))
         with pytest.raises(ParameterError, match="microaggregation does not check"):
-            recoded(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="microaggregation"))
+            apply(frame, plan_for(frame, models=(KAnonymity(k=2), model), method="microaggregation"))
 
 
 def test_microaggregation_through_a_plan() -> None:
@@ -234,7 +255,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(SchemaError, match="no role to extra"):
         apply(frame.assign(extra=1), plan_for(frame))
     with pytest.raises(SchemaError, match="no column zip"):
-        tuples(frame.drop(columns="zip"), plan_for(frame))
+        apply(frame.drop(columns="zip"), plan_for(frame))
     with pytest.raises(InfeasibleError, match="above the number of rows"):
         apply(frame.head(3), plan_for(frame))
     with pytest.raises(SchemaError, match="true and false"):

@@ -65,7 +65,7 @@ def it_is_read_until_it_is_revoked(steward: Person, address: str, browser, folde
         page.get_by_role("link", name="The release with its model").click()
     file = folder / "release.json"
     started.value.save_as(file)
-    release = dp.Release.from_file(file)
+    release = dp.read_release(file)
     for name in ("Counts with low", "Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee"):
         with page.expect_download() as started:
             page.get_by_role("link", name=name).click()
@@ -113,7 +113,7 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         person.page.get_by_text("Open a release").click()
         file = {"name": "release.json", "mimeType": "application/json", "buffer": text.encode()}
         person.page.locator("input[type=file]").set_input_files(file)
-        person.sees("The file is whole").rest()
+        person.sees("The file is complete").rest()
         person.page.frame_locator("iframe").first.get_by_text("What is promised").first.wait_for()
         person.sees("About ")
         with person.page.expect_download() as started:

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
-from workbench.anonymize import outcomes, work
-from workbench.anonymize.work import AnonymizeState
-from workbench.ui.examples import STEPS
+from workbench.anonymize import outcomes, plans
+from workbench.anonymize.state import AnonymizeState
+from workbench.ui.examples import EXAMPLES
 
 K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
 MAKE, USE = "Make the anonymized table", "Use the edited levels"
@@ -106,7 +106,7 @@ def no_epsilon_stands_on_the_page_but_in_the_header(app: Tab) -> None:
 
 
 def a_table_of_earlier_settings_is_said_to_be_one(app: Tab) -> None:
-    """A green box praised a table that the figures beside it did not describe (PEOPLE D3)."""
+    """A green box praised a table that the figures beside it did not describe."""
     assert "earlier settings" not in app.text
     app.set("number_input", K, 10)
     assert "earlier settings" in app.text
@@ -120,7 +120,7 @@ def test_before_and_after_and_what_is_not_promised(app: Tab) -> None:
     figures = {each.label: each.value for each in app.at.metric}
     assert set(figures) == {"Unique rows", "Highest risk", "Generalized", "Suppressed rows"}
     assert figures["Unique rows"] == "0\u202f%"
-    assert "NCP" not in app.text, "one thing had two names (D25)"
+    assert "NCP" not in app.text, "one thing had two names"
     assert "What this does not promise" in app.text
     assert "no guarantee against a determined attacker" in app.text
     app.set("number_input", K, 100)
@@ -189,7 +189,7 @@ def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     app.set("slider", "l", 10)
     assert "No k meets these demands" in app.text
     assert "What to do" in app.errors
-    assert app.errors.count("What to do") == 1, "the same was said three times (D21)"
+    assert app.errors.count("What to do") == 1, "the same was said three times"
     assert app.button(MAKE).disabled
     app.press("Ask for nothing about what should stay unknown")
     assert app.errors == ""
@@ -208,17 +208,17 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
     )
     page(app, table).set("selectbox", "And about what", "entropy")
     assert "allow 35\\.0 %" in app.errors.lower()
-    nearest = min(limit for limit in work.LIMITS if limit >= 0.35)
+    nearest = min(limit for limit in plans.LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
     assert app.errors == ""
 
 
 def test_levels_are_made_by_a_rule_and_in_the_grid(app: Tab) -> None:
-    """Whoever knows no file format could not say how values become coarser (D21)."""
-    page(app).set("selectbox", "Column to look at", "zip")
+    """Whoever knows no file format could not say how values become coarser."""
+    page(app).set("selectbox", "Column to show", "zip")
     levels_are_made_by_a_rule(app)
     levels_that_do_not_nest(app)
-    app.set("selectbox", "Column to look at", "sex")
+    app.set("selectbox", "Column to show", "sex")
     an_edited_hierarchy_and_undo(app)
 
 
@@ -292,7 +292,7 @@ WRONG = {
 def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
     """A file that is right would be refused for its form; a wrong one be taken, the hierarchy before be lost,
     or a person have to find out which line is missing."""
-    page(app).set("selectbox", "Column to look at", "zip")
+    page(app).set("selectbox", "Column to show", "zip")
     before = app.session.own(AnonymizeState).hierarchies["zip"]
     for name, (content, said) in WRONG.items():
         offer(app, content)
@@ -322,7 +322,7 @@ def test_other_methods(app: Tab) -> None:
         assert app.errors == "", method
         assert "more exposed" in app.text, method
         app.press(MAKE)
-        assert app.session.own(AnonymizeState).made_by.method.name == method
+        assert app.session.own(AnonymizeState).made_by.method.kind == method
         assert smallest(made(app)) >= 5, method
 
 
@@ -354,9 +354,9 @@ def test_a_long_frontier_is_computed_when_asked_for(app: Tab, monkeypatch: pytes
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     page(app)
     assert "combinations of levels, about" in app.text
-    app.press("Look at every suppression limit")
+    app.press("Compute every suppression limit")
     assert app.errors == ""
-    assert not any(each.label.startswith("Look at every") for each in app.at.button)
+    assert not any(each.label.startswith("Compute every") for each in app.at.button)
 
 
 def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
@@ -405,7 +405,7 @@ def test_30000_values(app: Tab) -> None:
     """A column of codes that somebody calls a quasi-identifier would take the page down."""
     page(app, people(30_000, zip=[f"{i:05}" for i in range(30_000)]))
     assert app.errors == ""
-    app.set("selectbox", "Column to look at", "zip").press(MAKE)
+    app.set("selectbox", "Column to show", "zip").press(MAKE)
     assert app.errors == ""
     assert smallest(made(app)) >= 5
 
@@ -421,7 +421,7 @@ def test_k_above_the_rows(app: Tab) -> None:
 def the_guided_example_stands_in_order(app: Tab) -> None:
     """A learner would not find the tables, or find wrong counts beside them."""
     said = app.text
-    places = [said.index(f"(table {step.table})") for step in STEPS]
+    places = [said.index(f"(table {step.number})") for step in EXAMPLES]
     assert places == sorted(places)
     assert "entropy l = 2.83" in said
 

@@ -1,4 +1,4 @@
-"""Parts of the Anonymize page: the frontier, before and after, the result, the guided example."""
+"""Views of the Anonymize page."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands, document, outcomes, work
-from workbench.anonymize.work import AnonymizeState
+from workbench.anonymize import demands_form, document, outcomes, plans
+from workbench.anonymize.state import AnonymizeState
 from workbench.report import of_table
-from workbench.ui import examples, folder_view, widgets
+from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -27,46 +27,46 @@ from workbench.ui.wording import number, percent, plain
 
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """What every k would cost; a click chooses."""
+    """Show the cost of every k; a click chooses one."""
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
-    predicted = work.size(curator, current, plan)
+    predicted = plans.size(curator, current, plan)
     with st.spinner(_("Looking at every k and every combination of levels")):
-        method, found = outcomes.frontier(curator, current, plan)
+        method, points = outcomes.frontier(curator, current, plan)
     if method.searches:
         st.markdown(_("**What each k costs: lower is better, further right is safer.**"))
     else:
         st.markdown(_("**What each k costs with Mondrian: lower is better, further right is safer.**"))
-    if isinstance(found, DpcoreError) and not isinstance(found, InfeasibleError):
-        widgets.error_box(found)
-    elif isinstance(found, DpcoreError) or not found:
+    if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
+        widgets.error_box(points)
+    elif isinstance(points, DpcoreError) or not points:
         st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
-        loss, told = outcomes.chosen(curator, current, plan, method, found, k)
-        chart = outcomes.frontier_chart(found, plan, k, loss)
+        loss, caption = outcomes.present_choice(curator, current, plan, method, points, k)
+        chart = outcomes.frontier_chart(points, plan, k, loss)
         # another choice is another chart, with nothing clicked
-        clicked = session.Selection(f"frontier-{method.name}-{k}-{plan.limit}", "chosen")
-        choose = functools.partial(_choose, clicked, method.name)
+        clicked = session.Selection(f"frontier-{method.kind}-{k}-{plan.limit}", "chosen")
+        choose = functools.partial(_choose, clicked, method.kind)
         widgets.show_clickable(chart, clicked, choose)
-        st.caption(f"{_('Click a point to choose it.')} {told}")
+        st.caption(f"{_('Click a point to choose it.')} {caption}")
         with st.expander(_("The same as a table")):
             widgets.show_table(chart.table)
     if predicted.is_feasible and predicted.usual > outcomes.QUICK_SECONDS and not current.wants_frontier:
         st.button(
-            _("Look at every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
-            on_click=work.want_frontier,
-            args=(current,),
+            _("Compute every suppression limit, about {seconds:.0f} s").format(seconds=predicted.seconds),
+            on_click=setattr,
+            args=(current, "wants_frontier", True),
         )
 
 
 def _choose(chart: session.Selection, method: str) -> None:
     for point in chart.points():
-        demands.K.put(int(point["k"]))
-        demands.LIMIT.put(float(point["share"]))
-        demands.METHOD.put(method)
+        demands_form.K.put(int(point["k"]))
+        demands_form.LIMIT.put(float(point["share"]))
+        demands_form.METHOD.put(method)
 
 
 def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Risk and utility side by side, and what is not promised."""
+    """Show risk and utility side by side, and what is not promised."""
     st.header(_("Before and after"))
     widgets.internal_badge()
     try:
@@ -76,7 +76,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         widgets.error_box(error)
         if isinstance(error, InfeasibleError):
             with st.container(horizontal=True):
-                for label, do in demands.ways_out(current, plan):
+                for label, do in demands_form.ways_out(current, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
     _figures(report)
@@ -87,16 +87,16 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         st.dataframe(outcomes.columns_table(report), hide_index=True)
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
-        told = outcomes.warnings(curator, current, report.plan, report.after)
-        st.markdown("\n".join(f"- {each}" for each in told))
+        warnings = outcomes.warnings(curator, current, report.plan, report.after)
+        st.markdown("\n".join(f"- {each}" for each in warnings))
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """The same demands by every method, when asked for."""
-    with st.expander(_("Other methods beside it"), expanded=current.wants_comparison):
+    """Compare the methods at the same demands, after a click."""
+    with st.expander(_("Other methods for comparison"), expanded=current.wants_comparison):
         if not current.wants_comparison:
             st.write(_("The same demands by each method, on the same scales. This can take some seconds."))
-            st.button(_("Compare the methods"), on_click=work.want_comparison, args=(current,))
+            st.button(_("Compare the methods"), on_click=setattr, args=(current, "wants_comparison", True))
             return
         with st.spinner(_("Trying each method")):
             lines, reasons = outcomes.comparison(curator, current, plan)
@@ -105,8 +105,8 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
             st.caption(reason)
         st.caption(
             _(
-                "0 is the table as it was, 1 or 100 % says nothing any more. Local recoding and Mondrian "
-                "keep more and are more exposed: published attacks aim at them."
+                "0: unchanged. 1 (100 %): no information left. Local recoding and Mondrian keep "
+                "more and are more exposed: published attacks aim at them."
             )
         )
 
@@ -114,7 +114,7 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 def _figures(report: TrialReport) -> None:
     unique, risk, loss, hidden = st.columns(4)
     unique.metric(
-        _("Unique {whom}").format(whom=work.whom(report.plan)),
+        _("Unique {whom}").format(whom=plans.whom(report.plan)),
         percent(report.after.risk.uniques),
         _("before {share}").format(share=percent(report.before.risk.uniques)),
         delta_color="off",
@@ -141,7 +141,7 @@ def _figures(report: TrialReport) -> None:
             "{share} of the {whom} have a suppressed row."
         ).format(
             k=risks.k,
-            whom=work.whom(report.plan),
+            whom=plans.whom(report.plan),
             average=number(risks.people * report.after.groups_per_person / risks.classes),
             loss=number(report.quality.loss),
             share=percent(report.quality.suppressed_people),
@@ -149,27 +149,25 @@ def _figures(report: TrialReport) -> None:
     )
 
 
-def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
-    """The table that was made, what is recommended for it, and the report to sign, with its own figures."""
+def show_result(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
+    """Show the table that was made, with a recommendation and the report to sign."""
     try:
         with st.spinner(_("Looking at what is left to fear")):
-            found = outcomes.outcome(curator, table)
+            report = outcomes.residual_risk(curator, table)
     except DpcoreError as error:
-        result(curator.name, table, [])
+        show_table(curator.name, table, [])
         widgets.error_box(error)
         return
-    warnings = outcomes.warnings(curator, current, found.plan, found.side)
-    result(curator.name, table, warnings)
-    said, reasons = document.recommendation(found, outcomes.versions(curator))
+    warnings = outcomes.warnings(curator, current, report.plan, report.side)
+    show_table(curator.name, table, warnings)
+    verdict, reasons = document.recommendation(report, outcomes.versions(curator))
     with st.container(border=True):
-        st.markdown(f"**{said}** {plain(' '.join(reasons), at_most=800)}")
-        st.download_button(
+        st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
+        file_view.download(
             _("Report to sign (HTML, internal)"),
-            lambda: document.to_html(curator, found, warnings),
+            lambda: document.to_html(curator, report, warnings),
             file_name(curator.name, "residual risk internal", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/signature:",
+            icon="signature",
             help=_(
                 "For a data protection officer: what was done, what is left of singling out, linkability and "
                 "inference with figures of this very table, and a place for names. It holds no row."
@@ -177,58 +175,45 @@ def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> N
         )
 
 
-def result(name: str, made: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """The table that was made, with its plan, and as a page that says what it does not promise.
+def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> None:
+    """Show the table that was made, and offer it with its plan and as a page.
 
     Args: name: of the data set, for the names of files.
     """
-    models = " ".join(text for text in made.guarantee.models if EXCEPT not in text and EARLIER not in text)
+    models = " ".join(text for text in table.guarantee.models if EXCEPT not in text and EARLIER not in text)
     st.success(
         _(
             "The anonymized table is ready: {models}. The ledger notes it, outside differential privacy."
-        ).format(models=plain("; ".join(made.guarantee.models), at_most=800))
+        ).format(models=plain("; ".join(table.guarantee.models), at_most=800))
     )
-    widgets.show_rows(made.table.frame.head(200))
+    widgets.show_rows(table.table.frame.head(200))
     with st.container(horizontal=True):
-        st.download_button(
-            "CSV",
-            lambda: to_csv(made.table),
-            file_name(name, f"anonymized {models}", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
+        file_view.download("CSV", lambda: to_csv(table.table), file_name(name, f"anonymized {models}", "csv"))
+        file_view.download(
             "Parquet",
-            lambda: to_parquet(made.table, made.guarantee.as_metadata()),
+            lambda: to_parquet(table.table, table.guarantee.as_metadata()),
             file_name(name, f"anonymized {models}", "parquet"),
-            on_click="ignore",
-            icon=":material/download:",
         )
-        st.download_button(
+        file_view.download(
             _("Plan (JSON, internal)"),
-            made.plan,
+            table.plan,
             file_name(name, f"plan {models}", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
             help=_("It makes the same table again, and lists values of the original: do not publish it."),
         )
-        st.download_button(
+        file_view.download(
             _("Download as one HTML file"),
-            lambda: of_table.file(made.table, made.guarantee, warnings),
+            lambda: of_table.file(table.table, table.guarantee, warnings),
             file_name(name, f"anonymized {models}", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
         )
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.session().offered = session.Offered(made=made, not_promised=tuple(warnings))
+            session.session().offered = session.Offered(made=table, not_promised=tuple(warnings))
             st.switch_page("pages/links.py")
 
 
 def write(curator: Curator, plan: Plan) -> None:
-    """The same table of any size, where the settings name a place for it."""
+    """Offer to write the table at any size, where the settings name a place for it."""
     models = () if plan.suppressed in ("kept", "blanked") else plan.models  # they may not hold for all rows
     folder_view.offer(
         _("Write it as a folder of Parquet"),
@@ -241,16 +226,16 @@ def write(curator: Curator, plan: Plan) -> None:
 
 
 def guided_example() -> None:
-    """The small tables of a textbook, step by step."""
+    """Show the small tables of a textbook, step by step."""
     with st.expander(_("A guided example: seven small tables that can be counted by hand")):
         st.caption(_(examples.BOOK))
-        for step in examples.STEPS:
-            st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.table))
+        for step in examples.EXAMPLES:
+            st.markdown(_("**{title}** (table {table})").format(title=_(step.title), table=step.number))
             left, right = st.columns([2, 3])
             left.dataframe(step.frame(), hide_index=True)
             right.write(plain(_(step.says), at_most=400))
             counted, results = examples.computed(step, session.language())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
-            for operation, result in zip(step.operations, results, strict=True):
-                right.write(_(operation.says))
+            for (says, _run), result in zip(step.operations, results, strict=True):
+                right.write(_(says))
                 right.dataframe(result, hide_index=True)

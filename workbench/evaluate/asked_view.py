@@ -83,8 +83,9 @@ def learning(curator: Curator, candidate: Candidate, found: SimilarityReport) ->
         widgets.show_chart(scores(frame, title=heavy.measure_titles()[measure]), key=f"scores-{scenario}")
     st.caption(
         _(
-            "Lines are the spread over the splits. A score above that of the original means that the release "
-            "is easier, not better. The release was made from all rows, those that are tested on as well."
+            "Lines are the spread over the splits. A score above that of the original means that "
+            "the release is easier to learn from, not better. The release was made from all rows, "
+            "those that are tested on as well."
         )
     )
 
@@ -93,9 +94,9 @@ def disclosure(curator: Curator, candidate: Candidate, found: SimilarityReport) 
     """Attack the release, or the file that was brought."""
     st.markdown(
         _(
-            "Attacks show that something leaks; that they find nothing proves nothing. Each one is tried on "
-            "people in the release and on others (the control), who cannot be harmed by it: only what works "
-            "better on the first is a leak."
+            "An attack can show a leak. Finding none proves nothing. Each one is tried on people "
+            "in the release and on others (the control), who cannot be harmed by it: only what "
+            "works better on the first is a leak."
         )
     )
     make = again.maker(candidate.release, curator.schema) if candidate.release else None
@@ -148,7 +149,7 @@ def _attacked(report: Disclosure) -> None:
         )
     else:
         st.success(
-            _("No attack works better on the {people} people in it than on the {control} others.").format(
+            _("No attack works better on {people} rows of people in it than on {control} of others.").format(
                 people=f"{report.people:,}", control=f"{report.control:,}"
             ),
             icon=":material/shield:",

@@ -36,7 +36,7 @@ def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> 
 
 def counted(curator: Curator, candidate: Candidate) -> None:
     """What counts alone can tell, of an original of any size: columns, pairs, and one column drawn."""
-    st.subheader(_("What counts can tell about all rows"))
+    st.subheader(_("Counts of all rows"))
     found, left_out = comparing.distances(curator, candidate)
     columns = [clique for clique in found if len(clique) == 1]
     worst = columns[0]

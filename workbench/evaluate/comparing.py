@@ -35,7 +35,7 @@ def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
     stages = {
         "comparing columns and pairs": _("comparing columns and pairs"),
         "comparing single values": _("comparing single values"),
-        "comparing how columns go together": _("comparing how columns go together"),
+        "comparing how columns go together": _("comparing relations between columns"),
         "asking random questions": _("asking 300 random questions"),
     }
     key = f"stop-comparing-{candidate.key[:20]}"
@@ -117,7 +117,7 @@ def titles() -> dict[str, str]:
         "pairs": _("pairs of columns"),
         "triples": _("triples of columns"),
         "relations": _("pairs of columns, in wide cells"),
-        "association": _("how strongly columns go together"),
+        "association": _("strength of relations between columns"),
         "correlation": _("correlation of numbers"),
         "queries": _("random questions"),
         "impossible": _("impossible pairs of values"),

@@ -143,11 +143,13 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Judgement:
             )
         return Judgement(level="mixed" if actions else "good", sentence=good, actions=tuple(actions))
     if kept >= KEPT:
-        sentence = _("Fit for counting and for how columns go together: {kept} of that is kept.")
+        sentence = _("Fit for counting and for relations between columns: {kept} of them are kept.")
     elif kept >= LOST:
-        sentence = _("Fit for single columns. {kept} of how columns go together is kept: take care.")
+        sentence = _(
+            "Fit for single columns. {kept} of the relations between columns are kept. Use with care."
+        )
     else:
-        sentence = _("Fit for single columns only: {kept} of how columns go together is kept.")
+        sentence = _("Fit for single columns only: {kept} of the relations between columns are kept.")
     if kept < KEPT and ours:
         actions.append(more)
     level: Level = "poor" if kept < LOST else "mixed" if actions else "good"

@@ -14,7 +14,6 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.progress import OnProgress
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
 from workbench.evaluate import cards, columns_view, comparing, heavy
 from workbench.evaluate.candidates import Candidate
@@ -126,7 +125,7 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
     release = candidate.release
     model = release.model if release is not None else None
     if isinstance(model, SyntheticModel):
-        maps.append(np.tril(np.nan_to_num(noise_errors(model).pairs[np.ix_(shown, shown)]), -1))
+        maps.append(np.tril(np.nan_to_num(model.noise_errors().to_numpy()[np.ix_(shown, shown)]), -1))
     end = max(0.01, *(float(each.max(initial=0)) for each in maps))
     left, right = st.columns(2)
     with left:
@@ -138,7 +137,7 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
             st.markdown(_("Error that the noise explains (may be published)"))
             widgets.show_noise(model, shown=shown, end=end)
         else:
-            st.markdown(_("How strongly two columns go together: change of Cramér's V"))
+            st.markdown(_("Strength of the relation of two columns: change of Cramér's V"))
             change = abs(found.association[0] - found.association[1])[np.ix_(shown, shown)]
             chart = charts.heatmap(names, change, title=_("change of Cramér's V"), end=end)
             widgets.show_chart(chart, key="v")
@@ -214,7 +213,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     fit = _("R² of a model that learned from the release; in brackets, from the original.")
     learned = heavy.learned(candidate)
     if learned is None:
-        return _("not asked"), accuracy
+        return _("not computed"), accuracy
     own, best = (f"{learned.of[side]:.2f}" for side in ("release", "original"))
     if learned.measure == "accuracy":
         return f"{own} ({best})", accuracy
@@ -224,7 +223,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
 def _attack_words(curator: Curator, candidate: Candidate) -> str:
     keys = [key for key in session.session().reports if key[:2] == ("attacks", candidate.key)]
     if not keys:
-        return _("not asked")
+        return _("not computed")
     found: Disclosure = heavy.known(keys[-1])
     if not found.control:
         return _("no control")

@@ -1,4 +1,4 @@
-"""Before anybody is asked: what a survey costs each person, and how exact it will be."""
+"""Design of a survey, with the error to expect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_ASKED = 100
 
 @dataclass(kw_only=True)
 class LocalState:
-    """What the page Local answers keeps.
+    """State of the Local answers page in a tab.
 
     Attributes:
         question: the last one that was designed.
@@ -34,48 +34,47 @@ class LocalState:
 
 
 def answers_in(text: str) -> list[str]:
-    """The possible answers, one per line; empty lines are left out."""
+    """Return the possible answers, one per line; empty lines are left out."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def half_width(standard_error: float) -> float:
-    """Half of an interval that holds the truth in 95 of 100 cases."""
+    """Return half of an interval that holds the truth in 95 of 100 cases."""
     return Z * standard_error
 
 
 def people_for(option: dl.Option, people: int, half: float) -> int:
-    """How many people it takes for this half width, when `option` was computed for `people`."""
+    """Return the people that it takes for this half width, where `option` was computed for `people`."""
     return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
 
-def errors_by_people(categories: int, epsilon: float, people: int) -> pd.DataFrame:
-    """Expected half width of each protocol for a tenth to ten times as many people."""
-    sizes = [max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)]
+def expected_errors(categories: int, surveys: Iterable[tuple[int, float]]) -> pd.DataFrame:
+    """Return a line per protocol and survey, with its half width at most.
+
+    Args:
+        categories: possible answers.
+        surveys: people and epsilon of each.
+    """
     return pd.DataFrame(
         [
-            {"protocol": option.protocol.name, "people": size, "error": half_width(option.largest_error)}
-            for size in sorted(set(sizes))
-            for option in dl.recommend(categories, repr(epsilon), size)
-        ]
+            (option.protocol.kind, people, epsilon, half_width(option.largest_error))
+            for people, epsilon in surveys
+            for option in dl.recommend(categories, repr(epsilon), people)
+        ],
+        columns=["protocol", "people", "epsilon", "error"],
     )
 
 
-def errors_by_epsilon(categories: int, epsilon: float, people: int) -> pd.DataFrame:
-    """Expected half width of each protocol for other epsilons."""
-    return pd.DataFrame(
-        [
-            {"protocol": option.protocol.name, "epsilon": each, "error": half_width(option.largest_error)}
-            for each in sorted({*EPSILONS, epsilon})
-            for option in dl.recommend(categories, repr(each), people)
-        ]
-    )
+def sizes_around(people: int) -> list[int]:
+    """Return numbers of people, from a tenth to ten times as many."""
+    return sorted({max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)})
 
 
 def links_csv(root: str, tokens: Iterable[str]) -> str:
-    """One link per line, below a header."""
+    """Write one link per line, below a header."""
     return "".join(["link\r\n", *(f"{root}{token}\r\n" for token in tokens)])
 
 
 def chances(protocol: dl.Protocol, labels: Sequence[str], answer: int) -> list[float]:
-    """Chance that a report speaks for each answer, when this one is true."""
+    """Return the chance that a report speaks for each answer, where this one is true."""
     return [float(protocol.p if code == answer else protocol.q) for code in range(len(labels))]

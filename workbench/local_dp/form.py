@@ -1,4 +1,4 @@
-"""Design a survey: question, answers, epsilon and people; the error to expect; the links."""
+"""Form of a survey, its expected error and its links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench import session
 from workbench.local_dp import charts, design
 from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
 from workbench.store.surveys import MAX_PEOPLE, links_work
-from workbench.ui import epsilon_view, widgets
+from workbench.ui import epsilon_view, file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
@@ -20,7 +20,7 @@ DAYS = (7, 30, 90)
 
 
 def ask() -> tuple[str, list[str], float, int]:
-    """The question, its possible answers, epsilon, and how many people are asked."""
+    """Ask for the question, its possible answers, epsilon, and the number of people."""
     text = st.text_input(
         _("Question"),
         _("How often did you feel unwell at work this month?"),
@@ -33,7 +33,7 @@ def ask() -> tuple[str, list[str], float, int]:
         "\n".join([_("never"), _("once"), _("several times"), _("almost every day")]),
         key="local-answers",
         height=150,
-        help=_("They must be known before anybody is asked, and every person must find theirs."),
+        help=_("They must be known before the survey starts, and every person must find theirs."),
         persist_state="session",
     )
     epsilon = epsilon_view.picker(_("Epsilon per answer"), key="local", default=1.0, largest=8.0)
@@ -55,8 +55,8 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
             "a person cannot choose among more than {most} answers", remedy="join some", most=design.MAX_ASKED
         )
     options = dl.recommend(len(answers), repr(epsilon), people)
-    by_name = {option.protocol.name: option for option in options}
-    best = options[0].protocol.name
+    by_name = {option.protocol.kind: option for option in options}
+    best = options[0].protocol.kind
     name = st.selectbox(
         _("Protocol"),
         list(by_name),
@@ -85,16 +85,18 @@ def expect(text: str, answers: list[str], epsilon: float, people: int) -> dl.Que
 
 
 def curves(categories: int, epsilon: float, people: int) -> None:
-    """The error of every protocol, over people and over epsilon."""
+    """Draw the error of every protocol, over people and over epsilon."""
     left, right = st.columns(2)
     with left:
         st.subheader(_("More people, less error"))
-        frame = design.errors_by_people(categories, epsilon, people)
+        sizes = design.sizes_around(people)
+        frame = design.expected_errors(categories, [(size, epsilon) for size in sizes])
         chart = charts.errors(frame, over="people", title=_("people who answer"), at=people)
         widgets.show_chart(chart, key="local-by-people")
     with right:
         st.subheader(_("More epsilon, less error"))
-        frame = design.errors_by_epsilon(categories, epsilon, people)
+        epsilons = sorted({*design.EPSILONS, epsilon})
+        frame = design.expected_errors(categories, [(people, each) for each in epsilons])
         chart = charts.errors(frame, over="epsilon", title=_("epsilon per answer"), at=epsilon)
         widgets.show_chart(chart, key="local-by-epsilon")
 
@@ -122,9 +124,9 @@ def invite(question: dl.Question, people: int) -> None:
         st.caption(_("Links need the server: this app was started without the part that answers them."))
     if count < people:
         st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
-    made = session.own(design.LocalState).invitations
-    if made is not None:
-        _show(question.text, *made)
+    invitations = session.own(design.LocalState).invitations
+    if invitations is not None:
+        _show(question.text, *invitations)
 
 
 def _make(question: dl.Question, count: int, days: int) -> None:
@@ -150,13 +152,10 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     )
     root = widgets.link_root(str(st.context.url), "answer")
     with st.container(horizontal=True):
-        st.download_button(
+        file_view.download(
             _("Links: one per person (CSV)"),
             design.links_csv(root, tokens),
             file_name(text, "survey links", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
         )
         st.link_button(_("Open the first link"), root + tokens[0], icon=":material/open_in_new:")
     st.text(_("Key to read the answers:"))

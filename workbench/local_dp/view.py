@@ -1,4 +1,4 @@
-"""What a respondent sees, and what an analyst reads."""
+"""Views of a respondent and of an analyst."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 import dpcore.local as dl
-from dpcore.errors import DpcoreError
 from workbench import samples, session
 from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import REPORTS, TITLES, coverage
@@ -21,7 +20,7 @@ from workbench.ui.wording import answer_words, number, percent, plain
 
 
 def respondent(question: dl.Question) -> None:
-    """What happens behind a link, played through with an invented answer."""
+    """Play through the page behind a link, with an invented answer."""
     st.write(
         _(
             "Whoever is invited opens a page of their own. A small script changes the answer at random in "
@@ -42,10 +41,10 @@ def respondent(question: dl.Question) -> None:
         report = question.protocol.to_plain(question.protocol.perturb([answer]))[0]
         st.text(_("This is all that would be sent:"))
         st.json(
-            {"protocol": question.protocol.name, "epsilon": str(question.epsilon), "report": report},
+            {"protocol": question.protocol.kind, "epsilon": str(question.epsilon), "report": report},
             expanded=True,
         )
-        st.caption(REPORTS[question.protocol.name])
+        st.caption(REPORTS[question.protocol.kind])
     with right:
         st.subheader(_("What one report can tell"))
         labels = list(question.categories)
@@ -91,7 +90,7 @@ def simulated() -> None:
 
 
 def _start(frame: pd.DataFrame) -> int:
-    """The first column whose answers can be counted."""
+    """Return the place of the first column whose answers can be counted."""
     kinds = frame.nunique()
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
@@ -99,13 +98,16 @@ def _start(frame: pd.DataFrame) -> int:
 def _categories(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
     with left:
         protocol = st.selectbox(
-            _("Protocol"), list(dl.PROTOCOLS), format_func=lambda name: TITLES[name], key="local-sim-protocol"
+            _("Protocol"),
+            list(dl.Protocol.in_order()),
+            format_func=lambda name: TITLES[name],
+            key="local-sim-protocol",
         )
         st.button(_("Ask everybody again"), key="local-again")
-    found = simulate.survey(column, protocol=protocol, epsilon=epsilon)
+    survey = simulate.survey(column, protocol=protocol, epsilon=epsilon)
     with right:
-        widgets.show_chart(charts.shares(simulate.counts(found)), key="local-shares")
-        st.write(coverage(found.estimate, list(found.truth)))
+        widgets.show_chart(charts.shares(survey.shares), key="local-shares")
+        st.write(coverage(survey.estimate, list(survey.truth)))
         st.caption(
             _(
                 "Reported: how many reports speak for an answer, which alone misleads. Corrected: what "
@@ -124,9 +126,9 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
         )
         st.button(_("Ask everybody again"), key="local-again")
         st.caption(_("A real survey has to know both before it asks; here they are those of the column."))
-    found = simulate.means(column, low=low, high=high, epsilon=epsilon)
+    means = simulate.means(column, low=low, high=high, epsilon=epsilon)
     with right:
-        widgets.show_chart(charts.means(found), key="local-means")
+        widgets.show_chart(charts.means(means), key="local-means")
         st.caption(
             _(
                 "Rounding everybody to the nearer end shifts the mean; rounding at random keeps it, but is "
@@ -141,13 +143,13 @@ def collected() -> None:
     key = st.text_input(_("Key of the survey"), type="password", key="local-key")
     if keys:
         known = dict(keys)
-        chosen = st.selectbox(
+        known_key = st.selectbox(
             _("Or one that was made in this tab"),
             [None, *known],
             format_func=lambda key: _("none") if key is None else known[key],
             key="local-known",
         )
-        key = key or chosen or ""
+        key = key or known_key or ""
     if not key:
         st.info(_("The key was shown when the links were made."))
         return
@@ -173,12 +175,8 @@ def _survey(key: str, survey: Survey) -> None:
     lines = session.surveys().lines(key)
     with st.container(horizontal=True):
         if survey.answered:
-            st.download_button(
-                _("All reports (JSON lines)"),
-                lines,
-                file_name(survey.question.text, "reports", "jsonl"),
-                "application/x-ndjson",
-                on_click="ignore",
+            file_view.download(
+                _("All reports (JSON lines)"), lines, file_name(survey.question.text, "reports", "jsonl")
             )
         if survey.is_open:
             st.button(_("Close the survey"), on_click=session.surveys().close, args=(key,))
@@ -198,14 +196,11 @@ def uploaded() -> None:
     if file is None:
         st.info(_("Each line carries its question, protocol and epsilon, so the file is all that is needed."))
         return
-    try:
-        decoded(file.getvalue())
-    except DpcoreError as error:
-        widgets.error_box(error)
+    decoded(file.getvalue())
 
 
 def decoded(lines: str | bytes) -> None:
-    """The estimates of collected reports.
+    """Show the estimates of collected reports.
 
     Raises: DpcoreError for lines that are no reports of one question.
     """
@@ -215,11 +210,11 @@ def decoded(lines: str | bytes) -> None:
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
             people=f"{estimate.people:,}",
-            protocol=TITLES[question.protocol.name],
+            protocol=TITLES[question.protocol.kind],
             epsilon=number(float(question.epsilon)),
         )
     )
-    widgets.show_chart(charts.shares(simulate.estimates(question, estimate)), key="local-decoded")
+    widgets.show_chart(charts.shares(simulate.estimated_shares(question, estimate)), key="local-decoded")
     # of whichever answer comes out first, so all of them must hold at once (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     top = int(estimate.frequencies.argmax())

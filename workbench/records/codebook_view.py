@@ -1,4 +1,4 @@
-"""What was declared of a data set, as a table for people and a file for programs."""
+"""The declaration of a data set, as a table for people and a file for programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.store.datasets import DataSet, Declaration
+from workbench.ui import file_view
 from workbench.ui.columns import form_of, values_words
 from workbench.ui.files import file_name
 from workbench.ui.language import N_, Words, _, said
@@ -32,7 +33,7 @@ FACTS = Words(
 
 
 def table(declaration: Declaration) -> pd.DataFrame:
-    """One line per column that may be released."""
+    """Return one line per column that may be released."""
     return pd.DataFrame(
         [
             {
@@ -52,7 +53,7 @@ def table(declaration: Declaration) -> pd.DataFrame:
 
 
 def show(data_set: DataSet) -> None:
-    """The declaration, its file, and the way to another one."""
+    """Show the declaration, its file, and the button for another one."""
     declaration = data_set.declaration
     if declaration is None:
         st.info(_("This data set was opened before its description was kept. Open its file once more."))
@@ -75,14 +76,11 @@ def show(data_set: DataSet) -> None:
             ).format(columns=plain(", ".join(schema.from_data), at_most=400))
         )
     with st.container(horizontal=True):
-        st.download_button(
+        file_view.download(
             _("Codebook (JSON)"),
             schema.to_json(),
             file_name(data_set.name, "codebook", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/download:",
-            help=_("Load it on the Data page beside a new delivery of the table."),
+            help=_("Load it on the Data page together with a new delivery of the table."),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
             session.session().declaring = data_set.id

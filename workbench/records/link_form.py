@@ -15,9 +15,9 @@ from workbench.report.downloads import CONTENTS, ROWS
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
 from workbench.store.roles import sign_in_needed
-from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, Draft, Shares, in_days
+from workbench.store.shares import MAX_DAYS, MAX_NOTE, MAX_TITLE, LinkDraft, Shares, in_days
 from workbench.store.surveys import links_work
-from workbench.ui import releases
+from workbench.ui import releases, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import error_words, printable
 
@@ -27,7 +27,7 @@ RELEASE = session.Widget[str]("links-release")
 
 @dataclass(kw_only=True)
 class LinksState:
-    """What the Links page keeps.
+    """State of the Links page.
 
     Attributes:
         made: title and token of the last link that was made, shown once.
@@ -37,35 +37,29 @@ class LinksState:
 
 
 def choose(data_set: DataSet) -> Release | Offered | None:
-    """What is to be shown: a release, or, as a second choice, the anonymized table; None without either."""
-    made = releases.earlier(data_set)
+    """Choose a release or the anonymized table to be shown; None without either."""
+    earlier = releases.earlier(data_set)
     offered = session.session().offered
     if offered is not None:
         ways = {"release": _("a release"), "table": _("the anonymized table, without epsilon")}
-        way = st.segmented_control(
-            _("What to show"),
-            list(ways),
-            default="release" if made else "table",
-            format_func=ways.__getitem__,
-            required=True,
-            key="links-what",
-        )
+        usual = "release" if earlier else "table"
+        way = widgets.choose(_("What to show"), ways, default=usual, key="links-what")
         if way == "table":
             return offered
-    if not made:
+    if not earlier:
         st.write(_("Nothing was released from this data set yet, so there is nothing to show."))
         st.page_link("pages/synthesize.py", label=_("Release something"), icon=":material/bar_chart:")
         return None
     wanted = session.take(session.ShowRelease)
-    ids = [line["request_id"] for line in made]
+    ids = [line["request_id"] for line in earlier]
     if wanted is not None and wanted.request_id in ids:
         RELEASE.put(wanted.request_id)
-    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in made}
+    named = {line["request_id"]: _("{what} · {when} UTC").format(**line) for line in earlier}
     return data_set.release(st.selectbox(_("Release"), ids, format_func=named.__getitem__, key=RELEASE.key))
 
 
-def ask(chosen: Release | Offered) -> Draft | None:
-    """Title, note, time, contents and readers, with what is usual filled in; None while one is wrong."""
+def ask(chosen: Release | Offered) -> LinkDraft | None:
+    """Ask for title, note, time, contents and readers, with usual values; None while one is wrong."""
     if isinstance(chosen, Release):
         key, usual, contents = chosen.request_id, releases.describe(chosen.recipe), list(CONTENTS)
     else:
@@ -73,12 +67,10 @@ def ask(chosen: Release | Offered) -> Draft | None:
     title = st.text_input(
         _("Title"), printable(usual, at_most=MAX_TITLE), max_chars=MAX_TITLE, key=f"links-title-{key}"
     )
-    note = st.text_area(
-        _("Note to whoever opens it"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100
-    )
+    note = st.text_area(_("Note for the reader"), max_chars=MAX_NOTE, key=f"links-note-{key}", height=100)
     expires = _expires()
     given = st.multiselect(
-        _("It gives, beside what is seen and the guarantee"),
+        _("It also offers"),
         contents,
         contents,
         format_func=CONTENTS.__getitem__,
@@ -86,23 +78,16 @@ def ask(chosen: Release | Offered) -> Draft | None:
     )
     try:
         readers = _readers() if sign_in_needed() else ()
-        return Draft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
+        return LinkDraft(title=title, note=note, expires=expires, contents=frozenset(given), readers=readers)
     except DpcoreError as error:
         st.error(" ".join(error_words(error)))
         return None
 
 
 def _expires() -> datetime:
-    """When the link ends: after some days, or with the end of a day."""
-    days = st.segmented_control(
-        _("The link works for"),
-        [*DAYS, None],
-        default=DAYS[1],
-        format_func=lambda days: _("a date") if days is None else _("{days} days").format(days=days),
-        required=True,
-        key="links-days",
-    )
-    if days is not None:
+    """Ask when the link ends, after some days or with the end of a day."""
+    titles = {days: _("{days} days").format(days=days) for days in DAYS} | {0: _("a date")}
+    if days := widgets.choose(_("The link works for"), titles, default=DAYS[1], key="links-days"):
         return in_days(days)
     today = datetime.now(UTC).date()
     until = st.date_input(
@@ -116,7 +101,7 @@ def _expires() -> datetime:
 
 
 def _readers() -> tuple[str, ...]:
-    """Who may open the link; asked where people sign in, so that the server can tell them apart."""
+    """Ask who may open the link, where people sign in so that the server can distinguish them."""
     ways = {"anybody": _("anybody with the link"), "listed": _("people who sign in, of these addresses")}
     way = st.radio(_("Who may open it"), list(ways), format_func=ways.__getitem__, key="links-who")
     if way == "anybody":
@@ -130,8 +115,8 @@ def _readers() -> tuple[str, ...]:
     return tuple(text.split()) or ("",)  # nobody yet: refused, and not a link for anybody
 
 
-def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> None:
-    """The button that makes the link; for a syntactic table, after its box was read."""
+def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
+    """Show the button that makes the link; for a syntactic table, after its box was read."""
     understood = True
     if isinstance(chosen, Offered):
         with st.container(border=True):
@@ -155,7 +140,7 @@ def make(data_set: DataSet, chosen: Release | Offered, draft: Draft | None) -> N
         st.caption(_("Anybody who has the link can open it: send it as you would send the page itself."))
 
 
-def _make(dataset: str, chosen: Release | Offered, draft: Draft) -> None:
+def _make(dataset: str, chosen: Release | Offered, draft: LinkDraft) -> None:
     def made(shares: Shares) -> str:
         if isinstance(chosen, Offered):
             return shares.make_syntactic(chosen.made, chosen.not_promised, draft, dataset=dataset)
@@ -165,7 +150,7 @@ def _make(dataset: str, chosen: Release | Offered, draft: Draft) -> None:
 
 
 def make_again(dataset: str, share: str, title: str, days: int) -> None:
-    """A new token for a link, for as long as it was meant to work."""
+    """Make a new token for a link, for as long as it was meant to work."""
     _do(dataset, title, lambda shares: shares.make_again(dataset, share, expires=in_days(days)))
 
 
@@ -176,11 +161,7 @@ def revoke(dataset: str, share: str) -> None:
 
 def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
     """Do something to the links of a data set of this person; a token that comes of it is shown once."""
-    held = session.session()
-    try:
+    with session.noticing("links"):
         session.ledger().check_mine(dataset)
         token = step(session.shares())
-    except DpcoreError as error:
-        held.notices["links"] = error
-        return
-    session.own(LinksState).made = (title, token) if token else None
+        session.own(LinksState).made = (title, token) if token else None

@@ -11,7 +11,7 @@ from workbench.report import asking, of_release, of_table
 from workbench.report.document import page
 from workbench.session import Offered
 from workbench.store.datasets import DataSet
-from workbench.store.shares import Draft, Share
+from workbench.store.shares import LinkDraft, Share
 from workbench.ui import widgets
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import plain
@@ -19,8 +19,8 @@ from workbench.ui.wording import plain
 ENDS = Words({"revoked": N_("revoked"), "expired": N_("expired")})
 
 
-def preview(chosen: Release | Offered, draft: Draft | None) -> None:
-    """The page as it will be seen."""
+def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
+    """Show the page as it will be seen."""
     st.subheader(_("This is what will be seen"))
     if draft is None:
         return
@@ -37,7 +37,7 @@ def preview(chosen: Release | Offered, draft: Draft | None) -> None:
 
 
 def made(title: str, token: str) -> None:
-    """A link that was just made, shown once."""
+    """Show a link that was just made, once."""
     st.success(
         _("The link to {title} is ready. Copy it now: only its digest is stored.").format(
             title=plain(title, at_most=120)
@@ -49,12 +49,12 @@ def made(title: str, token: str) -> None:
 
 
 def listed(data_set: DataSet, *, mine: bool) -> None:
-    """The links of this data set: what, until when, how often opened; to be revoked or made again."""
+    """List the links of this data set, with buttons to revoke them or make them again."""
     dataset = data_set.id
     shares = session.shares().of(dataset)
     if not shares:
         if not mine:
-            st.write(_("Nobody was shown a release of this data set by a link yet."))
+            st.write(_("No link shows a release of this data set yet."))
         return
     st.header(_("Links of this data set"))
     for share in shares:
@@ -78,7 +78,7 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
                     key=f"again-{share.id}",
                     on_click=link_form.make_again,
                     args=(dataset, share.id, share.title, days),
-                    help=_("A new address for the same page, for as many days. The old one stops to work."),
+                    help=_("A new address for the same page, for as many days. The old one stops working."),
                 )
 
 

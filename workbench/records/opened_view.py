@@ -8,13 +8,13 @@ from dpcore.errors import DpcoreError
 from dpcore.synthesis import askable
 from workbench.report import of_release
 from workbench.report.document import page
-from workbench.ui import asking_view, file_view, widgets
+from workbench.ui import file_view, questions_view, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _
 
 
 def show() -> None:
-    """The place for a file, and what it holds."""
+    """Show a field for a release file, and the release that it holds."""
     with st.expander(_("Open a release"), icon=":material/file_open:"):
         file = file_view.file_uploader(
             _("A release file (JSON), from a link or from the Synthesize page"),
@@ -30,21 +30,19 @@ def show() -> None:
             return
         st.caption(
             _(
-                "The file is whole: its digest fits. It cannot show who made it: take it from somebody whom "
-                "you trust."
+                "The file is complete: its digest is right. It does not show who made it: accept "
+                "it only from a source that you trust."
             )
         )
         if askable(release):
             st.subheader(_("How many rows fit?"))
-            asking_view.questions(release, key="opened")
+            questions_view.questions(release, key="opened")
         report = of_release.file(release)
-        st.download_button(
+        file_view.download(
             _("Download as one HTML file"),
             report,
             release_file(file.name, release, "report", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
+            icon="description",
             key="opened-html",
         )
         document = of_release.document(release, contents=())

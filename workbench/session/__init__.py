@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -51,7 +52,7 @@ class OfDataSet:
 
 @dataclass(kw_only=True, eq=False)
 class Session:
-    """What one tab holds: what several pages share, and a slot for the state of each room.
+    """State of one tab, shared by its pages, with a slot for the state of each room.
 
     Attributes:
         data_sets: data sets that this tab works with, by fingerprint, with or without their rows.
@@ -61,8 +62,7 @@ class Session:
         draft: a table on its way to being opened.
         choosing: whether another table is being chosen although one is open.
         declaring: fingerprint of the data set that is to be declared anew, once its file is brought.
-        tables: second tables, such as an attacker's list, with their names, by the field that read them;
-            or why a field has none.
+        tables: second tables, such as an attacker's list, with their names, by the field that read them.
         uploads: how many files were read.
         request_id: minted for the next release, before its click.
         running: the run that is going on or has just ended.
@@ -71,7 +71,7 @@ class Session:
         offered: what the Anonymize page handed to the Links page, of the current data set.
         reports: internal reports that were computed, and what was made of public numbers.
         on_first_rows: whether what needs rows that do not fit is computed from the first ones.
-        notices: an error to show, by the page that it happened on.
+        notices: an error to show, by the page or field that it happened on.
         slots: the state of each room and notes from one page to another, one of each class.
         tab: id of the tab; empty outside of any.
         used: when a person last did something here, on the monotonic clock.
@@ -86,7 +86,7 @@ class Session:
     draft: Draft | None = None
     choosing: bool = False
     declaring: str | None = None
-    tables: dict[str, tuple[str, pd.DataFrame] | DpcoreError] = field(default_factory=dict)
+    tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
     uploads: int = 0
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     running: Run | None = None
@@ -103,12 +103,12 @@ class Session:
 
     @property
     def data_set(self) -> DataSet | None:
-        """The data set that the pages work on, if there is one."""
+        """Data set that the pages work on, if there is one."""
         return self.data_sets.get(self.current or "")
 
     @property
     def curator(self) -> Curator | None:
-        """The same with its rows, where they are here."""
+        """The same with its rows, where they are open here."""
         return self.curators.get(self.current or "")
 
     def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
@@ -182,13 +182,17 @@ class Session:
         self.on_first_rows = first
         self._forget_results()
 
+    def drop_table(self, key: str) -> None:
+        """Forget the second table that a field has read."""
+        self.tables.pop(key, None)
+
     def sizes(self) -> list[int]:
-        """Bytes of each table that this tab holds."""
+        """Return the bytes of each table that this tab holds."""
         drafts = [self.draft.size + len(self.draft.data)] if self.draft else []
         return [*self.bytes.values(), *drafts]
 
     def is_busy(self) -> bool:
-        """Whether a run is going on."""
+        """Return whether a run is going on."""
         return self.running is not None and not self.running.done.is_set()
 
     def drop_tables(self) -> None:
@@ -203,7 +207,7 @@ class Session:
 
 
 def session() -> Session:
-    """The state of this tab."""
+    """Return the state of this tab."""
     if holders.KEY not in st.session_state:
         _through_app()
         context = get_script_run_ctx(suppress_warning=True)
@@ -268,14 +272,14 @@ def kept(key: Key, make: Callable[[], Value]) -> Value:
 
 
 def language() -> str:
-    """The language that the browser of this tab asks for; English outside of any tab."""
+    """Return the language that the browser of this tab requests; English outside of any tab."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return "en"
     return st.context.locale or "en"
 
 
 def is_dark() -> bool:
-    """Whether this tab is shown light on dark."""
+    """Return whether this tab is shown light on dark."""
     return st.context.theme.type == "dark"
 
 
@@ -286,7 +290,7 @@ class Widget(Generic[Value]):
     key: str
 
     def value(self) -> Value | None:
-        """What it has or will have in this run; None before it is drawn for the first time."""
+        """Return the value of this run; None before the widget is drawn for the first time."""
         value: Value | None = st.session_state.get(self.key)
         return value
 
@@ -303,28 +307,28 @@ class Selection:
     name: str
 
     def points(self) -> list[dict[str, Any]]:
-        """The fields of what is clicked."""
+        """Return the fields of what is clicked."""
         state = st.session_state.get(self.key) or {}
         return list(state.get("selection", {}).get(self.name) or [])
 
 
-def uploader() -> Widget[UploadedFile]:
-    """The uploader of the Data page; another one with every file that was read."""
-    return Widget(f"upload-{session().uploads}")
+def file_field(name: str) -> Widget[UploadedFile]:
+    """Return a field for files; another one with every file that was read, so that the server forgets it."""
+    return Widget(f"{name}-{session().uploads}")
 
 
-def rows_field() -> Widget[UploadedFile]:
-    """The field that asks for the rows of a data set on file; another one with every file that was read."""
-    return Widget(f"bring-{session().uploads}")
-
-
-def codebook_field() -> Widget[UploadedFile]:
-    """The field for the codebook of a table that is being declared."""
-    return Widget(f"codebook-{session().uploads}")
+@contextmanager
+def noticing(page: str) -> Iterator[None]:
+    """Keep an error of the library that ends the block, for a page to show."""
+    notices = session().notices  # before the block: another click may end this run
+    try:
+        yield
+    except DpcoreError as error:
+        notices[page] = error
 
 
 def address() -> dict[str, str]:
-    """The parameters in the browser's address."""
+    """Return the parameters in the browser's address."""
     return st.query_params.to_dict()
 
 
@@ -333,34 +337,19 @@ def set_address(parameters: dict[str, str]) -> None:
     st.query_params.from_dict(parameters)
 
 
-def is_gone() -> Callable[[], bool]:
-    """Says later, from this run, whether its tab was closed meanwhile."""
+def unwanted() -> Callable[[], bool]:
+    """Return a poll of whether this run's tab was closed.
+
+    Where the person did something else meanwhile, the poll raises what ends the run.
+    """
     context = get_script_run_ctx()
     session_id = "" if context is None else context.session_id
-    return lambda: tabs.is_gone(session_id)
 
-
-def unwanted() -> Callable[[], bool]:
-    """Says later whether this run's tab was closed; where the person did something else meanwhile, it raises
-    what ends the run."""
-    gone = is_gone()
-
-    def ask() -> bool:
+    def poll() -> bool:
         session()  # here Streamlit ends a run that another one waits for
-        return gone()
+        return tabs.is_gone(session_id)
 
-    return ask
-
-
-def table_in(key: str) -> tuple[str, pd.DataFrame] | None:
-    """Name and rows of the second table that a field has read, if any."""
-    table = session().tables.get(key)
-    return None if isinstance(table, DpcoreError) else table
-
-
-def drop_table(key: str) -> None:
-    """Forget the second table that a field has read."""
-    session().tables.pop(key, None)
+    return poll
 
 
 def drop_uploads() -> None:
@@ -377,10 +366,10 @@ def forget_person() -> None:
 
 
 def shares() -> Shares:
-    """The links that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Return the links that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.shares()
 
 
 def surveys() -> Surveys:
-    """The surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
+    """Return the surveys that all tabs of this server share. Raises: LedgerError, ParameterError."""
     return start.surveys()

@@ -1,4 +1,4 @@
-"""What a release would bring, before it is paid: its price, its error, and what would lower that."""
+"""Preview of a release before it is paid, with its price, its error and remedies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.accounting.loss import AnyLoss, Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.synthesis import Recipe, answer, askable
+from dpcore.synthesis import Recipe, askable
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
@@ -58,7 +58,7 @@ class Preview:
 
     @property
     def single_column(self) -> str | None:
-        """The one column that is counted; None for any other release."""
+        """Name of the one column that is counted, None for any other release."""
         cliques = [each.clique for each in self.quote.expected]
         return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
 
@@ -87,12 +87,12 @@ def show(
     part: dict[str, str],
     epsilon: session.Widget[float],
 ) -> None:
-    """Show all of it. Args: epsilon: where it is typed, for the buttons that change it."""
+    """Show the preview. Args: epsilon: where it is typed, for the buttons that change it."""
     st.subheader(
         _("What you would get"),
         help=_(
-            "Computed from what is declared, and from the number of rows that count, in one digit, which "
-            "only you are told. Nothing is charged."
+            "Computed from what is declared, and from the number of rows that count, in one "
+            "digit, which only you see. Nothing is charged."
         ),
     )
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
@@ -203,7 +203,7 @@ def _group_words(half: float) -> str:
     """Name the smallest group that is within a fifth of its size."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
-        "A group of {rows:,} rows would be told as {low:,} to {high:,}; smaller ones more roughly."
+        "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones less exactly."
     ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
@@ -257,7 +257,7 @@ def _expectation(preview: Preview) -> None:
         variances = [each.cells * each.variance for each in noisy]
         variance = min(variances) if noisy[0].pooled else 1 / sum(1 / each for each in variances)
         st.caption(
-            _("The number of rows would be told within ± {half}.").format(
+            _("The number of rows would be reported within ± {half}.").format(
                 half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1))
             )
         )
@@ -290,10 +290,10 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
         release = preview.curator.release(line["request_id"])
         if release.part == part and name in askable(release):
             caption = _("Around the release of {when}, which is public.").format(when=line["when"])
-            shape = answer(release, (name,)).values
+            shape = release.answer((name,)).values
             break
     else:
-        caption = _("The shape is not known before: every cell is drawn alike. The bars show the error.")
+        caption = _("The shape is not known in advance: all cells are drawn equal. The bars show the error.")
         shape = np.full(column.size, preview.mean_cell(each))
     labels, cells = charts.fold_labels(column.labels), charts.fold_table(np.ones(column.size))[0]
     half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells

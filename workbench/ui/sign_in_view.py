@@ -1,4 +1,4 @@
-"""Who uses this tab, in the sidebar; and the page of somebody who may not use any other."""
+"""The person of this tab in the sidebar, and the page of one without a role."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLES = Words({"steward": N_("steward: opens data and spends"), "analyst": N_("a
 
 
 def let_in() -> Person:
-    """Who uses this tab. For somebody who may not: why, and what to do; then the page ends."""
+    """Return the person of this tab. For one without a role, say why and what to do, and end the page."""
     try:
         who = person.person()
     except DpcoreError as error:
@@ -36,7 +36,7 @@ def let_in() -> Person:
 
 
 def for_stewards(title: str) -> None:
-    """What an analyst reads on a page that opens data or spends."""
+    """Tell an analyst that a page is for stewards."""
     st.title(title)
     st.info(
         _(
@@ -52,15 +52,16 @@ def _ask() -> None:
     if person.sign_in_failed():
         st.error(
             _(
-                "The sign-in did not end well: the provider could not be reached, or it refused. Nothing was "
-                "opened. Try again in a minute; if it stays so, tell whoever runs this server."
+                "The sign-in failed: the provider could not be reached, or it refused. Nothing "
+                "was opened. Try again in a minute; if it fails again, tell the administrator of "
+                "this server."
             )
         )
     if address is not None:
         st.warning(
             _(
-                "You are signed in as {address}, who has no role here. Ask whoever runs this server for one, "
-                "or sign in as somebody else."
+                "You are signed in as {address}, who has no role here. Ask the administrator of "
+                "this server for one, or sign in as another person."
             ).format(address=plain(address, at_most=100))
         )
         st.button(_("Sign out"), on_click=st.logout, type="primary")

@@ -16,7 +16,7 @@ from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _, said
 from workbench.ui.wording import USUAL_DELTA, budget_words, number, plain
-from workbench.upload import column_view, known_view, opening
+from workbench.upload import column_view, facts_view, opening
 from workbench.upload.grid import KINDS, LONGEST_SOURCE, from_grid, kind_title
 
 GRID, SINGLY = "grid", "one"
@@ -26,12 +26,13 @@ _FIRST = ["column", "kind", "known from"]
 
 
 def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
-    """What is publicly known, column by column; None while it does not hold."""
+    """Ask what is publicly known, column by column; None while it does not hold."""
     st.header(_("2 · What is publicly known?"), help=GLOSSARY["domain"])
     st.write(
         _(
-            "Bounds and categories should be known without looking at this table. Those that were read from "
-            "it say nothing under *known from*: correct them or say from where, or every guarantee tells it."
+            "Bounds and categories should be known without looking at this table. Those that were "
+            "read from it say nothing under *known from*: correct them or say from where, or "
+            "every guarantee says so."
         )
     )
     if draft.schema.excluded:
@@ -47,40 +48,32 @@ def ask_schema(draft: Draft, unit: PrivacyUnit) -> Schema | None:
         )
     questions = st.container()  # of what the grid below says
     ways = {GRID: _("all of them in a grid"), SINGLY: _("one column at a time")}
-    way = st.segmented_control(
-        _("Describe the columns"),
-        list(ways),
-        default=GRID,
-        required=True,
-        format_func=ways.__getitem__,
-        key="schema-way",
-        persist_state="session",
-    )
+    way = widgets.choose(_("Describe the columns"), ways, key="schema-way", persist_state="session")
     draft.edited = grid = column_view.ask(draft, unit) if way == SINGLY else _grid(draft)
     schema, problems = from_grid(grid, draft.schema, unit)
     for error in problems.values():
         widgets.error_box(error)
     if schema:
         with questions:
-            known_view.ask(draft, schema)
+            facts_view.ask(draft, schema)
     if schema:
-        fits = opening.check_table(draft, schema)
-        with st.expander(_("Check against the table (internal)"), expanded=bool(fits.refused)):
+        table, refused = opening.check_table(draft, schema)
+        with st.expander(_("Check against the table (internal)"), expanded=bool(refused)):
             widgets.internal_badge()
-            st.dataframe(fits.table, hide_index=True)
-        if fits.refused:
+            st.dataframe(table, hide_index=True)
+        if refused:
             st.error(
                 _(
                     "Some values have no cell to go to in: {columns}. Add categories, tick a cell for other "
                     "or missing, or leave the column out."
-                ).format(columns=", ".join(plain(name) for name in fits.refused))
+                ).format(columns=", ".join(plain(name) for name in refused))
             )
             return None
     return schema
 
 
 def _grid(draft: Draft) -> pd.DataFrame:
-    """Every column as a line that can be edited."""
+    """Show every column as a line that can be edited."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
     if editor.value() is None:  # a new editor, or one that another page made forget its edits
         draft.grid = draft.edited
@@ -124,7 +117,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
 
 
 def ask_budget(draft: Draft) -> AnyLoss | None:
-    """All that may ever be spent; None while it does not hold."""
+    """Ask for all that may ever be spent; None while it does not hold."""
     st.header(_("3 · Budget"), help=GLOSSARY["budget"])
     account = session.ledger().account(draft.dataset)
     if account is not None:
@@ -142,7 +135,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
     )
     epsilon_view.say(epsilon)
     rules, few = list(Rule), len(draft.schema.columns) <= FEW_COLUMNS
-    chosen = st.radio(
+    choice = st.radio(
         _("How charges add up"),
         rules,
         index=rules.index(Rule.BASIC if few else Rule.ZCDP),
@@ -154,7 +147,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
     )
-    rule = Rule(str(chosen))
+    rule = Rule(str(choice))
     delta = USUAL_DELTA
     if not rule.pure:
         delta = st.text_input(
@@ -171,7 +164,7 @@ def ask_budget(draft: Draft) -> AnyLoss | None:
 
 
 def _say_delta(delta: float, draft: Draft) -> None:
-    """What a delta means, and whether that is too much for so many people."""
+    """Explain a delta, and warn where it is too large for the number of people."""
     words = _("Except with a chance of delta, one in {times}, no person loses more than epsilon says.")
     st.caption(words.format(times=number(1 / delta)))
     rows = float(f"{max(1, len(draft.frame)):.0e}")  # one digit; of a connected source its first ones
@@ -184,14 +177,14 @@ def _say_delta(delta: float, draft: Draft) -> None:
 
 
 def _ask_alike(alike: Alike) -> bool:
-    """Say which table it looks like, and whether it was answered."""
+    """Say which table it looks like; return whether the question was answered."""
     st.warning(said(alike.sentence(plain(alike.name))), icon=":material/content_copy:")
     people = {"the same": _("yes, or I do not know"), "different": _("no, other people")}
     answer = st.radio(
         _("Are both tables about the same people?"),
         list(people),
         index=None,
-        format_func=lambda value: people[value],
+        format_func=people.get,
         key=opening.ALIKE.key,
     )
     return answer is not None

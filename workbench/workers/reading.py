@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from dpcore import synthesis
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError
 from dpcore.io import ReadResult, read_table
@@ -28,8 +29,8 @@ _AT_ONCE = threading.BoundedSemaphore(2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """A table as it was read; with a key, its suggested schema and keyed fingerprint."""
+class TableFile:
+    """A table as it was read from a file; with a key, its suggested schema and keyed fingerprint."""
 
     table: ReadResult
     schema: Schema | None
@@ -43,10 +44,12 @@ def read(
     key: bytes | None = None,
     on_progress: OnProgress = silent,
     **options: Any,
-) -> Reading:
+) -> TableFile:
     """`dpcore.io.read_table` within 900 MB and 30 seconds.
 
     Args:
+        data: the file.
+        name: of the file; its ending says how it is read.
         key: of the ledger, for the fingerprint; None where the table is not to be opened.
         on_progress: called with the stage, one of `STAGES`, and the share of the whole.
         options: of `read_table`.
@@ -69,19 +72,19 @@ def read(
             raise _refusal(error) from None
         except StoppedError:
             raise interrupted() from None
-    return Reading(table=table, schema=schema, dataset=dataset)
+    return TableFile(table=table, schema=schema, dataset=dataset)
 
 
 def interrupted() -> ReadError:
-    """What to say where a person, or a closed tab, ended the reading."""
+    """Return the error of reading that a person, or a closed tab, has ended."""
     return ReadError("reading was stopped", remedy="choose the file again")
 
 
 def read_release(data: bytes) -> Release:
-    """`dpcore.Release.from_file` within the same limits. Raises: ReadError, LimitError."""
+    """`dpcore.read_release` within the same limits. Raises: ReadError, LimitError."""
     with _AT_ONCE:
         try:
-            return process.run(Release.from_file, data, memory=MEMORY, seconds=SECONDS)
+            return process.run(synthesis.read_release, data, memory=MEMORY, seconds=SECONDS)
         except process.WorkEnded as error:
             raise _refusal(error) from None
 
@@ -96,10 +99,10 @@ def read_within(
         return lambda share: on_progress(stage, starts[stage] + width * share)
 
     on_progress(LINES, 0.0)
-    table = read_table(data, name, told=told(COLUMNS, 0.3), **options)
+    table = read_table(data, name, on_share=told(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""
-    schema = suggest_schema(table.frame, told=told(FACTS, 0.4))
+    schema = suggest_schema(table.frame, on_share=told(FACTS, 0.4))
     on_progress(FINGERPRINT, starts[FINGERPRINT])
     holder: Any = SimpleNamespace(key=key)
     return table, schema, Curator.dataset_of(table.frame, holder)

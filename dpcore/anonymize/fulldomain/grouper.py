@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.anonymize.fulldomain.bits import WORD
 from dpcore.anonymize.fulldomain.lattice import Node
 from dpcore.anonymize.fulldomain.tuples import Tuples
-from dpcore.anonymize.groups import Histogram, Secret
+from dpcore.anonymize.groups import SensitiveColumn, ValueCounts
 from dpcore.tables.classes import BoolArray, IntArray, starts_of
 
 REMEMBERED = 20_000_000
@@ -26,7 +26,7 @@ class ClassesOfNode(ABC):
     node: Node
 
     @property
-    def secrets(self) -> Mapping[str, Secret]:
+    def secrets(self) -> Mapping[str, SensitiveColumn]:
         """The sensitive columns of the table."""
         return self.table.secrets
 
@@ -46,17 +46,16 @@ class ClassesOfNode(ABC):
         """People of the table; int64."""
 
     @abstractmethod
-    def histogram(self, column: str) -> Histogram:
-        """Published people by value of a sensitive column."""
+    def histogram(self, column: str) -> ValueCounts:
+        """Return published people by value of a sensitive column."""
 
     @abstractmethod
-    def most_held(self, column: str) -> Histogram | None:
-        """The same with each as often as any finer classes may hold them together; None where that is not
-        known."""
+    def most_held(self, column: str) -> ValueCounts | None:
+        """Return the same with each as often as finer classes may hold them together; None if unknown."""
 
     @abstractmethod
     def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
-        """The codes of a column's labels in some of the classes."""
+        """Return the codes of a column's labels in some of the classes."""
 
     @property
     @abstractmethod
@@ -64,14 +63,14 @@ class ClassesOfNode(ABC):
         """(entries,) the class of each of the table's keys."""
 
     def people_in(self, marked: BoolArray) -> int:
-        """Published people who have a row in one of the marked classes (one flag per class)."""
+        """Return published people who have a row in one of the marked classes (one flag per class)."""
         table = self.table
         if table.members is None or not marked.any():
             return int(self.sizes[marked].sum())
         return table.members.number_among(marked[self.of_entries] & (table.published > 0))
 
     def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
-        """Whether at most `allowed` published people have a row in the marked classes."""
+        """Return whether at most `allowed` published people have a row in the marked classes."""
         each = int(self.people[marked].sum())  # counts a person in each of their classes
         if each <= allowed or self.table.members is None:
             return each <= allowed
@@ -98,7 +97,7 @@ class Classes(ClassesOfNode):
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each class starts in `keys`."""
+        """The place in `keys` at which each class starts."""
         return starts_of(self.keys >> self.table.tail)
 
     @cached_property
@@ -148,10 +147,10 @@ class Classes(ClassesOfNode):
     def of_entries(self) -> IntArray:
         return np.asarray(self.owner[self.of_keys] if self.table.tail else self.of_keys)
 
-    def most_held(self, column: str) -> Histogram | None:
+    def most_held(self, column: str) -> ValueCounts | None:
         return self.histogram(column) if self.views is None else None
 
-    def histogram(self, column: str) -> Histogram:
+    def histogram(self, column: str) -> ValueCounts:
         width = len(self.secrets[column].values)
         cells = self.owner * width + self.table.fields[column].of(self.keys)
         counts = self.published
@@ -164,7 +163,7 @@ class Classes(ClassesOfNode):
             starts = starts_of(cells)
             cells, counts = cells[starts], np.add.reduceat(counts, starts)
             cells, counts = cells[counts > 0], counts[counts > 0]
-        return Histogram(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
+        return ValueCounts(group=cells // width, value=cells % width, count=counts, classes=len(self.starts))
 
 
 class Grouper:
@@ -180,7 +179,7 @@ class Grouper:
         self._packs = table.members is None and (top.shift + top.mask.bit_length() + self._count_bits <= WORD)
 
     def finest(self) -> Classes:
-        """The classes of the table as it is."""
+        """Return the classes of the table as it is."""
         table, folded = self.table, self.table.folded
         if folded is None:
             return Classes(table, self._bottom, table.keys, table.counts)
@@ -188,7 +187,7 @@ class Grouper:
         return Classes(table, self._bottom, table.keys, table.counts, folded.counts, pending)
 
     def classes(self, node: Node) -> Classes:
-        """The classes of a node; the path to it generalizes the columns with most values first."""
+        """Group a node; the path to it generalizes the columns with most values first."""
         levels = list(self._bottom)
         current = self.finest()
         for column in self.table.priority:
@@ -203,7 +202,7 @@ class Grouper:
         return current
 
     def walk(self) -> Iterator[Classes]:
-        """The classes of every node of the lattice, each made from a neighbor one level below it."""
+        """Yield the classes of every node, each made from a neighbor one level below it."""
         return self._walk(self.finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
@@ -218,7 +217,7 @@ class Grouper:
             yield from self._walk(current, depth + 1)
 
     def generalized(self, classes: Classes, node: Node, *, on_path: bool = False) -> Classes:
-        """The classes of a coarser node from those of a finer one; `on_path`: as `walk` goes."""
+        """Group a coarser node from the classes of a finer one; `on_path`: as `walk` goes."""
         keys = self.table.generalize(classes.keys, classes.node, node)
         if self._packs:
             packed = (keys << self._count_bits) | classes.counts

@@ -16,7 +16,7 @@ from dpcore.tables.classes import FloatArray, IntArray, dense
 def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
     """(rows,) clusters that all may be released; each is one or several of those given.
 
-    The table as one cluster may be released: `Admission.gate` has seen to that, so this ends.
+    The table as one cluster may be released: `Gate.of` has seen to that, so this ends.
 
     Args: points: (columns, rows), on one scale. clusters: (rows,) without gaps, each with k people.
     """
@@ -29,8 +29,10 @@ def merged(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
 
 
 def _united(points: FloatArray, clusters: IntArray, broken: IntArray) -> IntArray:
-    """(clusters,) the new cluster of each: the broken ones joined with the nearest that is not yet taken, in
-    the order of their means, so that the order of the rows decides nothing."""
+    """(clusters,) the new cluster of each: the broken ones joined with the nearest that is not yet taken.
+
+    They are taken in the order of their means, so that the order of the rows decides nothing.
+    """
     sizes = np.bincount(clusters)
     means = np.stack([np.bincount(clusters, column) / sizes for column in points])
     owner = np.arange(len(sizes))

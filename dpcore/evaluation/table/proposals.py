@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymize.apply import recoded
+from dpcore.anonymize.apply import anonymized
 from dpcore.anonymize.fulldomain.frontier import Frontier, Point
 from dpcore.anonymize.fulldomain.metrics import InformationLoss
 from dpcore.anonymize.fulldomain.search import search
@@ -18,10 +18,10 @@ from dpcore.anonymize.fulldomain.size import Prediction, predict, tried
 from dpcore.anonymize.fulldomain.tuples import Tuples
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.anonymize.levels import counted, distinct_of, tuples
+from dpcore.anonymize.inputs import Inputs
+from dpcore.anonymize.levels import distinct_of, tuples
 from dpcore.anonymize.models import KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import Plan
-from dpcore.anonymize.quality import quality
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.base import Evaluation, Readable
 from dpcore.evaluation.first_rows import FIRST
@@ -97,7 +97,7 @@ class SizeOf(Evaluation[Microdata, Prediction]):
         """The size; infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
         try:
-            table = _tuples(original, self.plan.counting(schema.unit.id_column))
+            table = tuples(Inputs.of(original, self.plan.counting(schema.unit.id_column)))
             return tried(table, self.plan.models)
         except LimitError:
             hierarchies = (self.plan.hierarchies[name] for name in names)
@@ -123,7 +123,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
     @property
     def about(self) -> tuple[str, ...]:
-        return (self.plan.method.name, *self.plan.quasi_identifiers)
+        return (self.plan.method.kind, *self.plan.quasi_identifiers)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
         """The rows; of a table that does not fit, what a search needs of them."""
@@ -149,10 +149,10 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         if not plan.method.searches:
             points = (_local_point(frame, plan, k, others) for k in ks)
         elif len(self.limits) > 1:
-            whole = Frontier(_tuples(original, plan), ks, others, on_progress=on_progress)
+            whole = Frontier(tuples(Inputs.of(original, plan)), ks, others, on_progress=on_progress)
             return tuple(whole.points(self.limits, [plan.metric]))
         else:
-            table = _tuples(original, plan)
+            table = tuples(Inputs.of(original, plan))
             points = (
                 _searched_point(table, plan, k, others, limit, on_progress)
                 for k in ks
@@ -179,14 +179,10 @@ def _searchable(table: Readable, plan: Plan, schema: Schema) -> Microdata:
     return distinct_of(table.tuples, plan.counting(schema.unit.id_column))
 
 
-def _tuples(original: Microdata, plan: Plan) -> Tuples:
-    return counted(original, plan) if isinstance(original, DistinctRows) else tuples(original.frame, plan)
-
-
 def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
     try:
         asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
-        found = quality(recoded(frame, asked), person_of(frame, plan.counted))
+        found = anonymized(frame, asked).quality
     except InfeasibleError:
         return None
     return Point(
@@ -214,16 +210,7 @@ def _searched_point(
         found = search(table, models, limit=limit, metric=plan.metric, on_progress=on_progress)
     except InfeasibleError:
         return None
-    return Point(
-        k=k,
-        limit=limit,
-        metric=plan.metric,
-        node=found.node,
-        score=found.score,
-        suppressed=found.suppressed,
-        people=found.people,
-        classes=found.classes,
-    )
+    return Point(k=k, limit=limit, metric=plan.metric, **vars(found))
 
 
 def default_plan(
