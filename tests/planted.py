@@ -1,7 +1,7 @@
 """Faults to plant one at a time, and the test that must catch each: `python -m tests.planted [NUMBER ...]`.
 
-Each run works on a copy of the project, so that the checkout stays as it is. It prints a line a fault; its exit
-code is the number of faults that were missed. `architecture/test_planted.py` keeps the list true.
+Each run works on a copy of the project, so that the checkout stays as it is. It prints a line a fault, and
+exits with the number of faults that were missed. `architecture/test_planted.py` keeps the list true.
 """
 
 from __future__ import annotations
