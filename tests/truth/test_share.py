@@ -53,7 +53,7 @@ STATIC = {
     "Made on {day}.|day",
 }
 EPSILON = 2.5
-ANSWER = Release.answer
+RIGHT = Release.answer
 CASES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
     "visits": (
         dp.Marginals(cliques=[("ward", "days"), ("age",)]),
@@ -252,13 +252,13 @@ def test_the_rows_of_the_file_are_another_number() -> None:
 def rows_of_the_file(release: Release, clique: tuple[str, ...]) -> Any:
     """Counts as if all rows of the file counted."""
     odd = TABLES["visits"]
-    right = ANSWER(release, clique)
+    right = RIGHT(release, clique)
     return dataclasses.replace(right, values=right.values * len(odd.frame) / len(counted(odd)))
 
 
 def first_table(release: Release, clique: tuple[str, ...]) -> Any:
     """Counts with the interval of the first table, whatever is asked."""
-    right = ANSWER(release, clique)
+    right = RIGHT(release, clique)
     half = release.marginals[next(iter(release.marginals))].half_width()
     return dataclasses.replace(right, low=np.maximum(0, right.values - half), high=right.values + half)
 

@@ -24,7 +24,7 @@ from scipy import optimize, stats
 from dpcore.synthesis import count_rows
 from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
 from tests.truth.tables import TABLES, Odd, opened
-from workbench.synthesize import script
+from workbench.synthesize import script, tables_view
 from workbench.ui.reopening import RowCounts
 from workbench.workers import drawing
 
