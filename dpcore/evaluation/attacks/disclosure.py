@@ -119,6 +119,7 @@ class Attacks(RowsEvaluation[Disclosure]):
     """
 
     kind = "attacks"
+    counted = True
 
     release: PublicTable
     control: pd.DataFrame | None = field(default=None, repr=False)
@@ -150,6 +151,7 @@ class HeldOut(RowsEvaluation[Disclosure]):
     """
 
     kind = "attacks with half held out"
+    counted = True
 
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None

@@ -178,6 +178,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     """
 
     kind = "learning"
+    counted = True
 
     release: PublicTable
     target: str
