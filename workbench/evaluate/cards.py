@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
-from workbench.evaluate.verdict import KEPT, LOST, is_off, kept_share
+from workbench.evaluate.report import KEPT, LOST, is_off, kept_share
 from workbench.ui.charts import dot
 from workbench.ui.language import _
 from workbench.ui.wording import number, percent

@@ -1,15 +1,24 @@
-"""One sentence that a person may act on: what the release is good for, and what would make it better."""
+"""The report on a release: its figures next to the original, and a sentence to act on. Internal."""
 
 from __future__ import annotations
 
+import datetime
 import math
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+import pandas as pd
+
+from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
-from workbench.evaluate.comparing import moved_zeros
-from workbench.ui.language import _
+from dpcore.evaluation.utility.similarity import ColumnSimilarity, Similarity, SimilarityReport
+from dpcore.progress import OnProgress
+from dpcore.schema import Date
+from workbench import session
+from workbench.evaluate.form import Candidate
+from workbench.ui import progress_view
+from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, percent, plain
 
 COLUMN_OFF = 0.1
@@ -18,6 +27,39 @@ KEPT, LOST = 0.8, 0.4
 """Share of what pairs of columns tell: enough from the first on, too little below the second."""
 NOTHING_TO_KEEP = 0.02
 """Distance of independent columns beyond chance, below which the original has no relations to speak of."""
+LEARNERS = Words(
+    {
+        "logistic": N_("logistic regression"),
+        "linear": N_("linear regression"),
+        "k-means": N_("groups (k-means)"),
+        "trees": N_("boosted trees"),
+        "svm": N_("support vector machine"),
+    }
+)
+STAGES = Words(
+    {
+        "comparing columns and pairs": N_("comparing columns and pairs"),
+        "comparing single values": N_("comparing single values"),
+        "comparing how columns go together": N_("comparing how columns go together"),
+        "asking random questions": N_("asking 300 random questions"),
+        "attacking": N_("attacking"),
+        "making it again": N_("making it again from half of the people"),
+        "telling the tables apart": N_("telling the tables apart"),
+    }
+)
+PLACED = Words(
+    {
+        "pairs": N_("pairs of columns"),
+        "triples": N_("triples of columns"),
+        "relations": N_("pairs of columns, in wide cells"),
+        "association": N_("how strongly columns go together"),
+        "correlation": N_("correlation of numbers"),
+        "queries": N_("random questions"),
+        "impossible": N_("impossible pairs of values"),
+        "propensity": N_("telling the tables apart"),
+    }
+)
+"""The measures that have a place between perfect and independent columns."""
 
 _SIDES = {"own": "release", "best": "original", "least": "majority"}
 
@@ -26,11 +68,94 @@ Level = Literal["good", "mixed", "poor"]
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What it is good for, what it is not, and what to do."""
+    """What a release is good for, what it is not, and what to do."""
 
     level: Level
     sentence: str
     actions: tuple[str, ...]
+
+
+def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextManager[OnProgress]:
+    """Show the stage of long work, next to a way to stop it.
+
+    Args:
+        key: of the button that stops it.
+        patience: seconds before anything is shown.
+    """
+    return progress_view.told(title, {**STAGES, **LEARNERS}, key=key, patience=patience)
+
+
+def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
+    """Compare a candidate with the original, once per session."""
+    key = f"stop-comparing-{candidate.key[:20]}"
+    with progress(_("Comparing"), key=key, patience=progress_view.PATIENCE) as on_progress:
+        return session.once(
+            curator,
+            ("similarity", candidate.key),
+            lambda: Similarity(release=candidate.table),
+            on_progress,
+        )
+
+
+def known(key: tuple[Any, ...]) -> Any:
+    """Return the content of a report that was computed in this session; None before."""
+    report = session.session().reports.get(key)
+    return getattr(report, "content", report)
+
+
+def placed(found: SimilarityReport) -> pd.DataFrame:
+    """Each measure with its place between perfect (0) and independent columns (1); and that of chance."""
+    lines = []
+    for score in found.scores:
+        reach = (score.independent or 0) - score.measure.perfect
+        if score.measure.independent is not None or not reach:
+            continue
+        lines.append(
+            {
+                "figure": PLACED[score.measure.key],
+                "release": (score.value - score.measure.perfect) / reach,
+                "another sample": None
+                if score.floor is None
+                else (score.floor - score.measure.perfect) / reach,
+                "value": score.value,
+                "independent columns": score.independent,
+            }
+        )
+    return pd.DataFrame(
+        lines, columns=["figure", "release", "another sample", "value", "independent columns"]
+    )
+
+
+def columns_table(curator: Curator, found: SimilarityReport) -> pd.DataFrame:
+    """One line per column: how far it moved, and mean, median, zeros and missing before and after."""
+    lines = []
+    for each in found.columns:
+        days = isinstance(curator.schema.column(each.column), Date)
+        line: dict[str, str] = {
+            _("column"): each.column,
+            _("rows that would have to change"): percent(each.distance),
+            _("by chance alone"): percent(each.floor),
+        }
+        for title, pair in ((_("mean"), each.mean), (_("median"), each.median)):
+            line[title] = "" if pair is None else " → ".join(_value(value, days=days) for value in pair)
+        for title, shares in ((_("zeros"), each.zeros), (_("missing"), each.missing)):
+            line[title] = "" if shares is None else " → ".join(percent(share) for share in shares)
+        line[_("deciles off by, of the range")] = "" if each.deciles is None else percent(each.deciles)
+        line[_("rare values that are there")] = f"{each.rare[1]} / {each.rare[0]}" if each.rare[0] else ""
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def moved_zeros(found: SimilarityReport) -> ColumnSimilarity | None:
+    """The column whose share of zeros moved most, where it moved by more than a tenth of the rows."""
+    moved = [each for each in found.columns if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1]
+    return max(moved, key=lambda each: abs(each.zeros[0] - each.zeros[1]), default=None)  # type: ignore[index]
+
+
+def score_words(found: SimilarityReport, measure: measures.Measure) -> str:
+    """The figure of one measure as a percentage, or a dash."""
+    score = found.score(measure)
+    return "–" if score is None else percent(score.value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,3 +277,9 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Judgement:
         actions.append(more)
     level: Level = "poor" if kept < LOST else "mixed" if actions else "good"
     return Judgement(level=level, sentence=sentence.format(kept=percent(kept)), actions=tuple(actions))
+
+
+def _value(value: float, *, days: bool) -> str:
+    if days:
+        return (datetime.date(1970, 1, 1) + datetime.timedelta(days=round(value))).isoformat()
+    return number(value)

@@ -8,10 +8,10 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
-from workbench.evaluate import comparing, form
-from workbench.evaluate.candidates import Candidate
+from workbench.evaluate import form
 from workbench.evaluate.charts import dots
-from workbench.evaluate.verdict import kept_relations, verdict
+from workbench.evaluate.form import Candidate
+from workbench.evaluate.report import kept_relations, report, verdict
 from workbench.ui import widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import _
@@ -22,17 +22,16 @@ SHOWN = 20
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
 
 
-def beside(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
+def side_by_side(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
     """Another release, table or file beside the one that is judged."""
     other = form.choose_other(curator, candidate)
     if other is None:
         return
-    second = comparing.report(curator, other)
+    second = report(curator, other)
     titles = form.short_titles(candidate, other)
-    for side, title, report, of in zip(
-        st.columns(2), titles, (found, second), (candidate, other), strict=True
-    ):
-        side.markdown(f"**{title}**  \n{verdict(report, ours=of.release is not None).sentence}")
+    sides = zip(st.columns(2), titles, (found, second), (candidate, other), strict=True)
+    for side, title, similarity, of in sides:
+        side.markdown(f"**{title}**  \n{verdict(similarity, ours=of.release is not None).sentence}")
     st.dataframe(_figures(titles, found, second), hide_index=True, key="beside-figures")
     chart = _chart(titles, found, second)
     if chart is not None:

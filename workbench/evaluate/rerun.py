@@ -1,0 +1,50 @@
+"""Recipes run again in memory: on half of the people, on rows with canaries, on public tables."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpcore.accounting.loss import AnyLoss, loss_from
+from dpcore.accounting.memory import MemoryLedger
+from dpcore.curator import Curator
+from dpcore.release import Release
+from dpcore.schema import Schema
+from dpcore.synthesis import Recipe, load_recipe
+
+
+def without_people(schema: Schema) -> Schema:
+    """The schema for rows that name nobody, such as drawn ones; a person may have as many rows as before."""
+    return dataclasses.replace(schema, unit=dataclasses.replace(schema.unit, id_column=None))
+
+
+def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
+    """One run under a ledger that is forgotten; nothing of it may be published."""
+    curator = Curator.open(frame, schema, budget=loss, ledger=MemoryLedger())
+    return curator.run(recipe, loss)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecipeRun:
+    """What made a release, to be run again on other rows; it goes to other processes."""
+
+    recipe: Recipe
+    loss: AnyLoss
+    schema: Schema
+
+    def __call__(self, frame: pd.DataFrame) -> Release:
+        return run(self.recipe, self.loss, self.schema, frame)
+
+    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Rows drawn from the new release."""
+        return self(frame).sample(seed=0)
+
+
+def maker(release: Release, schema: Schema) -> RecipeRun | None:
+    """What made a release, to be run again; None where that cannot be told from it."""
+    recipe = None if release.part else load_recipe(release.recipe)
+    if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
+        return None
+    return RecipeRun(recipe=recipe, loss=loss_from(release.guarantee.loss), schema=schema)
