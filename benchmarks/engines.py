@@ -97,20 +97,20 @@ def cliques() -> list[tuple[str, ...]]:
 
 
 def parquet(folder: Path, **unit: Any) -> Any:
-    from dpcore.engines.parquet import ParquetEngine
+    from dpcore.engines.streaming.parquet import ParquetEngine
 
     return ParquetEngine(folder, declared(**unit), key=KEY)
 
 
 def duckdb_engine(folder: Path, **unit: Any) -> Any:
-    from dpcore.engines.duck import DuckDBEngine
-    from dpcore.engines.duck_source import DuckDBSource
+    from dpcore.engines.sql.duckdb import DuckDBEngine
+    from dpcore.engines.sql.duckdb_source import DuckDBSource
 
     return DuckDBEngine(DuckDBSource(kind="parquet", location=str(folder)), declared(**unit), key=KEY)
 
 
 def spark_engine(folder: Path, **unit: Any) -> Any:
-    from dpcore.engines.spark import SparkEngine
+    from dpcore.engines.spark.engine import SparkEngine
 
     return SparkEngine(_spark().read.parquet(str(folder / "table.parquet")), declared(**unit), key=KEY)
 

@@ -63,11 +63,11 @@ with right:
         view.frontier(curator, current, plan)
 if notice := held.notices.pop("anonymize", None):
     widgets.error_box(notice)
-if current.made is not None:
+if held.anonymized is not None:
     if plan is not None and not work.is_made_by(current, plan):
         st.warning(_("This table was made under earlier settings. Make it again, or choose them again."))
-    view.made(curator, current, current.made)
-    list_view.show(curator, current.made)
+    view.made(curator, current, held.anonymized)
+    list_view.show(curator, held.anonymized)
 if plan is not None:
     view.write(curator, plan)
 form.roles(curator, current)

@@ -76,7 +76,7 @@ with st.container(horizontal=True):
     if session.session().draft is not None:
         st.page_link("pages/upload.py", label=_("Open it, to make it safer"), icon=":material/arrow_forward:")
     elif st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        session.session().note = session.TakeColumns(known=tuple(columns), secret=tuple(sensitive))
+        session.leave(session.TakeColumns(known=tuple(columns), secret=tuple(sensitive)))
         st.switch_page("pages/anonymize.py")
     st.download_button(
         _("Download as one HTML file"),

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from workbench.codebook import view
+from workbench.records import codebook_view
 from workbench.ui import widgets
 from workbench.ui.language import _
 
 st.title(_("What is publicly known"))
-view.show(
+codebook_view.show(
     widgets.need_data_set(
         _("Here is what was declared of a data set: its columns, their values, and who is protected.")
     )

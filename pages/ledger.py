@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench.ledger import lines, opened_view, people_view
+from workbench.records import lines, opened_view, people_view
 from workbench.ui import widgets
 from workbench.ui.files import file_name
 from workbench.ui.glossary import GLOSSARY

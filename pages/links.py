@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.links import form, view
+from workbench.records import link_form, links_view
 from workbench.store.surveys import links_work
 from workbench.ui import widgets
 from workbench.ui.language import _
@@ -21,18 +21,18 @@ if not links_work.is_set():
     st.info(_("Links need the server: this app was started without the part that answers them."))
 if notice := held.notices.pop("links", None):
     widgets.error_box(notice)
-if held.link is not None:
-    view.made(*held.link)
+if (made := session.own(link_form.LinksState).made) is not None:
+    links_view.made(*made)
 try:
     mine = session.ledger().is_mine(data_set.id)
-    chosen = form.choose(data_set) if mine else None
+    chosen = link_form.choose(data_set) if mine else None
     if chosen is not None:
         left, right = st.columns([2, 3], gap="large")
         with left:
-            draft = form.ask(chosen)
-            form.make(data_set, chosen, draft)
+            draft = link_form.ask(chosen)
+            link_form.make(data_set, chosen, draft)
         with right:
-            view.preview(chosen, draft)
-    view.listed(data_set, mine=mine)
+            links_view.preview(chosen, draft)
+    links_view.listed(data_set, mine=mine)
 except DpcoreError as error:
     widgets.error_box(error)

@@ -5,7 +5,7 @@ import streamlit as st
 import dpcore.local as dl
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.local_dp import form, view
+from workbench.local_dp import design, form, view
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -30,13 +30,13 @@ def design_survey() -> None:
         except DpcoreError as error:
             widgets.error_box(error)
             return
-        session.session().question = question
+        session.own(design.LocalState).question = question
         form.invite(question, people)
     form.curves(len(answers), epsilon, people)
 
 
 def see_answer() -> None:
-    question = session.session().question
+    question = session.own(design.LocalState).question
     if question is None:
         question = dl.Question(
             text=_("Did you ever?"), categories=[_("yes"), _("no")], protocol="randomized response", epsilon=1

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from workbench import person, session
-from workbench.drafts import Draft
+from workbench import session
+from workbench.session import person
+from workbench.session.draft import Draft
 from workbench.ui import data_sets_view, file_view, reopening, widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import SAMPLE_LINES, SAMPLE_TITLES, plain

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.holding import Holder, Holding
 from dpcore.engines.joint import joint, passes
+from dpcore.engines.tuples.holders import Holder, Holding
 from dpcore.engines.work import (
     Assigning,
     Checking,

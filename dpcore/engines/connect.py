@@ -12,16 +12,16 @@ import pandas as pd
 
 from dpcore.accounting.ledger import source_dataset
 from dpcore.accounting.own import derived_key
-from dpcore.engines import arrow
 from dpcore.engines.base import Engine, unheeded
-from dpcore.engines.duck import DuckDBReader
-from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.parquet import ParquetReader
-from dpcore.engines.postgres import PostgresReader
-from dpcore.engines.reader import Reader
-from dpcore.engines.spark import SparkEngine
-from dpcore.engines.statement import SPARK, check_described, check_joins, statement
+from dpcore.engines.spark.engine import SparkEngine
+from dpcore.engines.sql.duckdb import DuckDBReader
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.sql.postgres import PostgresReader
+from dpcore.engines.sql.statement import SPARK, check_described, check_joins, statement
+from dpcore.engines.streaming.engine import ArrowEngine, sample_of
+from dpcore.engines.streaming.parquet import ParquetReader
+from dpcore.engines.streaming.reader import Reader
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
@@ -47,7 +47,7 @@ def engine_of(
     key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
     if table.kind == "spark":
         return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    return arrow.ArrowEngine(_reader(table), schema, key=key, on_rows=on_rows)
+    return ArrowEngine(_reader(table), schema, key=key, on_rows=on_rows)
 
 
 def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
@@ -58,7 +58,7 @@ def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -
     """
     if source.kind == "spark":
         return SparkEngine.look(_spark_table(source), rows)
-    return arrow.look(_reader(source), rows, on_rows)
+    return sample_of(_reader(source), rows, on_rows)
 
 
 def _reader(source: Source) -> Reader:

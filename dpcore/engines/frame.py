@@ -9,7 +9,7 @@ import pandas as pd
 from dpcore.engines.base import Scanner
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
-from dpcore.engines.tupling import Tupling
+from dpcore.engines.tuples.distinct import Tupling
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
 from dpcore.tables.digests import (

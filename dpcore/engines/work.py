@@ -17,7 +17,7 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
-from dpcore.engines.coded import Coded
+from dpcore.engines.streaming.coded import Coded
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text

@@ -28,8 +28,8 @@ from dpcore.anonymize.levels import columns_of, distinct_of
 from dpcore.anonymize.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
 from dpcore.anonymize.streamed import WHOSE, Recoding, Tally
-from dpcore.engines import holding
 from dpcore.engines.frame import FrameEngine
+from dpcore.engines.tuples import holders
 from dpcore.errors import InfeasibleError
 from dpcore.schema.values import texts
 from dpcore.tables.hashes import person_hashes, tuple_hashes
@@ -243,8 +243,8 @@ def test_holdings_in_many_slices_and_some_at_a_time(monkeypatch: pytest.MonkeyPa
     by_hand: Bag[frozenset[tuple[str, str]]] = Bag(
         frozenset(zip(rows["zip"], rows["ill"], strict=True)) for _, rows in frame.groupby("person")
     )
-    monkeypatch.setattr("dpcore.engines.slices._ROWS", 13)
-    monkeypatch.setattr(holding, "_WAITING", 1)
+    monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS", 13)
+    monkeypatch.setattr(holders, "_WAITING", 1)
     monkeypatch.setattr(people, "OWNERS", 3)
     cut = distinct(frame, "zip", "ill")
     for found in (whole, cut):
@@ -257,7 +257,7 @@ def test_holdings_in_many_slices_and_some_at_a_time(monkeypatch: pytest.MonkeyPa
         assert dict(zip(map(frozenset, sets), found.held.people.tolist(), strict=True)) == by_hand
     assert Bag(cut.held.sums.tolist()) == Bag(whole.held.sums.tolist())  # type: ignore[union-attr]
     assert len(written(frame, frame, plan_of(limit=0.1, subset="shown"))) > 200
-    monkeypatch.setattr(holding, "MOST_PAIRS", 20)
+    monkeypatch.setattr(holders, "MOST_PAIRS", 20)
     with pytest.raises(dp.LimitError, match="different sets of rows"):
         distinct(frame, "zip", "ill")
 

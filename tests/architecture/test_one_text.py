@@ -36,7 +36,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "tables.sketch": {"str(name)"},
     },
     "public facts of a declaration": {
-        "engines.postgres": {"str(value)"},
+        "engines.sql.postgres": {"str(value)"},
         "schema.column": {
             *("str(each)", "map(str, self.categories)", "str(value)"),
             *("pd.array([str(value) for value in values], dtype='str')",),

@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcore.engines.base import Engine
-from dpcore.engines.duck import DuckDBEngine
-from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.parquet import ParquetEngine
-from dpcore.engines.postgres import PostgresEngine
-from dpcore.engines.spark import SparkEngine
+from dpcore.engines.spark.engine import SparkEngine
+from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.sql.postgres import PostgresEngine
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.values import READ_AS_TEXT

@@ -23,10 +23,10 @@ import pyarrow as pa
 import dpcore as dp
 from dpcore.accounting.loss import AnyLoss
 from dpcore.engines.base import Engine
-from dpcore.engines.duck import DuckDBEngine
-from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.synthesis import Categories, Closeness, Gaussian, Recipe, SomeColumns, Statistics, Tree
 

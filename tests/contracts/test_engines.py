@@ -10,6 +10,7 @@ import importlib
 import io
 import itertools
 import os
+import pkgutil
 import subprocess
 import sys
 from collections import Counter
@@ -31,15 +32,15 @@ from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.plan import Suppressed
 from dpcore.anonymize.streamed import Recoding, Tally
-from dpcore.engines import keeper
-from dpcore.engines.arrow import ArrowEngine
 from dpcore.engines.base import Engine
 from dpcore.engines.cells import cells_of
-from dpcore.engines.duck import DuckDBEngine
-from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.parquet import ParquetEngine
-from dpcore.engines.spark import SparkEngine
+from dpcore.engines.spark.engine import SparkEngine
+from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.streaming import kept_rows
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.errors import SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema.role import Role
@@ -73,8 +74,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
 def test_every_engine_is_here() -> None:
     """An engine that this suite does not know could count what it likes."""
     found = set()
-    for path in Path(dpcore.engines.__path__[0]).glob("*.py"):
-        module = importlib.import_module(f"dpcore.engines.{path.stem}".removesuffix(".__init__"))
+    for info in pkgutil.walk_packages(dpcore.engines.__path__, "dpcore.engines."):
+        module = importlib.import_module(info.name)
         for name, member in vars(module).items():
             if name.endswith("Engine") and member is not Engine and member.__module__ == module.__name__:
                 found.add(member)
@@ -284,7 +285,7 @@ def test_a_choice_by_place_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         places = np.arange(len(digests), dtype=np.uint64)
         return first_rows(person, np.column_stack([places, places]), number)
 
-    monkeypatch.setattr(keeper, "first_rows", by_place)
+    monkeypatch.setattr(kept_rows, "first_rows", by_place)
     twin = ENGINES["parquet"][1](tmp_path, frame, ALL_KINDS, key=KEY)
     cliques = [ALL_KINDS.domain.names[:3]]
     reference = FrameEngine(frame, ALL_KINDS, key=KEY).counts(cliques)[0].values
@@ -522,8 +523,8 @@ def test_times_with_a_zone_do_not_follow_the_server(tmp_path: Path) -> None:
     stamps = pa.array([0, 3_600_000_000, None], pa.timestamp("us", "Europe/Berlin"))
     pq.write_table(pa.table({"x": stamps, "age": [1, 2, 3]}), tmp_path / "a.parquet")
     program = (
-        "import sys\nimport dpcore as dp\nfrom dpcore.engines.duck import DuckDBEngine\n"
-        "from dpcore.engines.duck_source import DuckDBSource\n"
+        "import sys\nimport dpcore as dp\nfrom dpcore.engines.sql.duckdb import DuckDBEngine\n"
+        "from dpcore.engines.sql.duckdb_source import DuckDBSource\n"
         "schema = dp.Schema(columns=(dp.Integer('age', low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))\n"
         "source = DuckDBSource(kind='parquet', location=sys.argv[1])\n"
         "print(DuckDBEngine(source, schema, key=b'k').fingerprint)\n"

@@ -29,12 +29,12 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines.base import Engine
-from dpcore.engines.duck import DuckDBEngine
-from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.parquet import ParquetEngine
-from dpcore.engines.postgres import PostgresEngine
-from dpcore.engines.spark_tasks import Mark
+from dpcore.engines.spark.tasks import Mark
+from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.sql.postgres import PostgresEngine
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
 from dpcore.schema.values import canonical

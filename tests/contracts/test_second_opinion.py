@@ -15,10 +15,10 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines.base import Engine
-from dpcore.engines.duck import DuckDBEngine
-from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.io.read import read_table
 from dpcore.tables import arrow
 

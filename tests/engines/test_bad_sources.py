@@ -24,17 +24,17 @@ from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.streamed import Recoding, Tally
-from dpcore.engines import coded as coded_module
-from dpcore.engines import streamed as streamed_module
-from dpcore.engines.arrow import look
 from dpcore.engines.batch import Batch
-from dpcore.engines.coded import Coded, NoRoomError
-from dpcore.engines.duck import DuckDBEngine, DuckDBReader
-from dpcore.engines.duck_source import DuckDBSource
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.parquet import ParquetEngine
-from dpcore.engines.postgres import PostgresEngine
 from dpcore.engines.remembered import Remembered
+from dpcore.engines.sql.duckdb import DuckDBEngine, DuckDBReader
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.sql.postgres import PostgresEngine
+from dpcore.engines.streaming import base as streamed_module
+from dpcore.engines.streaming import coded as coded_module
+from dpcore.engines.streaming.coded import Coded, NoRoomError
+from dpcore.engines.streaming.engine import sample_of
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import (
     Audit,
@@ -387,7 +387,7 @@ def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
     source = DuckDBSource(kind="csv", location=str(place), query=slow, declared_by="Ada")
     for ask in (
         lambda: DuckDBEngine(source, SCHEMA, key=KEY, on_rows=leave),
-        lambda: look(DuckDBReader(source), 5, leave),
+        lambda: sample_of(DuckDBReader(source), 5, leave),
     ):
         with pytest.raises(Gone):
             ask()

@@ -17,7 +17,7 @@ from dpcore.engines.base import Engine
 from dpcore.engines.cells import Found, cell_type, cells_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.joint import joint
-from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.errors import ReadError, SchemaError
 from dpcore.schema.domain import Domain
 

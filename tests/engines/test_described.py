@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
-from dpcore.engines.duck import DuckDBEngine
-from dpcore.engines.duck_source import DuckDBSource
+from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.schema.source import COMPARISONS, Condition, Join, Source
 from tests.contracts.engine_kinds import postgres_schema, postgres_source
 

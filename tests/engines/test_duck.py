@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.engines.duck import DuckDBEngine
-from dpcore.engines.duck_source import DuckDBSource
+from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb_source import DuckDBSource
 
 KEY = b"k" * 32
 ROWS = 400_000

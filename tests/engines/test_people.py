@@ -13,7 +13,7 @@ import pytest
 import dpcore as dp
 from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.engines import streamed as streamed_module
+from dpcore.engines.streaming import base as streamed_module
 from dpcore.evaluation import FrontierOf
 from dpcore.schema.source import Source
 

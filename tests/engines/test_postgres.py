@@ -11,10 +11,10 @@ import psycopg
 import pytest
 
 import dpcore as dp
-from dpcore.engines import postgres
 from dpcore.engines.connect import look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.postgres import PostgresEngine
+from dpcore.engines.sql import postgres
+from dpcore.engines.sql.postgres import PostgresEngine
 from dpcore.schema.source import Source
 from dpcore.schema.values import texts
 from tests.contracts.engine_kinds import postgres_schema, postgres_source

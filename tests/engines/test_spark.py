@@ -21,9 +21,9 @@ import pytest
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark import SparkEngine
-from dpcore.engines.spark_tasks import Code, Mark, Task
-from dpcore.engines.words import Words
+from dpcore.engines.spark.engine import SparkEngine
+from dpcore.engines.spark.packing import Words
+from dpcore.engines.spark.tasks import Code, Mark, Task
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session

@@ -10,6 +10,7 @@ import pytest
 
 from tests.pages.tab import Tab
 from workbench.anonymize import outcomes, work
+from workbench.anonymize.work import AnonymizeState
 from workbench.ui.examples import STEPS
 
 K, LIMIT, METHOD = "Everybody looks like", "Rows that may be suppressed", "Method"
@@ -45,12 +46,12 @@ def edit(app: Tab, key: str, row: int, **cells: object) -> Tab:
 
 
 def role(app: Tab, column: str, value: str) -> Tab:
-    current = app.session.anonymization
+    current = app.session.own(AnonymizeState)
     return edit(app, f"roles-{current.version}", list(current.roles).index(column), role=value)
 
 
 def hierarchy_key(app: Tab, column: str) -> str:
-    return f"hierarchy-{column}-{app.session.anonymization.version}"
+    return f"hierarchy-{column}-{app.session.own(AnonymizeState).version}"
 
 
 def offer(app: Tab, content: bytes) -> Tab:
@@ -60,8 +61,8 @@ def offer(app: Tab, content: bytes) -> Tab:
 
 
 def made(app: Tab) -> pd.DataFrame:
-    assert app.session.anonymization.made is not None, app.errors
-    return app.session.anonymization.made.table.frame
+    assert app.session.anonymized is not None, app.errors
+    return app.session.anonymized.table.frame
 
 
 def smallest(table: pd.DataFrame, *names: str) -> int:
@@ -131,7 +132,7 @@ def test_choices_outlast_a_visit_to_another_page(app: Tab) -> None:
     role(page(app), "visits", "quasi-identifier")
     app.set("number_input", K, 10)
     app.go("ledger").go("anonymize")
-    assert app.session.anonymization.roles["visits"] == "quasi-identifier"
+    assert app.session.own(AnonymizeState).roles["visits"] == "quasi-identifier"
     assert app.at.get("number_input")[0].value == 10
     assert any("4 that others may know" in each.label for each in app.at.expander)
 
@@ -174,7 +175,7 @@ def test_models_on_a_secret(app: Tab) -> None:
     for kind, slider, value in (("distinct", "l", 3), ("entropy", "l", 2), ("t", "t", 0.3)):
         app.set("selectbox", "And about what", kind).set("slider", slider, value).press(MAKE)
         assert app.errors == "", kind
-        models = app.session.anonymization.made.guarantee.models
+        models = app.session.anonymized.guarantee.models
         assert len(models) == 2, kind
         assert {"distinct": "distinct 3-div", "entropy": "entropy 2-div", "t": "0.3-clos"}[kind] in models[1]
         kept = made(app).query("age != '*' or sex != '*' or zip != '*'")
@@ -224,10 +225,10 @@ def test_levels_are_made_by_a_rule_and_in_the_grid(app: Tab) -> None:
 def levels_that_do_not_nest(app: Tab) -> None:
     """A slip in the grid would be taken, or the typed levels would be gone."""
     key = hierarchy_key(app, "zip")
-    before = app.session.anonymization.hierarchies["zip"]
+    before = app.session.own(AnonymizeState).hierarchies["zip"]
     edit(app, key, 0, **{"level 2": "elsewhere"}).press(USE)
     assert "does not nest" in app.errors
-    assert app.session.anonymization.hierarchies["zip"] == before
+    assert app.session.own(AnonymizeState).hierarchies["zip"] == before
     assert app.at.session_state[key]["edited_rows"] == {0: {"level 2": "elsewhere"}}
 
 
@@ -242,14 +243,14 @@ def levels_are_made_by_a_rule(app: Tab) -> None:
     assert "each a multiple of the one before" in app.errors
     app.set("text_input", "Widths", "10, 1000").press("Use these levels")
     assert app.errors == ""
-    assert app.session.anonymization.hierarchies["zip"].height == 3
+    assert app.session.own(AnonymizeState).hierarchies["zip"].height == 3
     app.press("Undo")
-    assert app.session.anonymization.hierarchies["zip"].height == 5
+    assert app.session.own(AnonymizeState).hierarchies["zip"].height == 5
 
 
 def an_edited_hierarchy_and_undo(app: Tab) -> None:
     """Other labels could not be chosen, or not be taken back."""
-    before = app.session.anonymization.hierarchies["sex"]
+    before = app.session.own(AnonymizeState).hierarchies["sex"]
     edit(app, hierarchy_key(app, "sex"), 0, **{"level 1": "anybody"})
     app.press(USE)
     assert "more than one label" in app.errors
@@ -262,10 +263,10 @@ def an_edited_hierarchy_and_undo(app: Tab) -> None:
     app.at.run()
     app.press(USE)
     assert app.errors == ""
-    assert app.session.anonymization.hierarchies["sex"].labels(1) == ("anybody",)
+    assert app.session.own(AnonymizeState).hierarchies["sex"].labels(1) == ("anybody",)
     assert app.at.selectbox[-1].value == "sex"
     app.press("Undo")
-    assert app.session.anonymization.hierarchies["sex"] == before
+    assert app.session.own(AnonymizeState).hierarchies["sex"] == before
 
 
 LINES = [f"{zip_code};{zip_code[:2]}***;*" for zip_code in ZIPS]
@@ -292,11 +293,11 @@ def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
     """A file that is right would be refused for its form; a wrong one be taken, the hierarchy before be lost,
     or a person have to find out which line is missing."""
     page(app).set("selectbox", "Column to look at", "zip")
-    before = app.session.anonymization.hierarchies["zip"]
+    before = app.session.own(AnonymizeState).hierarchies["zip"]
     for name, (content, said) in WRONG.items():
         offer(app, content)
         assert said.lower() in app.errors.lower(), name
-        assert app.session.anonymization.hierarchies["zip"] == before, name
+        assert app.session.own(AnonymizeState).hierarchies["zip"] == before, name
         assert not app.button(MAKE).disabled, name
         if name == "missing path":
             listed = [each.value["value"].tolist() for each in app.at.dataframe if [*each.value] == ["value"]]
@@ -304,13 +305,13 @@ def test_hierarchy_files_as_people_have_them(app: Tab) -> None:
     for name, text in RIGHT.items():
         offer(app, text.encode())
         assert app.errors == "", name
-        taken = app.session.anonymization.hierarchies["zip"]
+        taken = app.session.own(AnonymizeState).hierarchies["zip"]
         assert set(taken.labels(1)) - {"99***"} == {"33***", "23***"}, name
         assert "From a file" in app.text, name
         app.press(MAKE)
         assert app.errors == "", name
         app.press("Undo")
-        assert app.session.anonymization.hierarchies["zip"] == before, name
+        assert app.session.own(AnonymizeState).hierarchies["zip"] == before, name
 
 
 def test_other_methods(app: Tab) -> None:
@@ -321,7 +322,7 @@ def test_other_methods(app: Tab) -> None:
         assert app.errors == "", method
         assert "more exposed" in app.text, method
         app.press(MAKE)
-        assert app.session.anonymization.made_by.method.name == method
+        assert app.session.own(AnonymizeState).made_by.method.name == method
         assert smallest(made(app)) >= 5, method
 
 
@@ -389,7 +390,7 @@ def test_odd_tables(app: Tab, table: bytes, said: str) -> None:
     """Tables as people have them would end in a traceback."""
     page(app, table)
     for name in ("age", "sex", "zip"):
-        if app.session.anonymization.roles[name] != "quasi-identifier":
+        if app.session.own(AnonymizeState).roles[name] != "quasi-identifier":
             role(app, name, "quasi-identifier")
     if said:
         assert said in app.errors.lower()
@@ -436,7 +437,7 @@ def the_same_choices_are_tried_once(app: Tab) -> None:
 def test_a_plan_is_loaded_again(app: Tab) -> None:
     """The plan "makes the same table again", and no page could read one."""
     page(app).set("number_input", K, 10).press(MAKE)
-    text = app.session.anonymization.made.plan
+    text = app.session.anonymized.plan
     before = made(app)
     app.set("number_input", K, 2)
     app.at.file_uploader[-1].upload("plan.json", text.encode(), "application/json").run()
@@ -457,7 +458,7 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     assert app.errors == ""
     assert len(made(app)) >= 0.98 * 300
     app.press("Put the plan aside")
-    assert app.session.anonymization.loaded is None
+    assert app.session.own(AnonymizeState).loaded is None
     app.at.file_uploader[-1].upload("plan.json", b"[]", "application/json").run()
     assert "not a plan" in app.errors
 
@@ -474,7 +475,7 @@ def test_several_secrets_at_once(app: Tab) -> None:
     app.set("multiselect", "Columns with a demand of their own", ["visits"])
     app.set("selectbox", "About visits", "entropy").press(MAKE)
     assert app.errors == ""
-    assert app.session.anonymization.made.guarantee.models[1:] == (
+    assert app.session.anonymized.guarantee.models[1:] == (
         "distinct 2-diversity of diagnosis",
         "entropy 2-diversity of visits",
     )
@@ -492,12 +493,12 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     assert app.errors == ""
     app.press(MAKE)
     assert app.errors == ""
-    assert app.session.anonymization.made.guarantee.models[1:] == (
+    assert app.session.anonymized.guarantee.models[1:] == (
         "recursive (5, 2)-diversity of diagnosis",
         "recursive (5, 2)-diversity of visits",
     )
-    assert app.session.anonymization.made_by.metric.weights == {"zip": 3.0}
-    assert app.session.anonymization.made.guarantee.unit == "households"
+    assert app.session.own(AnonymizeState).made_by.metric.weights == {"zip": 3.0}
+    assert app.session.anonymized.guarantee.unit == "households"
     assert "households" in app.text
     assert "home" not in made(app).columns
     assert any(each.label == "Report to sign (HTML, internal)" for each in app.at.get("download_button"))
@@ -510,7 +511,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     )
     app.press(MAKE)
     assert app.errors == ""
-    models = " ".join(app.session.anonymization.made.guarantee.models)
+    models = " ".join(app.session.anonymized.guarantee.models)
     assert "0.6-closeness of visits (ordered distance)" in models
     assert "8-map" in models
     assert "(0, 0.9)-presence" in models

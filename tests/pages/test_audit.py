@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.pages.tab import Tab
+from workbench.anonymize.work import AnonymizeState
 from workbench.store.settings import read_settings
 from workbench.upload import source_view
 
@@ -133,7 +134,7 @@ def test_make_it_safer_takes_the_columns_along(app: Tab) -> None:
     app.press("Make it safer")
     assert app.errors == ""
     assert app.at.title[0].value == "Anonymize"
-    roles = app.session.anonymization.roles
+    roles = app.session.own(AnonymizeState).roles
     assert [name for name, role in roles.items() if role == "quasi-identifier"] == ["age", "visits"]
     assert roles["diagnosis"] == "sensitive"
     assert roles["sex"] == "insensitive"

@@ -11,7 +11,8 @@ import pytest
 
 from dpcore.io.checks import Limits
 from tests.pages.tab import CSV, Tab
-from workbench import reading
+from workbench.anonymize.work import AnonymizeState
+from workbench.apart import reading
 
 HOSTILE = ("![x](http://127.0.0.1:9/beacon.png)", "=cmd|' /C calc'!A0", "<script>alert(1)</script>")
 
@@ -143,7 +144,7 @@ def test_hostile_names_are_shown_to_the_letter(app):
 def test_a_hostile_name_labels_the_box_of_its_weight(app):
     """A column that matters more would load a picture from elsewhere, as the label of its weight."""
     hostile(app).go("anonymize")
-    app.session.anonymization.roles |= dict.fromkeys(HOSTILE, "quasi-identifier")
+    app.session.own(AnonymizeState).roles |= dict.fromkeys(HOSTILE, "quasi-identifier")
     app.at.run()
     app.set("multiselect", "Columns that matter more", list(HOSTILE))
     assert sum(each.label.startswith("Weight of") for each in app.at.number_input) == len(HOSTILE)

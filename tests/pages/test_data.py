@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpcore as dp
 from tests.pages.tab import CSV, Tab
-from workbench import reading
+from workbench.apart import reading
 from workbench.store.settings import read_settings
 from workbench.ui import progress_view
 from workbench.upload import source_view

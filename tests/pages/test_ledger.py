@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpcore.mechanisms.measurer import Measurer
 from tests.pages.tab import CSV
-from workbench.ledger import lines
+from workbench.records import lines
 
 
 def test_without_a_data_set_it_says_what_it_would_do(app):

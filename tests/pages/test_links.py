@@ -76,7 +76,7 @@ def test_from_a_shown_release_to_a_link(opened, answering):
 
 def test_who_may_open_it(opened, answering, monkeypatch):
     """Where people sign in, a link for some would be one for anybody."""
-    monkeypatch.setattr("workbench.links.form.sign_in_needed", lambda: True)
+    monkeypatch.setattr("workbench.records.link_form.sign_in_needed", lambda: True)
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     opened.set("radio", "Who may open it", "listed")
     assert opened.button("Make the link").disabled

@@ -11,7 +11,7 @@ import pytest
 import dpcore.local as dl
 from workbench import session
 from workbench.local_dp import simulate
-from workbench.local_dp.design import half_width
+from workbench.local_dp.design import LocalState, half_width
 from workbench.local_dp.words import plus_minus
 from workbench.store import surveys
 
@@ -76,7 +76,7 @@ def test_every_protocol_can_be_chosen(page):
     for name in dl.PROTOCOLS:
         page.set("selectbox", "Protocol", name)
         assert page.errors == ""
-        assert page.session.question.protocol.name == name
+        assert page.session.own(LocalState).question.protocol.name == name
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_survey_from_design_to_estimate(served):
     served.set("number_input", "People who will answer", 30).set("text_area", "Possible answers", "yes\nno")
     served.set("number_input", "exactly", 8.0).press("Make 30 links")
     assert "only their digests are stored" in served.text
-    key, tokens = served.session.invitations
+    key, tokens = served.session.own(LocalState).invitations
     assert len(tokens) == 30
     book = session.surveys()
     question = book.asked(tokens[0])
@@ -135,7 +135,7 @@ def test_a_survey_from_design_to_estimate(served):
 def test_another_tab_reads_by_the_key(served, new_tab):
     """The owner would lose the answers with the tab; or anybody would read them without the key."""
     served.set("button_group", "Links work for", 7).press("Make 1,000 links")
-    key, _tokens = served.session.invitations
+    key, _tokens = served.session.own(LocalState).invitations
     left = session.surveys().of(key).expires - datetime.now(UTC)
     assert timedelta(days=6, hours=23) < left <= timedelta(days=7)
     other = read(new_tab().go("local_dp"), "A survey made here")
@@ -164,7 +164,7 @@ def test_a_respondents_report_is_shown(page):
 def test_an_answer_without_a_design(new_tab):
     """Whoever goes there first would meet an error."""
     page = new_tab().go("local_dp")
-    page.session.question = None
+    page.session.own(LocalState).question = None
     assert part(page, "Answer").errors == ""
 
 

@@ -12,11 +12,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpcore.engines import streamed
+from dpcore.engines.streaming import base
 from tests.pages.tab import Tab
-from workbench import drafts, session
+from workbench import session
 from workbench.apart import listening
 from workbench.apart.line import stopped
+from workbench.session.run import Run
 from workbench.store import settings
 from workbench.synthesize.script import notebook
 
@@ -42,7 +43,7 @@ def source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tab:
     monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
     monkeypatch.setenv("WORKBENCH_OUTPUT", str(tmp_path / "out"))
     settings.read_settings.cache_clear()
-    monkeypatch.setattr(streamed, "MOST_ROWS", ROWS - 1)
+    monkeypatch.setattr(base, "MOST_ROWS", ROWS - 1)
     return app.go("upload")
 
 
@@ -129,7 +130,7 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
 
     left = curator.balance().left
     with monkeypatch.context() as patched:
-        patched.setattr(drafts.Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows))
+        patched.setattr(Run, "listen", lambda run, rows: run.stopped.set() or LISTEN(run, rows))
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
     assert "stopped before its end" in app.errors
@@ -137,4 +138,4 @@ def test_a_source_on_every_page(source: Tab, tmp_path: Path, monkeypatch: pytest
     assert curator.balance().left < left
 
 
-LISTEN = drafts.Run.listen
+LISTEN = Run.listen

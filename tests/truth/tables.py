@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tests.truth.figures import MarkedTab, bare
-from workbench.ledger import lines
+from workbench.records import lines
 
 NAMES = [
     "Alvarez",

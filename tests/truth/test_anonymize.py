@@ -240,7 +240,8 @@ def walked(
     """The page after a table was made, what can be downloaded there, and what is true."""
     tab, files = opened(TABLES[name]), downloads(monkeypatch)
     if name == "visits":  # wards change from visit to visit: people are in several groups
-        tab.session.note = session.TakeColumns(known=("age", "ward"), secret=("days",))
+        note = session.TakeColumns(known=("age", "ward"), secret=("days",))
+        tab.session.slots[session.TakeColumns] = note
     tab.go("anonymize")
     limit = "People who may have" if TABLES[name].id else "Rows that may be suppressed"
     tab.set("select_slider", limit, WALKED[name]).press("Make the anonymized table")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.truth.figures import check, figures
 from tests.truth.tables import TABLES, Odd, around, opened
-from workbench.codebook import view
+from workbench.records import codebook_view
 
 TABLE = "What is publicly known > "
 STEPS = {"month": 12, "quarter": 4, "year": 1}
@@ -86,8 +86,8 @@ def test_every_figure_is_of_the_table(marking, name: str) -> None:
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see the table of another declaration."""
-    right, other = view.table, []
-    monkeypatch.setattr(view, "table", lambda declaration: right(other[0]))
+    right, other = codebook_view.table, []
+    monkeypatch.setattr(codebook_view, "table", lambda declaration: right(other[0]))
     tab = opened(TABLES["heavy tail"])
     other.append(tab.session.data_sets[tab.session.current].declaration)
     tab = opened(TABLES["visits"]).go("codebook")

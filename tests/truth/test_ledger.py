@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.truth.figures import MarkedTab, check, figures
-from workbench.ledger import lines
+from workbench.records import lines
 
 DELTA = 1e-9
 

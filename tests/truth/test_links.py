@@ -15,6 +15,7 @@ from tests.truth.released import Told
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_share import EPSILON, STATIC, facts_of
 from workbench import session
+from workbench.records.link_form import LinksState
 from workbench.report import downloads
 from workbench.store.surveys import links_work
 
@@ -32,9 +33,9 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(links_work, "is_set", lambda: True)
     monkeypatch.setattr(links_work, "set", lambda: None)
     tab.go("links").press("Make the link")
-    assert tab.session.link is not None
+    assert tab.session.own(LinksState).made is not None
     app = Starlette(routes=links.routes(session.shares()))
-    sent = [call(app, "GET", f"/share/{tab.session.link[1]}").text for _ in range(3)][-1]
+    sent = [call(app, "GET", f"/share/{tab.session.own(LinksState).made[1]}").text for _ in range(3)][-1]
     tab.at.run()
     (share,) = session.shares().of(tab.session.current)
     facts = facts_of(Told(downloads.content(release, "release.json")), release, odd) | around(tab)

@@ -26,6 +26,7 @@ from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
 from tests.truth.tables import TABLES, Odd, opened
 from workbench.apart import drawing
 from workbench.synthesize import script, tables_view
+from workbench.ui.reopening import RowCounts
 
 EPSILON, BUDGET = 0.5, 3.0
 DRAWS = 10_000
@@ -308,7 +309,7 @@ def test_before_paying_every_figure_is_of_the_rows_that_count(marking, name) -> 
 def test_before_paying_a_wrong_base_is_caught(marking) -> None:
     """The test above would not see the rows of the file where a cap counts fewer of them."""
     walk = begun("visits")
-    about = walk.tab.session.about_rows
+    about = walk.tab.session.own(RowCounts).about
     about.update(dict.fromkeys(about, one_digit(len(walk.odd.frame))))
     walk.tab.at.run()
     with pytest.raises(AssertionError, match="not true"):

@@ -14,7 +14,7 @@ from dpcore.anonymize import KAnonymity, Plan
 from dpcore.evaluation.utility.private import PrivateMarginalError
 from dpcore.release import Guarantee, PrivateReport
 from dpcore.schema.source import Source
-from workbench.ledger import lines
+from workbench.records import lines
 from workbench.report import of_release, of_table
 from workbench.store.datasets import DataSet
 from workbench.ui.wording import guarantee_words, plain

@@ -28,7 +28,7 @@ from dpcore.anonymize.models import (
 from dpcore.anonymize.plan import SUPPRESSED_ROWS, Plan
 from dpcore.curator import Curator
 from workbench.anonymize import work
-from workbench.anonymize.work import Demands, Work
+from workbench.anonymize.work import AnonymizeState, Demands
 from workbench.session import Widget
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import N_, Words, _
@@ -69,7 +69,7 @@ SUPPRESSED_WORDS = Words(
 )
 
 
-def ask(curator: Curator, current: Work) -> Demands:
+def ask(curator: Curator, current: AnonymizeState) -> Demands:
     """The widgets of all demands."""
     several = curator.schema.unit.id_column is not None
     k = st.number_input(
@@ -117,7 +117,7 @@ def ask(curator: Curator, current: Work) -> Demands:
     )
 
 
-def _household(curator: Curator, current: Work) -> str | None:
+def _household(curator: Curator, current: AnonymizeState) -> str | None:
     """The column that says who lives together, where groups are to count households."""
     known = work.quasi_identifiers(current)
     names = [name for name in current.roles if name not in (*known, curator.schema.unit.id_column)]
@@ -136,7 +136,7 @@ def _household(curator: Curator, current: Work) -> str | None:
     return column if column in names else None
 
 
-def _secrets(current: Work) -> tuple[PrivacyModel, ...]:
+def _secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     """A model on each of the chosen columns that should stay unknown: one for all, or one of its own."""
     names = work.sensitive(current)
     if not names:
@@ -203,7 +203,7 @@ def secret_model(kind: str, column: str, value: float, *, c: float = 3.0) -> Pri
     return TCloseness(column=column, t=float(value), distance=distances.get(kind, "equal"))
 
 
-def ways_out(current: Work, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
+def ways_out(current: AnonymizeState, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
     """What would make demands easier that cannot be met: a label, and what does it."""
     ways: list[tuple[str, Callable[[], None]]] = []
     limit = next((each for each in work.LIMITS if each > plan.limit), None)
@@ -219,7 +219,7 @@ def ways_out(current: Work, plan: Plan) -> list[tuple[str, Callable[[], None]]]:
     return [] if current.loaded is not None else ways
 
 
-def _metric(current: Work) -> Metric:
+def _metric(current: AnonymizeState) -> Metric:
     """What the search minimizes, with a weight per column where it takes any."""
     kind = st.selectbox(
         _("Minimize"),
@@ -253,7 +253,7 @@ def _metric(current: Work) -> Metric:
     return InformationLoss(mean="arithmetic" if kind == "arithmetic loss" else "geometric", weights=weights)
 
 
-def _population(current: Work) -> tuple[str | None, tuple[PrivacyModel, ...]]:
+def _population(current: AnonymizeState) -> tuple[str | None, tuple[PrivacyModel, ...]]:
     """A column that marks the rows to be published out of a population, and the demands that follow."""
     others = [name for name, role in current.roles.items() if role == "insensitive"]
     subset = st.selectbox(

@@ -10,14 +10,14 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema.role import ROLES
 from workbench.anonymize import loaded, rules_view, work
-from workbench.anonymize.work import Work
+from workbench.anonymize.work import AnonymizeState
 from workbench.ui import file_view, widgets
 from workbench.ui.files import file_name
 from workbench.ui.language import _, said
 from workbench.ui.wording import ROLE_WORDS, limit_words, plain
 
 
-def roles(curator: Curator, current: Work) -> None:
+def roles(curator: Curator, current: AnonymizeState) -> None:
     """What each column is to a person; editable."""
     names, secret = work.quasi_identifiers(current), work.sensitive(current)
     label = _("Roles of the columns: {known} that others may know, {secret} to stay unknown").format(
@@ -48,7 +48,7 @@ def roles(curator: Curator, current: Work) -> None:
             st.rerun()
 
 
-def hierarchies(current: Work) -> None:
+def hierarchies(current: AnonymizeState) -> None:
     """How values become coarser, column by column; editable, with undo."""
     names = work.with_hierarchies(current)
     if not names:
@@ -92,7 +92,7 @@ def hierarchies(current: Work) -> None:
             _import(current, name, file.getvalue())
 
 
-def load_plan(current: Work) -> None:
+def load_plan(current: AnonymizeState) -> None:
     """Take the plan of an earlier table, for the next delivery."""
     with st.expander(_("Use a plan made earlier")):
         st.write(_("The same roles, hierarchies and demands as then; the levels too, if they still hold."))
@@ -107,7 +107,7 @@ def load_plan(current: Work) -> None:
         st.rerun()
 
 
-def loaded_plan(curator: Curator, current: Work, plan: Plan) -> bool:
+def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
     """What a loaded plan asks for, what it does not know of this table, and the way back; whether it fits."""
     st.markdown(_("**A plan made earlier**"))
     st.write(
@@ -136,7 +136,7 @@ def loaded_plan(curator: Curator, current: Work, plan: Plan) -> bool:
     return not unknown
 
 
-def _use(current: Work, name: str, grid: pd.DataFrame) -> None:
+def _use(current: AnonymizeState, name: str, grid: pd.DataFrame) -> None:
     """Take the edited levels; when they do not nest, say so and leave the grid as it is."""
     try:
         hierarchy = work.hierarchy_from_grid(grid)
@@ -147,7 +147,7 @@ def _use(current: Work, name: str, grid: pd.DataFrame) -> None:
     st.rerun()
 
 
-def _import(current: Work, name: str, data: bytes) -> None:
+def _import(current: AnonymizeState, name: str, data: bytes) -> None:
     """Take a hierarchy from a file; values without a line in it are shown, and nothing is taken."""
     try:
         hierarchy = work.read_hierarchy(data)

@@ -7,11 +7,12 @@ import dataclasses
 from dpcore.anonymize.plan import Plan
 from dpcore.curator import Curator
 from dpcore.errors import SchemaError
+from workbench import session
 from workbench.anonymize import work
-from workbench.anonymize.work import Work
+from workbench.anonymize.work import AnonymizeState
 
 
-def load(current: Work, text: str) -> None:
+def load(current: AnonymizeState, text: str) -> None:
     """Take a plan.
 
     Raises: ParameterError when the text is no plan, SchemaError when its columns are others.
@@ -25,11 +26,11 @@ def load(current: Work, text: str) -> None:
             remedy="take the plan of this table, or make a new one",
             columns=", ".join([*missing, *new]),
         )
-    current.loaded, current.made, current.made_by = plan, None, None
+    current.loaded, current.made_by, session.session().anonymized = plan, None, None
     current.version += 1
 
 
-def new_values(curator: Curator, current: Work, plan: Plan) -> dict[str, list[str]]:
+def new_values(curator: Curator, current: AnonymizeState, plan: Plan) -> dict[str, list[str]]:
     """Values of this table that the hierarchies of a plan have no path for, by column."""
     if not plan.method.needs_hierarchies:
         return {}
@@ -41,7 +42,7 @@ def new_values(curator: Curator, current: Work, plan: Plan) -> dict[str, list[st
     return {name: values for name, values in found.items() if values}
 
 
-def take_suggested(current: Work, columns: list[str]) -> None:
+def take_suggested(current: AnonymizeState, columns: list[str]) -> None:
     """Keep the loaded plan, with the suggested hierarchies of some columns; the levels are chosen anew."""
     if current.loaded is not None:
         suggested = {name: current.hierarchies[name] for name in columns}
@@ -50,14 +51,14 @@ def take_suggested(current: Work, columns: list[str]) -> None:
         current.version += 1
 
 
-def choose_anew(current: Work) -> None:
+def choose_anew(current: AnonymizeState) -> None:
     """Keep the loaded plan, but not its levels: they may not hold for another table."""
     if current.loaded is not None:
         current.loaded = dataclasses.replace(current.loaded, node=None)
         current.version += 1
 
 
-def put_aside(current: Work) -> None:
+def put_aside(current: AnonymizeState) -> None:
     """Go back to the choices on the page."""
     current.loaded = None
     current.version += 1

@@ -30,7 +30,7 @@ from workbench.anonymize.work import (
     DRAWN_LIMITS,
     KS,
     METHOD_NAMES,
-    Work,
+    AnonymizeState,
     size,
     suggested_method,
     too_long,
@@ -51,7 +51,9 @@ FORESEEN = 0.25
 Before, it was up to five times too long."""
 
 
-def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
+def frontier(
+    curator: Curator, current: AnonymizeState, plan: Plan
+) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
     """Every k, with the method: full-domain at every limit where one pass is quick or was asked for, else at
     the chosen limit while that is suggested, else Mondrian."""
     predicted = size(curator, current, plan)
@@ -74,7 +76,7 @@ def frontier(curator: Curator, current: Work, plan: Plan) -> tuple[Method, tuple
 
 
 @contextmanager
-def _told(current: Work, key: tuple[object, ...]) -> Iterator[OnProgress]:
+def _told(current: AnonymizeState, key: tuple[object, ...]) -> Iterator[OnProgress]:
     """A bar beside a way to stop, for what takes longer than a second. What was stopped is not begun again
     before something is changed."""
     if key in current.stopped:
@@ -106,7 +108,7 @@ def stage_words(stage: str, spent: float, share: float) -> str:
     return _("{stage}, about {seconds:,.0f} s left").format(stage=stage, seconds=left)
 
 
-def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
+def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
     """A plan tried out, once. Raises: the errors of a plan."""
     key = _key(current, plan)
     if fails(current, plan):
@@ -122,17 +124,17 @@ def trial(curator: Curator, current: Work, plan: Plan) -> TrialReport:
         raise
 
 
-def fails(current: Work, plan: Plan) -> bool:
+def fails(current: AnonymizeState, plan: Plan) -> bool:
     """Whether this plan was tried last and could not be."""
     return current.failed is not None and current.failed[0] == _key(current, plan)
 
 
-def _key(current: Work, plan: Plan) -> tuple[object, ...]:
+def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
     chosen = (plan.models, plan.limit, plan.method.name, str(plan.metric), plan.suppressed)
     return ("trial", current.version, *chosen, plan.counted, plan.subset)
 
 
-def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
+def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> tuple[pd.DataFrame, list[str]]:
     """The same demands by every method, on the same scales; and why not, where a method cannot."""
     lines, reasons = [], []
     predicted = size(curator, current, plan)
@@ -149,7 +151,7 @@ def comparison(curator: Curator, current: Work, plan: Plan) -> tuple[pd.DataFram
     return pd.DataFrame(lines), reasons
 
 
-def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dict[str, str]:
+def _figures(curator: Curator, current: AnonymizeState, plan: Plan, method: Method) -> dict[str, str]:
     report = trial(curator, current, dataclasses.replace(plan, method=method))
     found = report.quality
     return {
@@ -161,12 +163,12 @@ def _figures(curator: Curator, current: Work, plan: Plan, method: Method) -> dic
     }
 
 
-def make(curator: Curator, current: Work, plan: Plan) -> None:
+def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
         chosen = trial(curator, current, plan).plan
         with widgets.in_line():
-            current.made = curator.anonymize(asking.apart(chosen, session.unwanted()))
+            session.session().anonymized = curator.anonymize(asking.apart(chosen, session.unwanted()))
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
@@ -210,7 +212,7 @@ def _levels(plan: Plan, point: Point) -> str:
 
 
 def chosen(
-    curator: Curator, current: Work, plan: Plan, drawn: Method, points: tuple[Point, ...], k: int
+    curator: Curator, current: AnonymizeState, plan: Plan, drawn: Method, points: tuple[Point, ...], k: int
 ) -> tuple[float | None, str]:
     """What the choice now loses, for the ring, and in words; no loss where the frontier cannot show it.
 
@@ -291,7 +293,7 @@ def versions(curator: Curator) -> int:
     return len({line.content["anonymized"] for line in curator.lines() if "anonymized" in line.content})
 
 
-def warnings(curator: Curator, current: Work, plan: Plan, side: Side) -> list[str]:
+def warnings(curator: Curator, current: AnonymizeState, plan: Plan, side: Side) -> list[str]:
     """What a table does not promise, with numbers from this very table.
 
     Args: plan: with its node filled in. side: the figures of all rows that leave.
@@ -330,7 +332,8 @@ def warnings(curator: Curator, current: Work, plan: Plan, side: Side) -> list[st
                 "{whom}."
             ).format(share=percent(side.with_others), whom=whom(plan))
         )
-    others = versions(curator) - (current.made is not None and current.made.plan == plan.to_json())
+    made = session.session().anonymized
+    others = versions(curator) - (made is not None and made.plan == plan.to_json())
     if others:
         found.append(
             _(

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.anonymize.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import DpcoreError
 from workbench.anonymize import rules, work
-from workbench.anonymize.work import Work
+from workbench.anonymize.work import AnonymizeState
 from workbench.ui import widgets
 from workbench.ui.language import _
 
@@ -15,7 +15,7 @@ LONGEST = 200
 """Values that are listed to be put into an order; more keep the order that they have."""
 
 
-def by_rule(current: Work, name: str) -> None:
+def by_rule(current: AnonymizeState, name: str) -> None:
     """Choose a rule for a column, look at its groups, and take it."""
     own = work.table_values(current, name)
     values = [value for value in current.hierarchies[name].values if value in own]

@@ -17,7 +17,7 @@ from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import demands, document, outcomes, work
-from workbench.anonymize.work import Work
+from workbench.anonymize.work import AnonymizeState
 from workbench.report import of_table
 from workbench.ui import examples, folder_view, widgets
 from workbench.ui.files import file_name
@@ -26,7 +26,7 @@ from workbench.ui.language import _
 from workbench.ui.wording import number, percent, plain
 
 
-def frontier(curator: Curator, current: Work, plan: Plan) -> None:
+def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """What every k would cost; a click chooses."""
     k = max((model.k for model in plan.models if isinstance(model, KAnonymity)), default=1)
     predicted = work.size(curator, current, plan)
@@ -65,7 +65,7 @@ def _choose(chart: session.Selection, method: str) -> None:
         demands.METHOD.put(method)
 
 
-def before_and_after(curator: Curator, current: Work, plan: Plan) -> None:
+def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Risk and utility side by side, and what is not promised."""
     st.header(_("Before and after"))
     widgets.internal_badge()
@@ -91,7 +91,7 @@ def before_and_after(curator: Curator, current: Work, plan: Plan) -> None:
         st.markdown("\n".join(f"- {each}" for each in told))
 
 
-def comparison(curator: Curator, current: Work, plan: Plan) -> None:
+def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """The same demands by every method, when asked for."""
     with st.expander(_("Other methods beside it"), expanded=current.wants_comparison):
         if not current.wants_comparison:
@@ -149,7 +149,7 @@ def _figures(report: TrialReport) -> None:
     )
 
 
-def made(curator: Curator, current: Work, table: AnonymizedTable) -> None:
+def made(curator: Curator, current: AnonymizeState, table: AnonymizedTable) -> None:
     """The table that was made, what is recommended for it, and the report to sign, with its own figures."""
     try:
         with st.spinner(_("Looking at what is left to fear")):

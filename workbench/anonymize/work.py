@@ -20,7 +20,6 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, SizeOf, default_plan
 from dpcore.io.encoding import decode
-from dpcore.release import AnonymizedTable
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
@@ -72,17 +71,15 @@ class Demands:
 
 
 @dataclass(kw_only=True)
-class Work:
-    """Choices so far for one data set.
+class AnonymizeState(session.OfDataSet):
+    """Choices so far for the current data set.
 
     Attributes:
-        dataset: fingerprint of the data set.
         roles: of every column.
         hierarchies: by quasi-identifier, suggested or edited.
         before: earlier hierarchies of each column, for undo.
         version: rises with each edit, so that the grids are drawn anew.
-        made: the table that was made, if any.
-        made_by: the plan as it was asked for.
+        made_by: the plan of the table that was made, as it was asked for.
         loaded: a plan made earlier that is used in place of the choices on the page.
         wants_frontier: whether a long frontier was asked for.
         wants_comparison: whether the methods were to be compared.
@@ -90,12 +87,10 @@ class Work:
         stopped: what a person stopped, by what was asked.
     """
 
-    dataset: str
-    roles: dict[str, str]
+    roles: dict[str, str] = field(default_factory=dict)
     hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
     before: dict[str, list[Hierarchy]] = field(default_factory=dict)
     version: int = 0
-    made: AnonymizedTable | None = None
     made_by: Plan | None = None
     loaded: Plan | None = None
     wants_frontier: bool = False
@@ -104,19 +99,16 @@ class Work:
     stopped: set[tuple[object, ...]] = field(default_factory=set)
 
 
-def work(curator: Curator) -> Work:
+def work(curator: Curator) -> AnonymizeState:
     """The choices for this data set; at first as proposed."""
-    dataset = curator.account.dataset
-    current = session.session().anonymization
-    if not isinstance(current, Work) or current.dataset != dataset:
+    if not (current := session.own(AnonymizeState)).roles:
         proposed = session.once(curator, ("roles",), RolesOf)
-        current = Work(dataset=dataset, roles={each.column: each.role for each in proposed})
-        session.session().anonymization = current
+        current.roles = {each.column: each.role for each in proposed}
     complete(curator, current, quasi_identifiers(current))
     return current
 
 
-def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
+def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
     """One line per column: its role, and why another one was or is proposed."""
     proposed = session.once(curator, ("roles",), RolesOf)
     return pd.DataFrame(
@@ -127,11 +119,11 @@ def roles_grid(curator: Curator, current: Work) -> pd.DataFrame:
     )
 
 
-def set_roles(current: Work, roles: dict[str, str]) -> bool:
+def set_roles(current: AnonymizeState, roles: dict[str, str]) -> bool:
     """Take the roles that a person chose; whether that changed anything."""
     if roles == current.roles or not set(roles.values()) <= set(ROLES):
         return False
-    current.roles, current.made, current.loaded = roles, None, None
+    current.roles, current.loaded, session.session().anonymized = roles, None, None
     current.wants_frontier = current.wants_comparison = False
     current.version += 1
     return True
@@ -148,7 +140,7 @@ def take_columns(curator: Curator, columns: Iterable[str], secret: Iterable[str]
     set_roles(current, kept | asked)
 
 
-def complete(curator: Curator, current: Work, names: Iterable[str]) -> None:
+def complete(curator: Curator, current: AnonymizeState, names: Iterable[str]) -> None:
     """A hierarchy for each of these columns."""
     missing = tuple(name for name in names if name not in current.hierarchies)
     if missing:
@@ -156,23 +148,23 @@ def complete(curator: Curator, current: Work, names: Iterable[str]) -> None:
         current.hierarchies |= suggested
 
 
-def quasi_identifiers(current: Work) -> list[str]:
+def quasi_identifiers(current: AnonymizeState) -> list[str]:
     """Columns that are generalized."""
     return [name for name, role in current.roles.items() if role == "quasi-identifier"]
 
 
-def sensitive(current: Work) -> list[str]:
+def sensitive(current: AnonymizeState) -> list[str]:
     """Columns whose values should stay unknown."""
     return [name for name, role in current.roles.items() if role == "sensitive"]
 
 
-def with_hierarchies(current: Work) -> list[str]:
+def with_hierarchies(current: AnonymizeState) -> list[str]:
     """Columns whose values become coarser, or are compared as if they did."""
     measured = [name for name in sensitive(current) if name in current.hierarchies]
     return [*quasi_identifiers(current), *measured]
 
 
-def table_values(current: Work, name: str) -> set[str]:
+def table_values(current: AnonymizeState, name: str) -> set[str]:
     """The values of a column that a hierarchy must have a path for."""
     suggested = (current.before.get(name) or [current.hierarchies[name]])[0]
     return set(suggested.values) - {MISSING, SUPPRESSED}
@@ -186,7 +178,7 @@ def read_hierarchy(data: bytes) -> Hierarchy:
     return Hierarchy.from_csv(decode(data)[0])
 
 
-def of_file(current: Work, name: str, hierarchy: Hierarchy) -> Hierarchy:
+def of_file(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> Hierarchy:
     """A hierarchy from a file, which says so, and how many of its values the table lacks."""
     unused = len(set(hierarchy.values) - table_values(current, name))
     reason = _("From a file.")
@@ -197,28 +189,28 @@ def of_file(current: Work, name: str, hierarchy: Hierarchy) -> Hierarchy:
     return dataclasses.replace(hierarchy, reason=reason)
 
 
-def replace_hierarchy(current: Work, name: str, hierarchy: Hierarchy) -> None:
+def replace_hierarchy(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
     """Put another hierarchy in place; the one before can be brought back."""
     current.before.setdefault(name, []).append(current.hierarchies[name])
     current.hierarchies[name] = hierarchy
     current.version += 1
-    current.made = None
+    session.session().anonymized = None
 
 
-def undo(current: Work, name: str) -> None:
+def undo(current: AnonymizeState, name: str) -> None:
     """Bring back the hierarchy before the last edit."""
     if current.before.get(name):
         current.hierarchies[name] = current.before[name].pop()
         current.version += 1
-        current.made = None
+        session.session().anonymized = None
 
 
-def want_frontier(current: Work) -> None:
+def want_frontier(current: AnonymizeState) -> None:
     """Compute the frontier although it takes long."""
     current.wants_frontier = True
 
 
-def want_comparison(current: Work) -> None:
+def want_comparison(current: AnonymizeState) -> None:
     """Compare the methods from now on."""
     current.wants_comparison = True
 
@@ -237,7 +229,7 @@ def hierarchy_from_grid(grid: pd.DataFrame) -> Hierarchy:
 
 def plan_of(
     curator: Curator,
-    current: Work,
+    current: AnonymizeState,
     demands: Demands,
     *,
     method: str,
@@ -265,7 +257,7 @@ def plan_of(
     return dataclasses.replace(plan, method=METHODS[method])
 
 
-def size(curator: Curator, current: Work, plan: Plan) -> Prediction:
+def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
     """How large full-domain search would be."""
     key = ("size", current.version, plan.models[1:], plan.counted, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
@@ -297,7 +289,7 @@ def method_label(method: str) -> str:
     return _("{method}: {words}").format(method=METHOD_NAMES[method], words=METHOD_WORDS[method])
 
 
-def is_made_by(current: Work, plan: Plan) -> bool:
+def is_made_by(current: AnonymizeState, plan: Plan) -> bool:
     """Whether the table that was made is what this plan asks for."""
     return current.made_by is not None and current.made_by.to_json() == plan.to_json()
 
@@ -307,7 +299,7 @@ def whom(plan: Plan) -> str:
     return COUNTED_WORDS[plan.counts]
 
 
-def method_words(curator: Curator, current: Work, plan: Plan) -> str:
+def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
     """How large the search is, and what is suggested instead where that is too large."""
     predicted, columns = size(curator, current, plan), len(plan.quasi_identifiers)
     if predicted.is_feasible:

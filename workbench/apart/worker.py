@@ -23,7 +23,12 @@ from dpcore.errors import DpcoreError
 from workbench.apart.messages import receive, send
 
 LOADED = (
-    *("workbench.reading", "workbench.apart.asking", "workbench.apart.learning", "workbench.apart.drawing"),
+    *(
+        "workbench.apart.reading",
+        "workbench.apart.asking",
+        "workbench.apart.learning",
+        "workbench.apart.drawing",
+    ),
     "dpcore.evaluation.attacks",
     *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
     *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),

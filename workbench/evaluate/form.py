@@ -5,14 +5,14 @@ That is a release of the open data set, its anonymized table, or a file made els
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.records import as_declared
-from dpcore.release import AnonymizedTable, Release
+from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.ui import releases, widgets
@@ -41,6 +41,17 @@ class Candidate:
     table: PublicTable
     release: Release | None = None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class EvaluateState(session.OfDataSet):
+    """What the Evaluate page keeps.
+
+    Attributes:
+        drawn: by the field that chose a release, its request id and number of rows, and these rows.
+    """
+
+    drawn: dict[str, tuple[tuple[str, int], PublicTable]] = field(default_factory=dict)
 
 
 def choose(curator: Curator) -> Candidate | None:
@@ -94,8 +105,8 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
         for line in made
         if not line["part"]
     }
-    table = getattr(session.session().anonymization, "made", None)
-    if isinstance(table, AnonymizedTable):
+    table = session.session().anonymized
+    if table is not None:
         titles[ANONYMIZED] = _("Anonymized table: {models}").format(models="; ".join(table.guarantee.models))
     titles[FILE] = _("A file made elsewhere")
     return titles
@@ -110,8 +121,8 @@ def _candidate(
             _("The synthetic or anonymized table, with the headers of the original"), key=field
         )
         return None if frame is None else foreign(curator, f"{FILE}-{digest(frame)}", title, frame)
-    made = getattr(session.session().anonymization, "made", None)
-    if key == ANONYMIZED and isinstance(made, AnonymizedTable):
+    made = session.session().anonymized
+    if key == ANONYMIZED and made is not None:
         frame = made.table.frame
         return foreign(curator, f"{ANONYMIZED}-{digest(frame)}", title, frame)
     release = curator.release(key)
@@ -135,13 +146,11 @@ def _candidate(
 
 def _drawn(release: Release, rows: int, field: str) -> PublicTable:
     """Its rows, drawn once as long as it is looked at. Args: field: where it was chosen."""
-    key, of = ("judged", field), (release.request_id, rows)
-    reports = session.session().reports
-    if reports.get(key, (None,))[0] != of:
+    of, drawn = (release.request_id, rows), session.own(EvaluateState).drawn
+    if field not in drawn or drawn[field][0] != of:
         with st.spinner(_("Drawing {rows:,} rows").format(rows=rows), show_time=True):
-            reports[key] = of, release.table(rows, seed=0)
-    table: PublicTable = reports[key][1]
-    return table
+            drawn[field] = of, release.table(rows, seed=0)
+    return drawn[field][1]
 
 
 def foreign(curator: Curator, key: str, title: str, frame: pd.DataFrame) -> Candidate:

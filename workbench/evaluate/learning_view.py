@@ -144,7 +144,7 @@ def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
             tested = [each for each in known(key) if (each.scenario, each.measure) == (2, measure)]
             of = {each.of: each.mean for each in tested}  # of the last learner
             if of:
-                return Learned(target=key[2], measure=measure, of=of)
+                return Learned(target=str(key[2]), measure=measure, of=of)
     return None
 
 

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 import pandas as pd
 
 import dpcore.local as dl
+from dpcore.errors import DpcoreError
 
 Z = NormalDist().inv_cdf(0.975)
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 MAX_ASKED = 100
 """Possible answers of a question on the page: more do not fit a form that a person reads."""
+
+
+@dataclass(kw_only=True)
+class LocalState:
+    """What the page Local answers keeps.
+
+    Attributes:
+        question: the last one that was designed.
+        survey_keys: the question of each survey made in this tab, by its owner's key.
+        invitations: the key and tokens of the last one, or what went wrong with it.
+    """
+
+    question: dl.Question | None = None
+    survey_keys: dict[str, str] = field(default_factory=dict)
+    invitations: tuple[str | DpcoreError, list[str]] | None = None
 
 
 def answers_in(text: str) -> list[str]:

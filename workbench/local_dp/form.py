@@ -122,20 +122,20 @@ def invite(question: dl.Question, people: int) -> None:
         st.caption(_("Links need the server: this app was started without the part that answers them."))
     if count < people:
         st.caption(_("At most {most} links are made at once.").format(most=f"{MAX_PEOPLE:,}"))
-    made = session.session().invitations
+    made = session.own(design.LocalState).invitations
     if made is not None:
         _show(question.text, *made)
 
 
 def _make(question: dl.Question, count: int, days: int) -> None:
-    held = session.session()
+    state = session.own(design.LocalState)
     try:
         key, tokens = session.surveys().make(question, people=count, days=days)
     except DpcoreError as error:
-        held.invitations = error, []
+        state.invitations = error, []
         return
-    held.survey_keys[key] = question.text
-    held.invitations = key, tokens
+    state.survey_keys[key] = question.text
+    state.invitations = key, tokens
 
 
 def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:

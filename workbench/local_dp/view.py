@@ -137,10 +137,10 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
 
 def collected() -> None:
     """Read the answers of a survey that was made here."""
-    held = session.session()
+    keys = session.own(design.LocalState).survey_keys
     key = st.text_input(_("Key of the survey"), type="password", key="local-key")
-    if held.survey_keys:
-        known = dict(held.survey_keys)
+    if keys:
+        known = dict(keys)
         chosen = st.selectbox(
             _("Or one that was made in this tab"),
             [None, *known],

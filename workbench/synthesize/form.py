@@ -16,6 +16,7 @@ from dpcore.synthesis.suggested import suggest_facts
 from workbench import session
 from workbench.synthesize import learning, recipes
 from workbench.synthesize.charts import pair_grid
+from workbench.synthesize.state import SynthesizeState
 from workbench.ui import widgets
 from workbench.ui.language import _, said
 from workbench.ui.wording import plain
@@ -23,7 +24,7 @@ from workbench.ui.wording import plain
 
 def choose_kind() -> str:
     """The card that is chosen."""
-    chosen = session.session().kind
+    chosen = session.own(SynthesizeState).kind
     for column, kind in zip(st.columns(len(recipes.KINDS)), recipes.KINDS, strict=True):
         with column.container(border=True, height="stretch"):
             st.button(
@@ -150,10 +151,10 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
     """What every row must keep, known from outside."""
     key = f"facts-{table}"
-    facts = session.session().facts.get(table, ())
+    facts = session.own(SynthesizeState).facts.get(table, ())
 
     def keep(facts: tuple[Impossible | Determines, ...]) -> None:
-        session.session().facts[table] = facts
+        session.own(SynthesizeState).facts[table] = facts
 
     with st.expander(_("Facts that every row must keep ({number})").format(number=len(facts))):
         for i, fact in enumerate(facts):

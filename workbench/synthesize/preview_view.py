@@ -19,7 +19,7 @@ from workbench import session
 from workbench.synthesize import learning, recipes, relations_view, view
 from workbench.synthesize.charts import expected, picture
 from workbench.synthesize.relations import Trial
-from workbench.ui import charts, epsilon_view, releases, widgets
+from workbench.ui import charts, epsilon_view, releases, reopening, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
@@ -83,7 +83,7 @@ def rows_of(curator: Curator) -> float:
         release = curator.release(line["request_id"])
         if release.part is None and release.marginals and release.tells_rows:
             return release.model.total
-    return session.session().about_rows.get(curator.account.dataset, 0)
+    return session.own(reopening.RowCounts).about.get(curator.account.dataset, 0)
 
 
 def _mean_cell(each: Expected, rows: float) -> float:

@@ -13,8 +13,9 @@ from dpcore.synthesis.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
 from workbench.apart.listening import heard_by
-from workbench.drafts import Run
+from workbench.session.run import Run
 from workbench.store.start import ledger as shared_ledger
+from workbench.synthesize.state import SynthesizeState
 from workbench.ui.language import N_, Words, _, said
 
 
@@ -200,7 +201,7 @@ def back() -> None:
 
 def choose_kind(kind: str) -> None:
     """Plan a release of this kind."""
-    session.session().kind = kind
+    session.own(SynthesizeState).kind = kind
 
 
 def take_note() -> None:

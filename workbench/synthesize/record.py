@@ -18,6 +18,7 @@ from dpcore.synthesis.pipeline import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
 from workbench.apart import drawing
+from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import N_, Words, _, said
 from workbench.ui.progress_view import being_computed
@@ -52,7 +53,7 @@ def show(curator: Curator | None, release: Release, rows: int, drawn: tuple[Any,
     Args: drawn: changes with the rows.
     """
     key = f"tests-{release.request_id}"
-    tests = session.session().tests.setdefault(release.request_id, {})
+    tests = session.own(SynthesizeState).tests.setdefault(release.request_id, {})
     known = dict(tests)
     with st.expander(_("All steps as one record")):
         sample: tuple[Step, ...] = (Step(name="sample", result={"rows": rows}),)
@@ -102,7 +103,7 @@ def _apart(curator: Curator, release: Release) -> None:
 
 
 def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step | None], key: str) -> None:
-    held = session.session()
+    held, test_ids = session.session(), session.own(SynthesizeState).test_ids
     if error := held.notices.pop(key, None):
         widgets.error_box(error)
     columns = st.multiselect(
@@ -112,7 +113,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
     epsilon = epsilon_view.picker(_("Epsilon of a test"), key="test-loss", default=0.1, largest=largest)
     left = MAX_ATTEMPTS - len(tests)
     question = (release.request_id, rows, tuple(columns), epsilon)
-    request_id = held.test_ids.setdefault(question, uuid.uuid4().hex)
+    request_id = test_ids.setdefault(question, uuid.uuid4().hex)
     if st.button(
         _("Test against the table for epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
         disabled=not columns or left < 1 or release.part is not None or None in tests.values(),
@@ -131,7 +132,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
             except DpcoreError as error:
                 held.notices[key] = error
             finally:  # another click may have ended this run: nothing of the page is asked from here on
-                held.test_ids.pop(question, None)
+                test_ids.pop(question, None)
                 if tests[request_id] is None:
                     del tests[request_id]
         st.rerun()

@@ -20,14 +20,17 @@ AT_ONCE = 20
 def show(trial: Trial) -> None:
     """From what strength on relations come out, by invented tables of the same shape; no row is read."""
     key = ("relations", repr(trial))
-    reports = session.session().reports
     label = _("Try on invented tables which relations would come out")
-    if key not in reports and len(trial.sizes) > AT_ONCE and not st.button(label, key="try-relations"):
+    if (
+        key not in session.session().reports
+        and len(trial.sizes) > AT_ONCE
+        and not st.button(label, key="try-relations")
+    ):
         return
-    if key not in reports:
-        with st.spinner(_("Trying on invented tables which relations would come out")):
-            reports[key] = process.compute(call, told_from, trial, cancelled=session.unwanted())
-    told: dict[bool, float | None] = reports[key]
+    with st.spinner(_("Trying on invented tables which relations would come out")):
+        told: dict[bool, float | None] = session.kept(
+            key, lambda: process.compute(call, told_from, trial, cancelled=session.unwanted())
+        )
     words = {
         False: _("between columns of at most {cells} cells").format(cells=FEW),
         True: _("where a column has more than {cells} cells").format(cells=FEW),

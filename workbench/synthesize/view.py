@@ -18,10 +18,11 @@ from dpcore.synthesis import (
     load_recipe,
 )
 from dpcore.synthesis.quote import Quote
-from workbench import drafts, session
+from workbench import session
 from workbench.apart import drawing
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
+from workbench.session.run import Run
 from workbench.store import places
 from workbench.store.datasets import DataSet
 from workbench.store.job import Job
@@ -97,7 +98,7 @@ def follow_run() -> None:
     st.button(_("Back"), on_click=recipes.back)
 
 
-def _what_it_cost(running: drafts.Run) -> None:
+def _what_it_cost(running: Run) -> None:
     if recipes.is_kept(running):
         st.button(
             _("Store it now"),
@@ -162,7 +163,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         if mine and st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
-            session.session().note = session.ShowRelease(request_id=request_id)
+            session.leave(session.ShowRelease(request_id=request_id))
             st.switch_page("pages/links.py")
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)

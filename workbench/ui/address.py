@@ -8,6 +8,7 @@ are written whole: they may begin alike.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 from dpcore.errors import DpcoreError
 from workbench import session
@@ -18,14 +19,21 @@ LENGTH = 16
 _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 
+@dataclass(kw_only=True)
+class AddressState:
+    """What this tab last wrote into the address."""
+
+    written: dict[str, str] = field(default_factory=dict)
+
+
 def follow(*, shows_release: bool) -> None:
     """Go where the address says, if a person typed it, and write into it where this tab is.
 
     Args: shows_release: whether the page shows the release of this tab.
     """
-    held = session.session()
+    held, memory = session.session(), session.own(AddressState)
     asked = session.address()
-    if asked and asked != held.address:
+    if asked and asked != memory.written:
         _go(asked)
     here = {}
     if held.data_set is not None:
@@ -34,7 +42,7 @@ def follow(*, shows_release: bool) -> None:
             here["release"] = written(held.shown)
     if here != asked:
         session.set_address(here)
-    held.address = here
+    memory.written = here
 
 
 def written(name: str) -> str:

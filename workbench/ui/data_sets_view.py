@@ -6,7 +6,8 @@ import streamlit as st
 
 from dpcore.accounting.ledger import Line
 from dpcore.errors import DpcoreError
-from workbench import person, samples, session
+from workbench import samples, session
+from workbench.session import person
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view, releases, reopening, unexpected
@@ -121,7 +122,7 @@ def ways_to_a_table(would_do: str) -> None:
             if st.button(
                 _("Open a sample: {title}").format(title=SAMPLE_TITLES[sample.key]), key=f"need-{sample.key}"
             ):
-                session.session().note = session.OpenSample(key=sample.key)
+                session.leave(session.OpenSample(key=sample.key))
                 st.switch_page("pages/upload.py")
         draft = session.session().draft
         begun = draft and _("Go on opening {name}").format(name=plain(draft.name))

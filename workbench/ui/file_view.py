@@ -10,7 +10,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.progress import OnProgress
 from dpcore.release import Release
-from workbench import person, reading, session
+from workbench import session
+from workbench.apart import reading
+from workbench.session import person
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain

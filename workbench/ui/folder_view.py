@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import person, session
+from workbench import session
+from workbench.session import person
 from workbench.store import places
 from workbench.ui import rows_view, widgets
 from workbench.ui.language import _
 from workbench.ui.wording import plain
+
+
+@dataclass(kw_only=True)
+class FolderState(session.OfDataSet):
+    """Folders that were written in this tab.
+
+    Attributes:
+        written: the name of each and its rows, by the field that named it.
+    """
+
+    written: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
 def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> None:
@@ -25,20 +38,20 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
     """
     if not places.has_place() or not person.is_steward():
         return
-    field = session.Widget[str](f"{key}-folder")
+    name_field = session.Widget[str](f"{key}-folder")
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    left.text_input(_("Name of the new folder"), folder_of(name), key=field.key, max_chars=80)
+    left.text_input(_("Name of the new folder"), folder_of(name), key=name_field.key, max_chars=80)
     right.button(
         label,
         key=f"{key}-write",
         icon=":material/create_new_folder:",
         on_click=_write,
-        args=(field, write, key),
+        args=(name_field, write, key),
     )
     held = session.session()
     if error := held.notices.pop(key, None):
         widgets.error_box(error)
-    if written := held.written.get(key):
+    if written := session.own(FolderState).written.get(key):
         st.success(
             _("{rows:,} rows are in the folder {name}.").format(rows=written[1], name=plain(written[0]))
         )
@@ -49,12 +62,13 @@ def folder_of(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9 ._-]+", "-", name).lstrip(" ._-")[:80] or "table"
 
 
-def _write(field: session.Widget[str], write: Callable[[Path], int], key: str) -> None:
-    held, name = session.session(), (field.value() or "").strip()
-    held.written.pop(key, None)
+def _write(name_field: session.Widget[str], write: Callable[[Path], int], key: str) -> None:
+    held, folders = session.session(), session.own(FolderState).written
+    name = (name_field.value() or "").strip()
+    folders.pop(key, None)
     try:
         place = places.place_for(name)
         with rows_view.being_scanned(_("Writing {name}").format(name=plain(name)), key=f"{key}-stop"):
-            held.written[key] = (name, write(place))
+            folders[key] = (name, write(place))
     except DpcoreError as error:
         held.notices[key] = error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import pandas as pd
 
 from dpcore.accounting.loss import PureDP, loss_from
@@ -10,7 +12,8 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
-from workbench import reading, samples, session
+from workbench import samples, session
+from workbench.apart import reading
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view
@@ -19,6 +22,17 @@ from workbench.web import holders
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 MOST_NAMES = 15
 NOTICE = "rows"  # errors of bringing rows, among the notices of a session
+
+
+@dataclass(kw_only=True)
+class RowCounts:
+    """Sizes of the tables that this tab brought; internal.
+
+    Attributes:
+        about: one digit of the number of rows that count, by fingerprint.
+    """
+
+    about: dict[str, int] = field(default_factory=dict)
 
 
 def continue_with(dataset: str) -> None:
@@ -87,7 +101,7 @@ def note_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
-    session.session().about_rows[dataset] = int(float(f"{rows:.0e}"))
+    session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
 
 
 def take_file(wanted: DataSet) -> None:

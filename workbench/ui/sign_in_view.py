@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from workbench import person, session
+from workbench import session
+from workbench.session import person
 from workbench.store.roles import Person
 from workbench.ui import unexpected
 from workbench.ui.language import N_, Words, _

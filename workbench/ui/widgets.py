@@ -18,9 +18,10 @@ from dpcore.evaluation.base import Evaluation, Result
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
-from workbench import person, reading, session
-from workbench.apart import line, process
+from workbench import session
+from workbench.apart import line, process, reading
 from workbench.apart.asking import call
+from workbench.session import person
 from workbench.store.datasets import DataSet
 from workbench.ui import (
     charts,
@@ -115,11 +116,11 @@ def legible() -> None:
 def _say_what_is_gone(held: session.Session) -> None:
     """Why a table that was open is not any more, and the way back."""
     back = _("What was spent and released is kept. Open the same table again to go on.")
-    if held.dropped:
-        names = ", ".join(plain(name, at_most=80) for name in held.dropped)
-        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
-    elif held.is_another:
+    if held.lost is None:
         gone = _("This tab lost its server: it was restarted, or the tab was away for too long.")
+    elif held.lost:
+        names = ", ".join(plain(name, at_most=80) for name in held.lost)
+        gone = _("Nobody used this tab for a while, so {names} went from memory.").format(names=names)
     else:
         return
     st.warning(f"{gone} {back}", icon=":material/history:")
@@ -127,8 +128,7 @@ def _say_what_is_gone(held: session.Session) -> None:
 
 
 def _understood() -> None:
-    held = session.session()
-    held.dropped, held.is_another = (), False
+    session.session().lost = ()
 
 
 def budget_bar(balance: Balance, account: Account) -> None:
@@ -297,18 +297,17 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     widget = f"{key}-{held.uploads}"
     file = file_view.file_uploader(label, type=data_sets_view.ENDINGS, key=widget)
     if file is None:
-        if held.failed.get(key) is not None:
-            error_box(held.failed[key])
+        if isinstance(error := held.tables.get(key), DpcoreError):
+            error_box(error)
         return None
     held.uploads += 1  # another field, so that the server forgets the bytes
-    held.failed[key] = reading.interrupted()  # until it has been read
+    held.tables[key] = reading.interrupted()  # until it has been read
     try:
         with file_view.being_read(file.name, file.size) as tell:
             found = reading.read(file.getvalue(), file.name, cancelled=session.unwanted(), on_progress=tell)
         held.tables[key] = (file.name, found.table.frame)
-        del held.failed[key]
     except DpcoreError as error:
-        held.failed[key] = error
+        held.tables[key] = error
     session.drop_uploads()
     return st.rerun()
 

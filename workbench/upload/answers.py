@@ -12,7 +12,7 @@ from dpcore.accounting.loss import PureDP
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Column
 from dpcore.tables.counts import half_width
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.upload import grid, known
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.schema import PrivacyUnit
 from workbench import session
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.ui import charts, widgets
 from workbench.ui.columns import ColumnForm
 from workbench.ui.language import _

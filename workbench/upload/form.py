@@ -10,7 +10,7 @@ from dpcore.accounting.loss import AnyLoss, ApproxDP, loss_from
 from dpcore.errors import DpcoreError
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.store.likeness import Alike
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.glossary import GLOSSARY

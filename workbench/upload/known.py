@@ -12,7 +12,7 @@ import pandas as pd
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.values import as_text, texts_of
 from dpcore.schema.words import SEXES
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.ui.columns import rounded
 
 FEW = 10

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.schema import Categorical, Column, Integer, Schema
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.columns import rounded, values_words
 from workbench.ui.language import _

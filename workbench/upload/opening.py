@@ -13,9 +13,9 @@ from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
-from workbench import reading, session
-from workbench.apart import listening
-from workbench.drafts import Draft
+from workbench import session
+from workbench.apart import listening, reading
+from workbench.session.draft import Draft
 from workbench.store import likeness
 from workbench.store.datasets import DataSet, Declaration, find
 from workbench.store.personal import PersonalLedger
@@ -232,7 +232,7 @@ def declared(draft: Draft, schema: Schema) -> Declaration:
 def go(step: Step) -> None:
     """Leave a note for the page that a step leads to."""
     if step.page == SYNTHESIZE:
-        session.session().note = session.PlanRelease(kind=step.kind)
+        session.leave(session.PlanRelease(kind=step.kind))
 
 
 def steps(data_set: DataSet) -> list[Step]:

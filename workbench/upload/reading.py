@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.io.options import DECIMALS, SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import opening

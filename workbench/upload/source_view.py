@@ -9,9 +9,10 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema.source import Source
-from workbench import person, session
+from workbench import session
 from workbench.apart import listening
-from workbench.drafts import Draft
+from workbench.session import person
+from workbench.session.draft import Draft
 from workbench.store.settings import read_settings
 from workbench.store.sources import Listed, sources_in, sources_of
 from workbench.ui import rows_view, widgets

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.schema import PrivacyUnit
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _

@@ -9,8 +9,8 @@ import pytest
 import dpcore as dp
 from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.engines import streamed
-from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.streaming import base
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, SizeOf
 from dpcore.evaluation.table.trial import Trial
 
@@ -40,7 +40,7 @@ def curators(
         columns=(dp.Categorical("town", categories=tuple("abcd")), dp.Integer("age", low=0, high=99)),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    monkeypatch.setattr(streamed, "MOST_ROWS", 399)
+    monkeypatch.setattr(base, "MOST_ROWS", 399)
     ledger, budget = dp.MemoryLedger(), dp.PureDP(epsilon=1)
     there = dp.Curator.open(
         ParquetEngine(path, schema, key=ledger.key), schema, budget=budget, ledger=ledger, identity="there"

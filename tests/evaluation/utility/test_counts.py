@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.engines import streamed
-from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.streaming import base
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.evaluation import CellCounts, CountsOf, DistancesOf
 from dpcore.evaluation.utility import counts
 from dpcore.schema.domain import Clique
@@ -59,7 +59,7 @@ def test_the_same_rows_count_at_any_size(tmp_path: Path, monkeypatch: pytest.Mon
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
     found = []
     for most in (4, 3):
-        monkeypatch.setattr(streamed, "MOST_ROWS", most)
+        monkeypatch.setattr(base, "MOST_ROWS", most)
         curator = dp.Curator.open(
             ParquetEngine(tmp_path / "a.parquet", schema, key=b"k" * 32),
             schema,

@@ -23,7 +23,7 @@ from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
 from workbench.anonymize import demands, document, loaded, outcomes, view, work
-from workbench.anonymize.work import SUGGESTED, Demands, Work
+from workbench.anonymize.work import SUGGESTED, AnonymizeState, Demands
 from workbench.apart import process
 from workbench.apart.line import StoppedError
 from workbench.ui.charts import Chart
@@ -65,12 +65,14 @@ def opened(frame: pd.DataFrame | None = None, person: str | None = None) -> dp.C
     )
 
 
-def started(frame: pd.DataFrame | None = None, person: str | None = None) -> tuple[dp.Curator, Work]:
+def started(
+    frame: pd.DataFrame | None = None, person: str | None = None
+) -> tuple[dp.Curator, AnonymizeState]:
     curator = opened(frame, person)
     return curator, work.work(curator)
 
 
-def plan(curator: dp.Curator, current: Work, **asked: object) -> Plan:
+def plan(curator: dp.Curator, current: AnonymizeState, **asked: object) -> Plan:
     given = {"k": 5, "limit": 0.02, **asked}
     method = given.pop("method", "full-domain")
     return work.plan_of(curator, current, Demands(**given), method=method)
@@ -89,17 +91,17 @@ def test_a_first_plan_needs_no_choice() -> None:
     first = plan(curator, current, method=SUGGESTED)
     assert first.method.name == "full-domain"
     outcomes.make(curator, current, first)
-    assert len(current.made.table.frame) == 400
+    assert len(session.session().anonymized.table.frame) == 400
 
 
 def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
     """Roles would fall back to the proposal with every click, or a column without hierarchy would fail."""
     curator, current = started()
-    current.made = object()
+    session.session().anonymized = object()
     version = current.version
     assert work.set_roles(current, {**current.roles, "visit": "quasi-identifier"})
     assert current.version > version
-    assert current.made is None
+    assert session.session().anonymized is None
     again = work.work(curator)
     assert again is current
     assert "visit" in current.hierarchies
@@ -300,8 +302,8 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     work.set_roles(current, {**current.roles, "person": "identifier"})
     asked = plan(curator, current, limit=0.3, suppressed="kept")
     outcomes.make(curator, current, asked)
-    assert current.made is not None
-    found = outcomes.outcome(curator, current.made)
+    assert session.session().anonymized is not None
+    found = outcomes.outcome(curator, session.session().anonymized)
     trial = outcomes.trial(curator, current, asked)
     assert found.hidden > 0
     assert found.side.groups_per_person == trial.after.groups_per_person
@@ -330,18 +332,18 @@ def test_the_made_table_carries_the_plan_that_was_tried() -> None:
     curator, current = started()
     asked = plan(curator, current)
     outcomes.make(curator, current, asked)
-    made = Plan.from_json(current.made.plan)
+    made = Plan.from_json(session.session().anonymized.plan)
     assert made == outcomes.trial(curator, current, asked).plan
-    assert set(json.loads(current.made.plan)["node"]) == {"age", "zip"}
+    assert set(json.loads(session.session().anonymized.plan)["node"]) == {"age", "zip"}
     again = curator.anonymize(made)
-    pd.testing.assert_frame_equal(again.table.frame, current.made.table.frame)
+    pd.testing.assert_frame_equal(again.table.frame, session.session().anonymized.table.frame)
 
 
 def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
     """A click would do nothing, or end in a traceback."""
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current, method="microaggregation"))
-    assert current.made is None
+    assert session.session().anonymized is None
     assert isinstance(held.notices["anonymize"], DpcoreError)
 
 
@@ -532,27 +534,27 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     curator, current = started()
     first = plan(curator, current, household="visit")
     outcomes.make(curator, current, first)
-    text = current.made.plan
+    text = session.session().anonymized.plan
     following = people().sample(frac=0.9, random_state=1)
-    session.session().anonymization = None
+    session.session().slots.clear()
     session.session().reports.clear()
     curator = opened(following)
     current = work.work(curator)
     loaded.load(current, text)
     assert current.loaded.household == "visit"
     outcomes.make(curator, current, current.loaded)
-    assert Plan.from_json(current.made.plan).node == Plan.from_json(text).node
-    assert len(current.made.table.frame) <= len(following)
+    assert Plan.from_json(session.session().anonymized.plan).node == Plan.from_json(text).node
+    assert len(session.session().anonymized.table.frame) <= len(following)
 
 
 def test_a_loaded_plan_and_a_value_that_is_new() -> None:
     """A new category of the next delivery would be a traceback, or be published as it is."""
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current))
-    text = current.made.plan
+    text = session.session().anonymized.plan
     following = people()
     following.loc[0, "zip"] = "99999"
-    session.session().anonymization = None
+    session.session().slots.clear()
     session.session().reports.clear()
     curator = opened(following)
     current = work.work(curator)
@@ -561,11 +563,11 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
         outcomes.trial(curator, current, current.loaded)
     assert "99999" not in str(refused.value), "a cell of the table in an error"
     outcomes.make(curator, current, current.loaded)
-    assert current.made is None
+    assert session.session().anonymized is None
     assert loaded.new_values(curator, current, current.loaded) == {"zip": ["99999"]}
     loaded.take_suggested(current, ["zip"])
     outcomes.make(curator, current, current.loaded)
-    assert current.made is not None
+    assert session.session().anonymized is not None
     assert loaded.new_values(curator, current, current.loaded) == {}
     loaded.put_aside(current)
     assert current.loaded is None
@@ -575,9 +577,9 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     """A data protection officer would sign figures of another table, or a page without a place for a name."""
     curator, current = started()
     outcomes.make(curator, current, plan(curator, current, models=(DistinctL(column="disease", l=2),)))
-    found = outcomes.outcome(curator, current.made)
+    found = outcomes.outcome(curator, session.session().anonymized)
     html = document.to_html(curator, found, ["**A warning**"])
-    table = current.made.table.frame
+    table = session.session().anonymized.table.frame
     fewest = table.groupby(["age", "zip"]).size().min()
     assert f"The smallest group has {fewest} rows" in html
     for heading in ("Singling out", "Linkability", "Inference", "What stays unprotected", "signature"):
@@ -604,7 +606,7 @@ def test_recommendations_follow_the_figures() -> None:
     found = outcomes.outcome(curator, made_of(curator, current, plan(curator, current)))
     assert document.recommendation(found, 1)[0].startswith("Not recommended")
     plain = people(400).assign(age=30, visit=1)
-    session.session().anonymization = None
+    session.session().slots.clear()
     session.session().reports.clear()
     curator, current = started(plain[["age", "zip", "disease"]])
     found = outcomes.outcome(curator, made_of(curator, current, plan(curator, current, k=20)))
@@ -613,6 +615,6 @@ def test_recommendations_follow_the_figures() -> None:
     assert "at least" in reasons[0]
 
 
-def made_of(curator: dp.Curator, current: Work, wanted: Plan):
+def made_of(curator: dp.Curator, current: AnonymizeState, wanted: Plan):
     outcomes.make(curator, current, wanted)
-    return current.made
+    return session.session().anonymized

@@ -15,8 +15,7 @@ from dpcore.io.folder import unfinished_name
 from dpcore.release import Release
 from dpcore.synthesis import Independent, sample_steps
 from tests.workbench.apart.test_apart import opened
-from workbench import reading
-from workbench.apart import asking, drawing, process
+from workbench.apart import asking, drawing, process, reading
 from workbench.apart.line import StoppedError
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from workbench import session
-from workbench.drafts import Run
+from workbench.session.run import Run
 from workbench.synthesize import recipes
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from workbench import reading, session
+from workbench import session
+from workbench.apart import reading
 from workbench.store.datasets import DataSet
 from workbench.ui import reopening
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.ui import columns
 from workbench.upload import answers, known
 from workbench.upload.grid import from_grid, to_grid

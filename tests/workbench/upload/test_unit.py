@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpcore as dp
 from dpcore.schema.unit import MOST_ROWS
-from workbench.drafts import Draft
+from workbench.session.draft import Draft
 from workbench.upload import opening, unit_view
 from workbench.upload.grid import from_grid, to_grid
 

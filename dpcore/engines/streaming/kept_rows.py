@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.engines.batch import Batch
-from dpcore.engines.slices import Slices
+from dpcore.engines.tuples.slices import Slices
 from dpcore.tables.digests import Digests, first_rows, person_digests, rows_per_person
 
 _RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])

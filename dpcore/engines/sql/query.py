@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpcore.engines.reader import ROWS_AT_ONCE, Piece, readable
-from dpcore.engines.waiting import awaited
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
+from dpcore.engines.streaming.waiting import awaited
 
 Tell = Callable[[], object]
 

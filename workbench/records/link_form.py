@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 import streamlit as st
@@ -22,6 +23,17 @@ from workbench.ui.wording import error_words, printable
 
 DAYS = (7, 30, 90)
 RELEASE = session.Widget[str]("links-release")
+
+
+@dataclass(kw_only=True)
+class LinksState:
+    """What the Links page keeps.
+
+    Attributes:
+        made: title and token of the last link that was made, shown once.
+    """
+
+    made: tuple[str, str] | None = None
 
 
 def choose(data_set: DataSet) -> Release | Offered | None:
@@ -171,4 +183,4 @@ def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
     except DpcoreError as error:
         held.notices["links"] = error
         return
-    held.link = (title, token) if token else None
+    session.own(LinksState).made = (title, token) if token else None

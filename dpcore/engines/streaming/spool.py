@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from dpcore.engines.reader import Piece
+from dpcore.engines.streaming.reader import Piece
 
 
 class Spool:

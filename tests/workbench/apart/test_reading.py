@@ -13,8 +13,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
-from workbench import reading
-from workbench.apart import process
+from workbench.apart import process, reading
 from workbench.ui.columns import join, split
 
 KEY = b"k" * 32

@@ -17,12 +17,12 @@ import pandas as pd
 from dpcore.engines.base import unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Found
-from dpcore.engines.coded import Coded, NoRoomError
-from dpcore.engines.keeper import Keeper, Keeping, places_kept
-from dpcore.engines.reader import Piece, Reader, Reading, readable
-from dpcore.engines.spool import Spool
-from dpcore.engines.streamed import Streamed
-from dpcore.engines.tupling import Tupling
+from dpcore.engines.streaming.base import Streamed
+from dpcore.engines.streaming.coded import Coded, NoRoomError
+from dpcore.engines.streaming.kept_rows import Keeper, Keeping, places_kept
+from dpcore.engines.streaming.reader import Piece, Reader, Reading, readable
+from dpcore.engines.streaming.spool import Spool
+from dpcore.engines.tuples.distinct import Tupling
 from dpcore.engines.work import Coding, Result, Work, needs_cells, taken
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
@@ -208,7 +208,7 @@ class ArrowEngine(Streamed):
             start += len(frame)
 
 
-def look(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+def sample_of(reader: Reader, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
     """The first so many rows of a place, before anything is declared. Raises: as the engine does."""
     with reader.hold(lambda: on_rows(0)) as reading:
         frame = _first(reading, list(reader.kinds), rows, lambda: on_rows(0))

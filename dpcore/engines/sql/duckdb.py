@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpcore.engines.arrow import ArrowEngine
 from dpcore.engines.base import unheeded
-from dpcore.engines.duck_source import DuckDBSource
-from dpcore.engines.files import state_of
-from dpcore.engines.query import QueryReading
-from dpcore.engines.reader import ROWS_AT_ONCE, readable
-from dpcore.engines.statement import check_joins
+from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.sql.query import QueryReading
+from dpcore.engines.sql.statement import check_joins
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.files import state_of
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, readable
 from dpcore.errors import source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import kinds_of

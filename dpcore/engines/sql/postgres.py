@@ -7,12 +7,12 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dpcore.engines.arrow import ArrowEngine
 from dpcore.engines.base import unheeded
-from dpcore.engines.query import QueryReading, quoted
-from dpcore.engines.reader import readable
-from dpcore.engines.statement import POSTGRES, check_described, check_joins, statement
-from dpcore.engines.waiting import awaited
+from dpcore.engines.sql.query import QueryReading, quoted
+from dpcore.engines.sql.statement import POSTGRES, check_described, check_joins, statement
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.reader import readable
+from dpcore.engines.streaming.waiting import awaited
 from dpcore.errors import ParameterError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.release import Release
 from workbench import session
-from workbench.links import form
+from workbench.records import link_form
 from workbench.report import asking, of_release, of_table
 from workbench.report.document import page
 from workbench.session import Offered
@@ -67,13 +67,16 @@ def listed(data_set: DataSet, *, mine: bool) -> None:
             with right.container(horizontal=True):
                 if not share.ended:
                     st.button(
-                        _("Revoke"), key=f"revoke-{share.id}", on_click=form.revoke, args=(dataset, share.id)
+                        _("Revoke"),
+                        key=f"revoke-{share.id}",
+                        on_click=link_form.revoke,
+                        args=(dataset, share.id),
                     )
                 days = max(1, round((share.expires - share.made).total_seconds() / 86_400))
                 st.button(
                     _("Make again"),
                     key=f"again-{share.id}",
-                    on_click=form.make_again,
+                    on_click=link_form.make_again,
                     args=(dataset, share.id, share.title, days),
                     help=_("A new address for the same page, for as many days. The old one stops to work."),
                 )

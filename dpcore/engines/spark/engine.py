@@ -23,10 +23,10 @@ import pandas as pd
 
 from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
 from dpcore.engines.batch import Batch
-from dpcore.engines.spark_tasks import Code, Each, Mark, Refusal, Task
-from dpcore.engines.streamed import Streamed
-from dpcore.engines.waiting import awaited
-from dpcore.engines.words import Words
+from dpcore.engines.spark.packing import Words
+from dpcore.engines.spark.tasks import Code, Each, Mark, Refusal, Task
+from dpcore.engines.streaming.base import Streamed
+from dpcore.engines.streaming.waiting import awaited
 from dpcore.engines.work import Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
@@ -291,7 +291,7 @@ def _ship(session: Any) -> None:
 @functools.cache
 def _packed() -> tempfile.TemporaryDirectory[str]:
     """A folder with this library as an archive; workers that join late fetch it until this process ends."""
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     folder = tempfile.TemporaryDirectory(prefix="dpcore-")
     with zipfile.ZipFile(Path(folder.name) / "dpcore.zip", "w") as packed:
         for module in sorted(root.rglob("*.py")):

@@ -1,19 +1,16 @@
-"""What a tab works on: a table on its way to being opened, and a run."""
+"""A table on its way to being opened."""
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
-from dpcore.release import Release
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.source import Source
-from workbench.apart.listening import until
 from workbench.store.likeness import Alike
 
 
@@ -70,48 +67,7 @@ class Draft:
     cap: int | None = None
     cap_seen: bool = False
     auditor: Curator | None = None
-    reports: dict[Any, Any] = field(default_factory=dict)
+    reports: dict[tuple[Hashable, ...], object] = field(default_factory=dict)
     size: int = 0
     source: Source | None = None
     declared: PrivacyUnit | None = None
-
-
-@dataclass(kw_only=True)
-class Run:
-    """One run in a thread of its own, so that no click can break it off.
-
-    Attributes:
-        place: in the line of runs; 0 once it has begun.
-        charged: whether its charge is on file.
-        stopped: set to stop it.
-        rows: how many a pass over a source has read.
-    """
-
-    title: str
-    request_id: str = ""
-    place: int = 0
-    charged: bool = False
-    stopped: threading.Event = field(default_factory=threading.Event)
-    stage: str = ""
-    share: float = 0.0
-    rows: int = 0
-    release: Release | None = None
-    error: Exception | None = None
-    done: threading.Event = field(default_factory=threading.Event)
-
-    def progress(self, stage: str, share: float) -> None:
-        """Take note of how far the run is."""
-        self.stage, self.share = stage, share
-
-    def listen(self, rows: int) -> None:
-        """Take note of the rows that were read. Raises: StoppedError."""
-        self.rows = rows
-        until(self.stopped.is_set)(rows)
-
-    def wait(self, place: int) -> None:
-        """Take note of the place in line."""
-        self.place = place
-
-    def charge(self) -> None:
-        """Take note that the charge is on file."""
-        self.charged = True

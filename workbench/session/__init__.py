@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
@@ -20,20 +20,17 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import OnFirstRows
-from dpcore.local import Question
-from dpcore.release import Release
-from dpcore.synthesis import Step
-from dpcore.synthesis.constraints import Determines, Impossible
+from dpcore.release import AnonymizedTable, InternalReport, Release
 from workbench.apart import asking, line
 from workbench.apart.listening import heard_by, until
-from workbench.drafts import Draft, Run
-from workbench.notes import Note
-from workbench.notes import Offered as Offered
-from workbench.notes import OpenSample as OpenSample
-from workbench.notes import PlanRelease as PlanRelease
-from workbench.notes import ShowRelease as ShowRelease
-from workbench.notes import TakeColumns as TakeColumns
-from workbench.person import ledger as ledger
+from workbench.session.draft import Draft
+from workbench.session.notes import Offered as Offered
+from workbench.session.notes import OpenSample as OpenSample
+from workbench.session.notes import PlanRelease as PlanRelease
+from workbench.session.notes import ShowRelease as ShowRelease
+from workbench.session.notes import TakeColumns as TakeColumns
+from workbench.session.person import ledger as ledger
+from workbench.session.run import Run
 from workbench.store import datasets, start
 from workbench.store.datasets import DataSet, Declaration
 from workbench.store.shares import Shares
@@ -42,87 +39,66 @@ from workbench.web import holders, tabs
 
 MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
-
-
 Value = TypeVar("Value")
+Key = tuple[Hashable, ...]
+"""Under which a result is kept: what was computed, and of what."""
+
+
+class OfDataSet:
+    """Base of a state that ends when another data set is chosen, or when its rows are dropped."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Session:
-    """What one tab holds.
+    """What one tab holds: what several pages share, and a slot for the state of each room.
 
     Attributes:
         data_sets: data sets that this tab works with, by fingerprint, with or without their rows.
         curators: those of them whose rows are here.
+        bytes: how large each of these is.
         current: fingerprint of the one that the pages work on.
         draft: a table on its way to being opened.
-        running: the run that is going on or has just ended.
-        shown: request id of the release that the synthesize page shows.
-        kind: of the release that is planned there.
-        facts: what every row of a data set must keep, by its fingerprint.
-        tests: those of drawn rows against their table, by the request id of the release and by their own;
-            None for one that is being computed.
-        test_ids: minted for such tests before their click, by what is asked, until it is answered.
-        request_id: minted for the next release, before its click.
-        reports: internal reports that were computed, by what they were about.
-        notices: an error to show, by the page that it happened on.
         choosing: whether another table is being chosen although one is open.
         declaring: fingerprint of the data set that is to be declared anew, once its file is brought.
-        anonymization: choices of the Anonymize page for the current data set.
-        tables: second tables, such as an attacker's list, by the field that read them.
-        failed: why such a field has none.
+        tables: second tables, such as an attacker's list, with their names, by the field that read them;
+            or why a field has none.
         uploads: how many files were read.
-        question: the last one designed on the page Local answers.
-        survey_keys: the question of each survey made in this tab, by its owner's key.
-        invitations: the key and tokens of the last one, or what went wrong with it.
-        note: what one page left for another.
-        address: what this tab last wrote into the address.
-        about_rows: one digit of the rows that count of each table that this tab brought; internal.
-        link: title and token of the last link that was made, shown once.
+        request_id: minted for the next release, before its click.
+        running: the run that is going on or has just ended.
+        shown: request id of the release that the synthesize page shows.
+        anonymized: the anonymized table that was made of the current data set.
         offered: what the Anonymize page handed to the Links page, of the current data set.
+        reports: internal reports that were computed, and what was made of public numbers.
+        on_first_rows: whether what needs rows that do not fit is computed from the first ones.
+        notices: an error to show, by the page that it happened on.
+        slots: the state of each room and notes from one page to another, one of each class.
         tab: id of the tab; empty outside of any.
-        bytes: how large each open table is, by fingerprint.
-        used: when somebody last did something here, on the monotonic clock.
-        dropped: names of the tables that went from memory because nobody did.
-        written: the name of each folder that was written here, and its rows, by the field that asked for it.
-        on_first_rows: whether what needs rows that do not fit is asked about the first ones.
-        is_another: whether the browser asked for an earlier session, which is no more.
+        used: when a person last did something here, on the monotonic clock.
+        lost: names of the tables that were dropped from an idle tab; None for an earlier session that
+            this browser requested, and that has ended.
     """
 
     data_sets: dict[str, DataSet] = field(default_factory=dict)
     curators: dict[str, Curator] = field(default_factory=dict)
+    bytes: dict[str, int] = field(default_factory=dict)
     current: str | None = None
     draft: Draft | None = None
-    running: Run | None = None
-    shown: str | None = None
-    kind: str = "histogram"
-    facts: dict[str, tuple[Impossible | Determines, ...]] = field(default_factory=dict)
-    tests: dict[str, dict[str, Step | None]] = field(default_factory=dict)
-    test_ids: dict[tuple[Any, ...], str] = field(default_factory=dict)
-    request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    reports: dict[Any, Any] = field(default_factory=dict)
-    notices: dict[str, Exception] = field(default_factory=dict)
     choosing: bool = False
     declaring: str | None = None
-    tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
-    failed: dict[str, DpcoreError] = field(default_factory=dict)
-    anonymization: Any = None
+    tables: dict[str, tuple[str, pd.DataFrame] | DpcoreError] = field(default_factory=dict)
     uploads: int = 0
-    question: Question | None = None
-    survey_keys: dict[str, str] = field(default_factory=dict)
-    invitations: tuple[str | DpcoreError, list[str]] | None = None
-    note: OpenSample | PlanRelease | TakeColumns | ShowRelease | None = None
-    address: dict[str, str] = field(default_factory=dict)
-    about_rows: dict[str, int] = field(default_factory=dict)
-    link: tuple[str, str] | None = None
+    request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    running: Run | None = None
+    shown: str | None = None
+    anonymized: AnonymizedTable | None = None
     offered: Offered | None = None
-    tab: str = ""
-    bytes: dict[str, int] = field(default_factory=dict)
-    used: float = field(default_factory=time.monotonic)
-    dropped: tuple[str, ...] = ()
-    written: dict[str, tuple[str, int]] = field(default_factory=dict)
+    reports: dict[Key, object] = field(default_factory=dict)
     on_first_rows: bool = False
-    is_another: bool = False
+    notices: dict[str, Exception] = field(default_factory=dict)
+    slots: dict[type, object] = field(default_factory=dict)
+    tab: str = ""
+    used: float = field(default_factory=time.monotonic)
+    lost: tuple[str, ...] | None = ()
 
     @property
     def data_set(self) -> DataSet | None:
@@ -152,7 +128,7 @@ class Session:
         self.draft, self.choosing, self.declaring = None, False, None
         self.notices.clear()
 
-    def leave(self, dataset: str) -> None:
+    def remove(self, dataset: str) -> None:
         """Forget a data set that is no longer this person's."""
         self.curators.pop(dataset, None)
         self.bytes.pop(dataset, None)
@@ -163,9 +139,24 @@ class Session:
         """Work on another data set of this tab; what was shown of the one before goes."""
         self.current, self.shown, self.running = dataset, None, None
         self.on_first_rows = False
-        self.anonymization, self.offered = None, None
-        self.reports = {}  # another one: the run that this click ends may still write into the last
-        self.written.clear()
+        self._forget_results()
+
+    def _forget_results(self) -> None:
+        """Forget what was computed from the rows of the current data set."""
+        self.anonymized = self.offered = None
+        # new ones: the run that this click ends may still write into the last
+        self.reports = {}
+        self.slots = {kind: state for kind, state in self.slots.items() if not issubclass(kind, OfDataSet)}
+
+    def own(self, kind: type[Value]) -> Value:
+        """Return the state that a room keeps in this tab, made at its first use.
+
+        Args:
+            kind: its class, which no other room uses; a subclass of `OfDataSet` ends with the data set.
+        """
+        if kind not in self.slots:
+            self.slots[kind] = kind()
+        return cast(Value, self.slots[kind])
 
     def start(self, title: str, run: Callable[[Run], Release]) -> None:
         """Run in a thread. Its release is in the ledger whatever becomes of this tab."""
@@ -186,10 +177,9 @@ class Session:
         threading.Thread(target=work, daemon=False).start()
 
     def take_first_rows(self, first: bool) -> None:
-        """Ask what needs rows that do not fit about the first ones, or no more; what was asked goes."""
+        """Compute what needs rows that do not fit from the first ones, or no more; what was computed goes."""
         self.on_first_rows = first
-        self.reports = {}
-        self.anonymization = None
+        self._forget_results()
 
     def sizes(self) -> list[int]:
         """Bytes of each table that this tab holds."""
@@ -202,11 +192,11 @@ class Session:
 
     def drop_tables(self) -> None:
         """Forget all rows, and what was computed from them; the ledger and its releases stay."""
-        self.dropped = tuple(curator.name for curator in self.curators.values())
+        self.lost = tuple(curator.name for curator in self.curators.values())
         if self.draft is not None:
-            self.dropped += (self.draft.name,)
-        self.draft = self.running = self.shown = self.anonymization = self.offered = None
-        self.reports = {}
+            self.lost += (self.draft.name,)
+        self.draft = self.running = self.shown = None
+        self._forget_results()
         for each in (self.curators, self.bytes, self.tables):
             each.clear()
 
@@ -217,11 +207,27 @@ def session() -> Session:
         _through_app()
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
-        st.session_state[holders.KEY] = Session(tab=tab, is_another=tabs.LOST in st.context.headers)
+        lost = None if tabs.LOST in st.context.headers else ()
+        st.session_state[holders.KEY] = Session(tab=tab, lost=lost)
         holders.register(st.session_state[holders.KEY])
-    found: Session = st.session_state[holders.KEY]
-    found.used = time.monotonic()
-    return found
+    state: Session = st.session_state[holders.KEY]
+    state.used = time.monotonic()
+    return state
+
+
+def own(kind: type[Value]) -> Value:
+    """Return the state that a room keeps in this tab: see `Session.own`."""
+    return session().own(kind)
+
+
+def leave(note: object) -> None:
+    """Leave a note for another page, in place of an earlier one of its class."""
+    session().slots[type(note)] = note
+
+
+def take(kind: type[Value]) -> Value | None:
+    """Take the note of this class that another page left, if there is one."""
+    return cast("Value | None", session().slots.pop(kind, None))
 
 
 def _through_app() -> None:
@@ -236,25 +242,23 @@ def _through_app() -> None:
         st.rerun()
 
 
-def once(curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Any, Result]]) -> Result:
-    """An internal report, computed once per session; it leaves a line in the ledger, outside the total."""
+def once(curator: Curator, key: Key, evaluation: Callable[[], Evaluation[Any, Result]]) -> Result:
+    """Compute an internal report once per session; it leaves a line in the ledger, outside the total."""
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
         asked: Evaluation[Any, Result] = asking.Apart(evaluation(), unwanted())
         with heard_by(until(unwanted())):
             reports[key] = curator.evaluate(OnFirstRows(asked) if session().on_first_rows else asked)
-    result: Result = reports[key].content
-    return result
+    return cast("InternalReport[Result]", reports[key]).content
 
 
-def kept(key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
-    """What was made of public numbers, made once per session."""
+def kept(key: Key, make: Callable[[], Value]) -> Value:
+    """Compute something of public numbers once per session."""
     reports = session().reports
     if key not in reports:
         reports[key] = make()
-    found: Value = reports[key]
-    return found
+    return cast(Value, reports[key])
 
 
 def language() -> str:
@@ -323,15 +327,6 @@ def set_address(parameters: dict[str, str]) -> None:
     st.query_params.from_dict(parameters)
 
 
-def take(kind: type[Note]) -> Note | None:
-    """The note of this kind that another page left, once."""
-    held = session()
-    if not isinstance(held.note, kind):
-        return None
-    note, held.note = held.note, None
-    return note
-
-
 def is_gone() -> Callable[[], bool]:
     """Says later, from this run, whether its tab was closed meanwhile."""
     context = get_script_run_ctx()
@@ -352,8 +347,9 @@ def unwanted() -> Callable[[], bool]:
 
 
 def table_in(key: str) -> tuple[str, pd.DataFrame] | None:
-    """Name and rows of a second table that a field has read."""
-    return session().tables.get(key)
+    """Name and rows of the second table that a field has read, if any."""
+    table = session().tables.get(key)
+    return None if isinstance(table, DpcoreError) else table
 
 
 def drop_table(key: str) -> None:

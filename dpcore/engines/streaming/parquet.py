@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpcore.engines.arrow import ArrowEngine
 from dpcore.engines.base import unheeded
-from dpcore.engines.files import files_at, state_of
-from dpcore.engines.reader import ROWS_AT_ONCE, Piece, readable
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.files import files_at, state_of
+from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
 from dpcore.errors import SchemaError, source_changed
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import is_text, kind_of, kinds_of

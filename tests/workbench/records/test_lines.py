@@ -11,7 +11,7 @@ import dpcore as dp
 from dpcore.evaluation import Evaluation
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
-from workbench.ledger.lines import EVALUATIONS, export, notes
+from workbench.records.lines import EVALUATIONS, export, notes
 from workbench.store import __main__ as tasks
 from workbench.store import datasets
 from workbench.store.rekey import rekey

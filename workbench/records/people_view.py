@@ -67,7 +67,7 @@ def _hide(dataset: str, person: str) -> None:
 
 def _hand(dataset: str) -> None:
     if _try(lambda ledger: ledger.hand(dataset, _HAND.value() or "")):
-        session.session().leave(dataset)
+        session.session().remove(dataset)
 
 
 def _try(change: Callable[[PersonalLedger], None]) -> bool:

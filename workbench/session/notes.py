@@ -1,9 +1,8 @@
-"""What one page leaves for another, in the session."""
+"""What one page leaves for another: see `workbench.session.leave`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 from dpcore.release import AnonymizedTable
 
@@ -47,6 +46,3 @@ class Offered:
 
     made: AnonymizedTable
     not_promised: tuple[str, ...]
-
-
-Note = TypeVar("Note", OpenSample, PlanRelease, TakeColumns, ShowRelease)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.engines.batch import Batch
-from dpcore.engines.slices import Records, Slices
+from dpcore.engines.tuples.slices import Records, Slices
 from dpcore.errors import LimitError, source_changed
 from dpcore.tables.classes import IntArray
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes

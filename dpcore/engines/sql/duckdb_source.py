@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpcore.engines.files import files_at
-from dpcore.engines.statement import DUCKDB, check_described, statement
+from dpcore.engines.sql.statement import DUCKDB, check_described, statement
+from dpcore.engines.streaming.files import files_at
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.source import Source
 

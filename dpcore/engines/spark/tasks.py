@@ -13,8 +13,8 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Found
-from dpcore.engines.coded import unpacked
-from dpcore.engines.words import Words
+from dpcore.engines.spark.packing import Words
+from dpcore.engines.streaming.coded import unpacked
 from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
 from dpcore.errors import DpcoreError
 from dpcore.schema.schema import Schema

@@ -1,0 +1,1 @@
+"""Tables that are read in passes, never whole."""

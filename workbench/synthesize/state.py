@@ -1,0 +1,27 @@
+"""The state of the Synthesize page."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from dpcore.synthesis import Step
+from dpcore.synthesis.constraints import Determines, Impossible
+
+
+@dataclass(kw_only=True)
+class SynthesizeState:
+    """What the Synthesize page keeps.
+
+    Attributes:
+        kind: of the release that is planned.
+        facts: what every row of a data set must keep, by its fingerprint.
+        tests: those of drawn rows against their table, by the request id of the release and by their own;
+            None for one that is being computed.
+        test_ids: minted for such tests before their click, by what is asked, until it is answered.
+    """
+
+    kind: str = "histogram"
+    facts: dict[str, tuple[Impossible | Determines, ...]] = field(default_factory=dict)
+    tests: dict[str, dict[str, Step | None]] = field(default_factory=dict)
+    test_ids: dict[tuple[Hashable, ...], str] = field(default_factory=dict)
