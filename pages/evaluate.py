@@ -5,17 +5,21 @@ import streamlit as st
 from dpcore.errors import DpcoreError, RowsError
 from workbench import session
 from workbench.evaluate import (
-    asked_view,
-    beside_view,
-    book,
     columns_view,
-    comparing,
+    counts_view,
+    disclosure_view,
     document,
     form,
-    together_view,
+    learning_view,
+    methods_view,
+    pairs_view,
+    questions_view,
+    report,
+    share_view,
+    side_by_side_view,
     view,
 )
-from workbench.evaluate.candidates import Candidate
+from workbench.evaluate.form import Candidate
 from workbench.ui import widgets
 from workbench.ui.files import file_name, release_file
 from workbench.ui.language import _
@@ -40,11 +44,11 @@ def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     try:
-        found = comparing.report(curator, candidate)
+        found = report.report(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
         columns_view.counted(curator, candidate)
-        view.ranges(curator, candidate)
+        questions_view.questions(curator, candidate)
         return
     judged = view.judged(curator, candidate, found)
     view.overview(curator, candidate, found, judged)
@@ -58,11 +62,11 @@ def judge(candidate: Candidate) -> None:
     )
     tabs = {
         _("Columns"): columns_view.columns,
-        _("Pairs"): view.pairs,
-        _("Questions"): lambda curator, candidate, found: view.ranges(curator, candidate),
-        _("Side by side"): beside_view.beside,
-        _("Learning"): asked_view.learning,
-        _("Disclosure"): asked_view.disclosure,
+        _("Pairs"): pairs_view.pairs,
+        _("Questions"): lambda curator, candidate, found: questions_view.questions(curator, candidate),
+        _("Side by side"): side_by_side_view.side_by_side,
+        _("Learning"): learning_view.learning,
+        _("Disclosure"): disclosure_view.disclosure,
     }
     tab = st.segmented_control(
         _("Look at"), list(tabs), default=_("Columns"), required=True, key="evaluate-tab"
@@ -70,7 +74,7 @@ def judge(candidate: Candidate) -> None:
     tabs[tab](curator, candidate, found)
     if candidate.release is not None:  # of another table, the figure would tell what nobody paid for
         with st.expander(_("Share one of these figures: it costs some of the budget"), key="open-share"):
-            asked_view.share(curator, candidate.release)
+            share_view.share(curator, candidate.release)
 
 
 widgets.internal_badge()
@@ -83,12 +87,9 @@ try:
         judge(candidate)
 except DpcoreError as error:
     widgets.error_box(error)
-together_view.show(curator, candidate)
+counts_view.show(curator, candidate)
 with st.expander(_("Compare methods before you spend"), key="open-methods"):
     try:
-        asked_view.compare_methods()
+        methods_view.compare_methods()
     except DpcoreError as error:
         widgets.error_box(error)
-with st.expander(_("The figures of the book, measured anew"), key="open-book"):
-    if st.toggle(_("Show them"), key="book-figures"):
-        book.show()

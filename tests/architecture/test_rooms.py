@@ -31,7 +31,6 @@ STREAMLIT = {
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
     "workbench.anonymize.demands",
-    "workbench.evaluate.book",
     "workbench.synthesize.learning",
     "workbench.synthesize.pooling",
     "workbench.synthesize.record",

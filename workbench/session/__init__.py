@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 import uuid
@@ -20,6 +21,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import OnFirstRows
+from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, InternalReport, Release
 from workbench.apart import asking, line
 from workbench.apart.listening import heard_by, until
@@ -242,12 +244,20 @@ def _through_app() -> None:
         st.rerun()
 
 
-def once(curator: Curator, key: Key, evaluation: Callable[[], Evaluation[Any, Result]]) -> Result:
+def once(
+    curator: Curator,
+    key: Key,
+    evaluation: Callable[[], Evaluation[Any, Result]],
+    on_progress: OnProgress = silent,
+) -> Result:
     """Compute an internal report once per session; it leaves a line in the ledger, outside the total."""
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
-        asked: Evaluation[Any, Result] = asking.Apart(evaluation(), unwanted())
+        told: Any = evaluation()
+        if on_progress is not silent:
+            told = dataclasses.replace(told, on_progress=on_progress)
+        asked: Evaluation[Any, Result] = asking.Apart(told, unwanted())
         with heard_by(until(unwanted())):
             reports[key] = curator.evaluate(OnFirstRows(asked) if session().on_first_rows else asked)
     return cast("InternalReport[Result]", reports[key]).content

@@ -15,6 +15,7 @@ from dpcore.accounting.ledger import Account, Balance
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, RowsError
 from dpcore.evaluation.base import Evaluation, Result
+from dpcore.progress import OnProgress, silent
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.noise_error import noise_errors
@@ -187,13 +188,16 @@ def in_line() -> Iterator[None]:
 
 
 def once_in_line(
-    curator: Curator, key: tuple[Any, ...], evaluation: Callable[[], Evaluation[Any, Result]]
+    curator: Curator,
+    key: tuple[Any, ...],
+    evaluation: Callable[[], Evaluation[Any, Result]],
+    on_progress: OnProgress = silent,
 ) -> Result:
     """`session.once` for what takes long: it waits for its turn."""
     if key in session.session().reports:
         return session.once(curator, key, evaluation)
     with in_line(), rows_view.being_scanned(_("Reading the source"), key=f"stop reading {key}"):
-        return session.once(curator, key, evaluation)
+        return session.once(curator, key, evaluation, on_progress)
 
 
 def compute_apart(function: Callable[..., Result], *given: Any) -> Result:

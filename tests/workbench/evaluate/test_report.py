@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from workbench.evaluate.comparing import moved_zeros, placed
-from workbench.evaluate.verdict import Learned, kept_relations, verdict, verdict_of_learning
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import similarity
 from tests.evaluation.people import SCHEMA, independent, people
+from workbench.evaluate.report import (
+    Learned,
+    kept_relations,
+    moved_zeros,
+    placed,
+    verdict,
+    verdict_of_learning,
+)
 
 ORIGINAL = people(2_000, 1)
 
