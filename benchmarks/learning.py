@@ -51,7 +51,7 @@ from dpcore.anonymize.apply import apply
 from dpcore.anonymize.methods import Microaggregation
 from dpcore.anonymize.models import KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.synthesis import class_means, clipped, gaussian, halves, moments
+from dpcore.synthesis.gaussian import class_means, clipped_normal, moments, recipe, split_classes
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 TABLES = ("diabetes", "breast-cancer", "australian")
@@ -280,7 +280,7 @@ def figures(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def constants() -> dict[str, str]:
     """What the method is made with: a figure of other constants is one of another method."""
-    modules = (class_means, clipped, gaussian, halves, moments)
+    modules = (class_means, clipped_normal, recipe, split_classes, moments)
     return {
         f"{module.__name__.rpartition('.')[2]}.{name}": str(value)
         for module in modules

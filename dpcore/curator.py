@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import json
 import math
 import uuid
@@ -19,7 +18,7 @@ import pandas as pd
 from dpcore.accounting.chain import answered, plan_digests, request_of_all
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Charge, Ledger, Line, source_dataset
-from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, loss_fields
+from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
 from dpcore.anonymize.apply import carried_out, in_order
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.plan import Plan
@@ -28,8 +27,9 @@ from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
-from dpcore.errors import BudgetError, DisclosureError, ParameterError, SchemaError
+from dpcore.errors import DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
+from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -37,6 +37,7 @@ from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
+from dpcore.schema.unit import PrivacyUnit
 from dpcore.synthesis import Recipe, load_model
 from dpcore.synthesis.likely import likely
 from dpcore.synthesis.quote import Quote, smallest_loss
@@ -84,12 +85,13 @@ class Curator:
 
         Args:
             table: the private rows, a connected source, or an engine under this schema and the ledger's key.
-            schema: the public facts, and who is protected.
+            schema: the public facts, and who is protected. Where its unit says that the number of rows a
+                person is `found` privately, opening finds it, once for all, at that charge.
             budget: all that may ever be spent on this table.
             identity: the name of the source that an engine is connected to.
             on_rows: told how many rows of a source a pass has read; what it raises ends the pass.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
-            budget or privacy unit on file.
+            budget or privacy unit on file; BudgetExceeded where it cannot pay for finding the number.
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
@@ -99,8 +101,15 @@ class Curator:
             problem = "the table was declared with other columns than the schema, or none"
             raise SchemaError(problem, remedy="declare the same columns for both")
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
-        account = ledger.open(Account.of(dataset, schema.unit.to_dict(), budget))
-        return cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
+        account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
+        curator = cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
+        if schema.unit.found:
+            found = dataclasses.replace(schema, unit=curator._found())
+            if found != schema and engine is table:
+                raise SchemaError("an engine keeps to another number of rows", remedy="make it anew")
+            if found != schema:
+                return cls.open(table, found, budget=budget, ledger=ledger, name=name, on_rows=on_rows)
+        return curator
 
     look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
 
@@ -135,7 +144,7 @@ class Curator:
         """
         recipe.check(self.schema.domain)
         spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
-        charge = Charge(units=self.rule.units(spend), part=self._charged(self._part(part)))
+        charge = Charge(units=self.rule.units(spend), part=self._charged(self.schema.public_part(part)))
         error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
         return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
@@ -172,7 +181,7 @@ class Curator:
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
-        cell = self._part(part)
+        cell = self.schema.public_part(part)
         recipe.check(self.schema.domain)
         spend = self.rule.spends(loss)
         plan = self._plan(recipe, spend, cell)
@@ -207,7 +216,9 @@ class Curator:
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), self._part(part)))
+        return answered(
+            self.lines(), None, self._plan(recipe, self.rule.spends(loss), self.schema.public_part(part))
+        )
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -282,8 +293,11 @@ class Curator:
         if stored := answered(self.lines(), request_id, plan):
             return self.report(stored)
         request_id = request_id or uuid.uuid4().hex
-        evaluation.measure(self._rehearsal(spend), self.schema)
-        measurer = self._measurer(spend)
+        if evaluation.of_people:  # which public facts cannot refuse
+            measurer = measurer_of_people(evaluation.about[0], self._engine.people, spend)
+        else:
+            evaluation.measure(self._rehearsal(spend), self.schema)
+            measurer = self._measurer(spend)
 
         def report() -> PrivateReport:
             return PrivateReport(
@@ -307,6 +321,16 @@ class Curator:
     def report(self, request_id: str) -> PrivateReport:
         """A stored answer of `evaluate_privately`."""
         return PrivateReport.from_json(self._text(request_id))
+
+    def _found(self) -> PrivacyUnit:
+        """The unit with the number of rows that was found privately: now, at its charge, or before."""
+        declared, name = self.schema, self.schema.unit.id_column or ""
+        if unit_on_file(self.account, self._ledger) is None:
+            self.schema = dataclasses.replace(declared, unit=PrivacyUnit(max_rows=1, id_column=name))
+            question, loss = RowsOfPeople(column=name), PureDP(epsilon=declared.unit.found)
+            self.evaluate_privately(question, loss, request_id=self.request_of(question, loss))
+            self.schema = declared
+        return unit_on_file(self.account, self._ledger) or declared.unit
 
     def _text(self, request_id: str) -> str:
         text = self._ledger.release(self.account.dataset, request_id)
@@ -352,39 +376,14 @@ class Curator:
         self._ledger.commit(dataset, request_id, _events(measurer), text)
         return answered
 
-    def _part(self, part: Mapping[str, str] | None) -> Part | None:
-        if not part:
-            return None
-        if len(part) != 1:
-            raise ParameterError(
-                "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
-            )
-        ((column, category),) = part.items()
-        self.schema.part_code(column, category)
-        if self.schema.column(column).from_data:
-            raise BudgetError(
-                "the cells of column {column!r} were taken from the data, so its parts are not public",
-                remedy="confirm its facts as known from outside, or read the whole table",
-                column=column,
-            )
-        return column, category
-
     def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
         """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
         content = [recipe.to_dict(), spend.name, str(spend.amount), part, self.schema.to_json()]
         return plan_digests(self._ledger.key, json.dumps(content, sort_keys=True))
 
     def _charged(self, part: Part | None) -> Part | None:
-        """The part as the ledger keeps it: with a digest of the column's cells.
-
-        Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
-        columns do. Rows of a connected source may move: there each part costs as much as all rows.
-        """
-        if part is None or self.account.source:
-            return None
-        cells = self.schema.column(part[0]).to_dict()
-        text = json.dumps(cells, sort_keys=True)
-        return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
+        """The part as the ledger keeps it: all rows, of a source in which rows may move."""
+        return None if part is None or self.account.source else self.schema.part_on_file(part)
 
     def _read(self, measurer: Measurer, *drawn: str) -> Schema:
         """The schema of what was read or is drawn; what is declared of other columns stays here."""

@@ -31,7 +31,7 @@ from dpcore.release import Guarantee, Release
 from dpcore.schema import Domain
 from dpcore.synthesis import Categories, FoundCategories, Tree, load_model
 from dpcore.synthesis.base import Recipe
-from dpcore.synthesis.constraints import Constraints, Determines
+from dpcore.synthesis.discrete.constraints import Constraints, Determines
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata, PublicTable
 

@@ -80,6 +80,9 @@ class PrivateEvaluation(Registered, ABC):
     kind: ClassVar[str]
     """What it asks, in a word or two; an interface has a sentence for each."""
 
+    of_people: ClassVar[bool] = False
+    """Whether it asks how many rows people have, each of whom counts once; what it is `about` names them."""
+
     @property
     @abstractmethod
     def about(self) -> tuple[str, ...]:

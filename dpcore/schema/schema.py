@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import pandas as pd
 
-from dpcore.errors import ParameterError, SchemaError
+from dpcore.errors import BudgetError, ParameterError, SchemaError
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.unit import PrivacyUnit
@@ -83,6 +85,37 @@ class Schema:
                 category=category,
             )
         return labels.index(category)
+
+    def public_part(self, part: Mapping[str, str] | None) -> tuple[str, str] | None:
+        """Check a part of the table that is named as {column: category}.
+
+        Returns: (column, category); None for the whole table.
+        Raises: ParameterError for what is no part; BudgetError where the column's cells are not public.
+        """
+        if not part:
+            return None
+        if len(part) != 1:
+            raise ParameterError(
+                "a part is named by one column and one of its categories", remedy='write {"sex": "Female"}'
+            )
+        ((column, category),) = part.items()
+        self.part_code(column, category)
+        if self.column(column).from_data:
+            raise BudgetError(
+                "the cells of column {column!r} were taken from the data, so its parts are not public",
+                remedy="confirm its facts as known from outside, or read the whole table",
+                column=column,
+            )
+        return column, category
+
+    def part_on_file(self, part: tuple[str, str]) -> tuple[str, str]:
+        """A part as a ledger keeps it: (column with a digest of its declared cells, category).
+
+        Parts of one declaration are disjoint; those of another may overlap, and add up, as those of different
+        columns do.
+        """
+        text = json.dumps(self.column(part[0]).to_dict(), sort_keys=True)
+        return f"{part[0]} #{hashlib.sha256(text.encode()).hexdigest()[:16]}", part[1]
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from dpcore.errors import ParameterError, SchemaError
@@ -21,11 +23,13 @@ class PrivacyUnit:
         id_column: the column that names the person. With it, at most `max_rows` rows of each person are
             kept, chosen by a keyed hash; without it, the bound is the declared truth about the table.
         from_data: whether `max_rows` was chosen by what the rows of the table showed.
+        found: the epsilon for which `max_rows` was found privately, as an exact text; empty where it was not.
     """
 
     max_rows: int
     id_column: str | None = None
     from_data: bool = False
+    found: str = ""
 
     def __post_init__(self) -> None:
         whole = isinstance(self.max_rows, int) and not isinstance(self.max_rows, bool)
@@ -37,16 +41,24 @@ class PrivacyUnit:
                 most=MOST_ROWS,
             )
         named = isinstance(self.id_column, str) and self.id_column != ""
-        if not named and (self.id_column is not None or self.from_data):
+        if not named and (self.id_column is not None or self.from_data or self.found):
             raise ParameterError(
                 "id_column must be the name of a column; without one nothing is taken from the data",
                 remedy="name the column, or leave it out where no column names the person",
+            )
+        if self.found and (self.from_data or not re.fullmatch(r"[1-9]\d{0,29}(/[1-9]\d{0,29})?", self.found)):
+            raise ParameterError(
+                "found must be the epsilon of a private search, whose number is not taken from the data",
+                remedy="write a fraction such as 1/20",
             )
 
     def __str__(self) -> str:
         rows = "one row" if self.max_rows == 1 else f"at most {self.max_rows} rows"
         if self.id_column:
             taken = ", a number that was taken from the data" if self.from_data else ""
+            if self.found:
+                epsilon = float(Fraction(self.found))
+                taken = f", a number that was found privately for another epsilon of {epsilon:g}"
             return f"add or remove one person ({rows}{taken}, named by {self.id_column!r})"
         return f"add or remove one person ({rows}{', declared and not checked' if self.max_rows > 1 else ''})"
 
@@ -71,10 +83,22 @@ class PrivacyUnit:
             "id_column": self.id_column,
             "neighbours": "add or remove",
         }
+        if self.found:
+            fields["found"] = self.found
         return fields | ({"from_data": True} if self.from_data else {})
+
+    def to_account(self) -> dict[str, object]:
+        """The unit as an account fixes it: without a number that is found privately, on that account."""
+        fields = self.to_dict()
+        return {name: fields[name] for name in fields if name != "max_rows" or not self.found}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> PrivacyUnit:
         """Read what `to_dict` wrote. Raises: KeyError, ParameterError."""
         taken = bool(fields.get("from_data", False))
-        return cls(max_rows=fields["max_rows"], id_column=fields["id_column"], from_data=taken)
+        return cls(
+            max_rows=fields["max_rows"],
+            id_column=fields["id_column"],
+            from_data=taken,
+            found=fields.get("found", ""),
+        )

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dpcore.release import FILE_READERS, Model
-from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.answer import Answer
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.categories import Categories, FoundCategories
 from dpcore.synthesis.chain import ChainModel
-from dpcore.synthesis.conditional import Conditioned
-from dpcore.synthesis.counting import RowCount, answer, askable, count_rows
-from dpcore.synthesis.cuts import quantile_cuts
-from dpcore.synthesis.gaussian import Gaussian
-from dpcore.synthesis.gaussian_model import GaussianModel
-from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
-from dpcore.synthesis.pipeline import (
+from dpcore.synthesis.closeness import (
     Closeness,
     Pipeline,
     Record,
@@ -24,13 +17,20 @@ from dpcore.synthesis.pipeline import (
     sample_steps,
     sample_test,
 )
-from dpcore.synthesis.pooling import Pooled, pool
-from dpcore.synthesis.release_file import read_release
+from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.cuts import quantile_cuts
+from dpcore.synthesis.discrete.adaptive import Adaptive
+from dpcore.synthesis.discrete.model import SyntheticModel
+from dpcore.synthesis.discrete.tree import Tree
+from dpcore.synthesis.gaussian.model import GaussianModel
+from dpcore.synthesis.gaussian.recipe import Gaussian
+from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
+from dpcore.synthesis.release.pooling import Pooled, pool
+from dpcore.synthesis.release.read import read_release
+from dpcore.synthesis.release.row_count import RowCount, answer, askable, count_rows
 from dpcore.synthesis.some_columns import SomeColumns
 from dpcore.synthesis.statistics import Figure, Figures, Statistics
 from dpcore.synthesis.stored import describe, load_model, load_recipe
-from dpcore.synthesis.synthetic import SyntheticModel
-from dpcore.synthesis.tree import Tree
 
 FILE_READERS.append(read_release)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dpcore.accounting.loss import Loss
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Expected, Recipe
-from dpcore.synthesis.columns import likely_columns
+from dpcore.synthesis.discrete.adaptive import Adaptive
+from dpcore.synthesis.discrete.columns import likely_columns
+from dpcore.synthesis.discrete.tree import Tree
 from dpcore.synthesis.some_columns import SomeColumns
-from dpcore.synthesis.tree import Tree
 
 
 def likely(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.release import Release
 from dpcore.schema.domain import Clique
-from dpcore.synthesis.counting import answer
+from dpcore.synthesis.release.row_count import answer
 from dpcore.tables.rows import PublicTable
 
 FIGURES = ("rows", "low", "high", "as measured")

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpcore.release import Model
-from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.base import Recipe, columns_text
 from dpcore.synthesis.categories import Categories, FoundCategories
 from dpcore.synthesis.chain import ChainModel
+from dpcore.synthesis.closeness import Closeness
 from dpcore.synthesis.conditional import Conditioned
-from dpcore.synthesis.gaussian import Gaussian
-from dpcore.synthesis.gaussian_model import GaussianModel
+from dpcore.synthesis.discrete.adaptive import Adaptive
+from dpcore.synthesis.discrete.model import SyntheticModel
+from dpcore.synthesis.discrete.tree import Tree
+from dpcore.synthesis.gaussian.model import GaussianModel
+from dpcore.synthesis.gaussian.recipe import Gaussian
 from dpcore.synthesis.marginals import Histogram, Independent, Joint, Marginals
-from dpcore.synthesis.pipeline import Closeness
 from dpcore.synthesis.some_columns import SomeColumns
 from dpcore.synthesis.statistics import Figures, Statistics
-from dpcore.synthesis.synthetic import SyntheticModel
-from dpcore.synthesis.tree import Tree
 from dpcore.text import Text
 
 MODELS: dict[str, Any] = {

@@ -31,7 +31,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "schema.suggest": {"str(name)", "str(duplicated[0])"},
         "synthesis.base": {"str(name)"},
         "synthesis.conditional": {"map(repr, model.columns)"},
-        "synthesis.workload": {"map(repr, names)"},
+        "synthesis.discrete.workload": {"map(repr, names)"},
         "tables.digests": {"str(name)", "str(column.name)", "map(str, frame.columns)"},
         "tables.sketch": {"str(name)"},
     },
@@ -49,8 +49,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         },
         "schema.interval": {"str(a)"},
         "schema.suggest": {"str(days.min())", "str(days.max())"},  # to whole years, named as from the data
-        "synthesis.counting": {"str(label)", "map(repr, known)"},
-        "synthesis.suggested": {"str(_YEARS.index(label) + 1)"},
+        "synthesis.release.row_count": {"str(label)", "map(repr, known)"},
+        "synthesis.discrete.suggested": {"str(_YEARS.index(label) + 1)"},
     },
     "arguments, and errors of libraries": {
         "accounting.loss": {"str(value)"},
@@ -61,6 +61,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.options": {"map(repr, allowed)"},
         "local.question": {"str(protocol)"},
         "mechanisms.measurer": {"str(order)"},
+        "evaluation.table.rows_of_people": {"str(ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
         "accounting.events": {"str(self.delta)"},
@@ -78,11 +79,11 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "mechanisms.selection": {"str(i)"},
         "release": {"str(delta)", "str(schema.unit)"},
         "synthesis.base": {"str(value)"},  # a fraction
-        "synthesis.pipeline": {"str(loss)"},
-        "synthesis.pooling": {"str(together((Fraction(each[name]) for each in losses)))"},
-        "synthesis.release_file": {"str(describe(release.recipe))"},
+        "synthesis.closeness": {"str(loss)"},
+        "synthesis.release.pooling": {"str(together((Fraction(each[name]) for each in losses)))"},
+        "synthesis.release.read": {"str(describe(release.recipe))"},
         "synthesis.stored": {"str(fields['kind'])"},
-        "synthesis.synthetic": {"str(loss.amount)"},
+        "synthesis.discrete.model": {"str(loss.amount)"},
         "tables.counts": {"map(str, domain.shape(clique))"},
     },
     "texts of `values` already, given their Python type": {

@@ -24,10 +24,10 @@ from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.progress import silent
 from dpcore.synthesis import Categories, Tree, describe, load_model, load_recipe
 from dpcore.synthesis.base import Recipe
-from dpcore.synthesis.constraints import Constraints, Determines
-from dpcore.synthesis.gaussian import Gaussian
+from dpcore.synthesis.closeness import Closeness
+from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.gaussian.recipe import Gaussian
 from dpcore.synthesis.listing import listed
-from dpcore.synthesis.pipeline import Closeness
 from dpcore.synthesis.statistics import Statistics
 from dpcore.text import Text
 
@@ -113,7 +113,7 @@ def rehearsal(recipe: Recipe, loss: Any) -> Rehearsal:
 def test_every_recipe_is_here() -> None:
     """A recipe that this suite does not know could charge for what it then refuses."""
     found = set()
-    for module in pkgutil.iter_modules(dpcore.synthesis.__path__, "dpcore.synthesis."):
+    for module in pkgutil.walk_packages(dpcore.synthesis.__path__, "dpcore.synthesis."):
         for name, member in vars(importlib.import_module(module.name)).items():
             own = isinstance(member, type) and member.__module__ == module.name
             if own and "kind" in vars(member) and hasattr(member, "fit"):

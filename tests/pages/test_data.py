@@ -147,6 +147,26 @@ def test_several_rows_a_person(app):
     assert "patient_id" not in app.curator.schema.domain.names
 
 
+def test_the_number_of_rows_a_person_is_found_privately_and_charged(new_tab):
+    """The number would be free, or be looked for and paid again whenever the file is brought."""
+    rows = "\n".join(f"p{i // 3},{20 + i % 50}" for i in range(36_000))
+    table = f"patient_id,age\n{rows}".encode()
+    app = new_tab().upload(table)
+    app.set("selectbox", "Rows of one person", -1)
+    app.open_draft()
+    assert app.errors == ""
+    assert app.curator.schema.unit == dp.PrivacyUnit(max_rows=3, id_column="patient_id", found="1/20")
+    assert app.session.data_set.unit == app.curator.schema.unit
+    assert app.session.data_set.declaration.schema.unit == app.curator.schema.unit
+    assert app.curator.balance().spent == 5 * 10**10
+    assert "found privately" in app.go("ledger").text
+    charges = app.at.dataframe[0].value
+    assert charges["asked"].tolist() == ["Rows of one person that count, found privately, by patient_id"]
+    again = new_tab().upload(table)
+    assert again.curator.balance().spent == 5 * 10**10
+    assert again.curator.schema.unit == app.curator.schema.unit
+
+
 def test_each_table_is_asked_about_anew(app):
     """The answer "one row per person" to one table would silently hold for the next one."""
     app.upload(CSV)

@@ -12,13 +12,14 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.progress import silent
-from dpcore.synthesis import columns, learner, synthetic
-from dpcore.synthesis.adaptive import Adaptive
 from dpcore.synthesis.consistency import consistent
-from dpcore.synthesis.contrasts import completed, pooled
-from dpcore.synthesis.grouping import Grouping
-from dpcore.synthesis.learner import Learner
-from dpcore.synthesis.synthetic import SyntheticModel
+from dpcore.synthesis.discrete import columns, learner
+from dpcore.synthesis.discrete import model as synthetic
+from dpcore.synthesis.discrete.adaptive import Adaptive
+from dpcore.synthesis.discrete.binary_contrasts import completed, pooled
+from dpcore.synthesis.discrete.learner import Learner
+from dpcore.synthesis.discrete.model import SyntheticModel
+from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import random_table
 

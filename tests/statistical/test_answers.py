@@ -10,8 +10,8 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.progress import silent
-from dpcore.synthesis import learner
-from dpcore.synthesis.synthetic import SyntheticModel
+from dpcore.synthesis.discrete import learner
+from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import random_table
 

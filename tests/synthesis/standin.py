@@ -9,9 +9,9 @@ import numpy as np
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema import Clique, Domain
+from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.synthesis.synthetic import SyntheticModel
 from dpcore.tables.counts import Counts, Marginal, aligned, project
 from dpcore.tables.sums import Entry, product
 

@@ -101,7 +101,7 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
 
 
 def attacks(frame: pd.DataFrame) -> Chart:
-    """Draw the success of each attack with its interval, on people in the release, on others and without it."""
+    """Draw the success of each attack with its interval: for people in it, for others, and without it."""
     tooltip = tips("attack", "of", "attempts", rate=".1%", low=".1%", high=".1%")
     altair, _chart, points, spread = _marks(frame, "attack", [WARNING, PRIVATE, ORIGINAL], tooltip)
     x = altair.X(

@@ -12,7 +12,7 @@ from dpcore.evaluation.utility.measures import Scored
 from dpcore.evaluation.utility.propensity import Propensity
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.noise_error import noise_errors
+from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench.evaluate import cards
 from workbench.evaluate.columns_view import show_cards
 from workbench.evaluate.form import Candidate

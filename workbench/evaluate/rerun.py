@@ -11,13 +11,13 @@ from dpcore.accounting.loss import AnyLoss, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.release import Release
-from dpcore.schema import Schema
+from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe
 
 
 def without_people(schema: Schema) -> Schema:
     """The schema for rows that name nobody, such as drawn ones; a person may have as many rows as before."""
-    return dataclasses.replace(schema, unit=dataclasses.replace(schema.unit, id_column=None))
+    return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
 
 def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:

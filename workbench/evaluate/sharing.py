@@ -64,7 +64,8 @@ def _requests(curator: Curator, state: State) -> list[str]:
 
 def title(report: PrivateReport) -> str:
     """What was asked, in a few words."""
-    return describe({"kind": report.kind, "target": report.content.get("target"), "way": report.about[0]})
+    about = report.about[0]
+    return describe({"kind": report.kind, "target": about, "way": about, "column": about})
 
 
 def words(report: PrivateReport) -> str:
@@ -74,6 +75,8 @@ def words(report: PrivateReport) -> str:
     }
     if "accuracy" in content:
         return _("{accuracy}, between {low} and {high}; one answer for all has {majority}.").format(**content)
+    if "max_rows" in content:
+        return _("At most {max_rows} rows of each person count.").format(**content)
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
     return _(
         "{mean} of the rows would have to change on average, {worst} in the worst place ({columns}); "

@@ -13,7 +13,7 @@ from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import RowCount, askable, count_rows
-from dpcore.synthesis.counting import Asked
+from dpcore.synthesis.release.row_count import Asked
 from workbench.report.document import fragment
 from workbench.ui.language import _
 from workbench.ui.wording import answer_to, error_words, join

@@ -14,6 +14,7 @@ from typing import Any
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.errors import DpcoreError, ParameterError, RequestConflict
+from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from dpcore.schema import Excluded, PrivacyUnit, Schema
@@ -87,8 +88,9 @@ class DataSet:
 
     @property
     def unit(self) -> PrivacyUnit:
-        """Who is protected."""
-        return PrivacyUnit.from_dict(self.account.unit)
+        """Who is protected; while the number of rows is still to be found, one row a person."""
+        one = {**self.account.unit, "max_rows": 1}
+        return unit_on_file(self.account, self.ledger) or PrivacyUnit.from_dict(one)
 
     @property
     def rule(self) -> Rule:

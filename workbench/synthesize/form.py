@@ -11,8 +11,8 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.schema import Boolean, Categorical, IntervalColumn
 from dpcore.synthesis import Histogram, Marginals, Recipe
-from dpcore.synthesis.constraints import Constraints, Determines, Impossible
-from dpcore.synthesis.suggested import suggest_facts
+from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.suggested import suggest_facts
 from workbench import session
 from workbench.synthesize import learning, recipes
 from workbench.synthesize.charts import pair_grid

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.synthesis import pool
-from dpcore.synthesis.pooling import People
+from dpcore.synthesis.release.pooling import People
 from workbench import session
 from workbench.apart import drawing
 from workbench.ui import file_view

@@ -9,7 +9,7 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.release import Release
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
-from dpcore.synthesis.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
 from workbench import session
 from workbench.apart import learning
 from workbench.apart.listening import heard_by

@@ -14,7 +14,7 @@ from dpcore.evaluation import ThinRowsOf
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Step, closeness_step, model_steps
-from dpcore.synthesis.pipeline import MAX_ATTEMPTS
+from dpcore.synthesis.closeness import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
 from workbench.apart import drawing

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from dpcore.synthesis import Step
-from dpcore.synthesis.constraints import Determines, Impossible
+from dpcore.synthesis.discrete.constraints import Determines, Impossible
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,7 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import askable, count_rows
-from dpcore.synthesis.counting import MAX_CONDITIONS, Asked
+from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Asked
 from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import answer_to, plain, printable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -10,6 +10,7 @@ from dpcore.accounting.loss import PureDP, loss_from
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
+from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from workbench import samples, session
@@ -79,9 +80,9 @@ def auditable_draft() -> Curator:
     if draft.auditor is None:
         ledger = session.ledger().under(draft.opener)
         account = ledger.account(draft.dataset)
-        unit = draft.schema.unit
-        if account is not None:
-            unit = PrivacyUnit.from_dict(account.unit)
+        on_file = None if account is None else unit_on_file(account, ledger)
+        account = None if on_file is None else account
+        unit = on_file or replace(draft.schema.unit, found="")
         name = next((str(each) for each in draft.frame.columns if each != unit.id_column), "")
         nothing = Categorical(name=name, categories=("any",), other=True, missing=True)  # says nothing of it
         schema = Schema(columns=(nothing,), unit=unit)

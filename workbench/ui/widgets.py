@@ -18,7 +18,7 @@ from dpcore.evaluation.base import Evaluation, Result
 from dpcore.progress import OnProgress, silent
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.noise_error import noise_errors
+from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
 from workbench.apart import line, process, reading
 from workbench.apart.asking import call

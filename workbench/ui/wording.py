@@ -125,6 +125,9 @@ def unit_words(unit: PrivacyUnit) -> str:
         return _("a person has at most {rows}, declared and not checked").format(rows=rows)
     if unit.from_data:
         rows = _("{rows} (a number that was taken from the data)").format(rows=rows)
+    if unit.found:
+        epsilon = number(float(Fraction(unit.found)))
+        rows = _("{rows} (found privately, for epsilon {epsilon})").format(rows=rows, epsilon=epsilon)
     return _("people by {column}, at most {rows} each").format(column=unit.id_column, rows=rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, SchemaError
+from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
@@ -171,7 +173,8 @@ def stay() -> None:
 
 def cap_of(unit: PrivacyUnit | None) -> int | None:
     """Rows of a named person that were declared to count; None where nobody did, or the rows decided it."""
-    return None if unit is None or unit.id_column is None or unit.from_data else unit.max_rows
+    declared = unit is not None and unit.id_column is not None and not (unit.from_data or unit.found)
+    return unit.max_rows if unit is not None and declared else None
 
 
 def outside(draft: Draft, column: Column) -> Outside:
@@ -219,8 +222,8 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         held.notices["upload"] = error
         return
     if draft.source is None:
-        reopening.note_rows(draft.dataset, draft.frame, schema.unit)
-    held.add(curator, declared(draft, schema), size=draft.size)
+        reopening.note_rows(draft.dataset, draft.frame, curator.schema.unit)
+    held.add(curator, declared(draft, dataclasses.replace(schema, unit=curator.schema.unit)), size=draft.size)
 
 
 def declared(draft: Draft, schema: Schema) -> Declaration:
@@ -300,7 +303,7 @@ def _draft(
     except DpcoreError as error:
         held.notices["upload"] = error
         return
-    on_file = PrivacyUnit.from_dict(account.unit) if account is not None else unit  # where it is fixed
+    on_file = unit_on_file(account, ledger) if account is not None else unit  # where it is fixed
     if on_file is not None:
         schema = Schema(columns=schema.columns, unit=on_file, excluded=schema.excluded)
     proposed = grid.to_grid(schema, [str(column) for column in frame.columns])

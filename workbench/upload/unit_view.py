@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pandas as pd
 import streamlit as st
 
+from dpcore.accounting.loss import PureDP
+from dpcore.evaluation.table.rows_of_people import CAPS as CAPS_TO_FIND
+from dpcore.evaluation.table.rows_of_people import ORDER, people_off
 from dpcore.schema import PrivacyUnit
 from workbench.session.draft import Draft
 from workbench.ui import widgets
@@ -14,7 +19,9 @@ from workbench.ui.wording import number, percent, plain, unit_words
 from workbench.upload import answers
 
 ONE, NAMED, DECLARED = "one", "named", "declared"
-CAPS, OTHER = (1, 2, 3, 5, 10, 20), 0
+CAPS, OTHER, FOUND = (1, 2, 3, 5, 10, 20), 0, -1
+EPSILONS = ("1/50", "3/100", "1/25", "1/20")
+"""What finding the number privately may cost."""
 ENOUGH = 0.8
 """Share of the rows below which a cap is warned of."""
 
@@ -67,17 +74,47 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         persist_state="session",
     )
     with right:
-        rows = _ask_cap(table, before.max_rows if before.from_data else draft.cap)
-    return _capped(draft, name, rows)
+        cap = FOUND if before.found else before.max_rows if before.from_data else draft.cap
+        most = _ask_cap(table, cap)
+        if most == FOUND:
+            last = before.max_rows if before.found else 1
+            return PrivacyUnit(max_rows=last, id_column=name, found=_ask_search(table, before.found))
+    return _capped(draft, name, most)
+
+
+def _ask_search(table: str, start: str) -> str:
+    """The epsilon for which the number is found when the data set is opened, as an exact text."""
+    epsilon: str = st.select_slider(
+        _("Epsilon that finding it costs"),
+        EPSILONS,
+        value=start if start in EPSILONS else EPSILONS[-1],
+        format_func=lambda each: number(float(Fraction(each))),
+        key=f"unit-found-{table}",
+        persist_state="session",
+    )
+    st.caption(
+        _(
+            "When the data set is opened, this is charged to its budget, and the smallest of {caps} is found "
+            "that about {share} of the people do not exceed. In 95 of 100 cases it misses that by at most "
+            "{people} people: with few more than that, choose a number yourself."
+        ).format(
+            caps=", ".join(map(number, CAPS_TO_FIND)),
+            share=percent(float(ORDER)),
+            people=number(people_off(PureDP(epsilon=epsilon))),
+        )
+    )
+    return epsilon
 
 
 def _ask_cap(table: str, start: int | None) -> int | None:
     """How many rows of a person count, from a public list; None until it is chosen."""
+    names = {OTHER: _("another number"), FOUND: _("find it privately")}
+    options = [*CAPS, *names]
     chosen = st.selectbox(
         _("Rows of one person that count, at most"),
-        [*CAPS, OTHER],
-        index=None if start is None else CAPS.index(start) if start in CAPS else len(CAPS),
-        format_func=lambda cap: _("another number") if cap == OTHER else str(cap),
+        options,
+        index=None if start is None else options.index(start if start in options else OTHER),
+        format_func=lambda cap: names.get(cap, str(cap)),
         placeholder=_("Choose by what a row is"),
         help=_(
             "Think of what a row is, not of this table: stays in a hospital in a year are seldom more "

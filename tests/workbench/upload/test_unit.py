@@ -19,8 +19,11 @@ from workbench.upload.grid import from_grid, to_grid
 
 FRAME = pd.DataFrame({"who": ["a", "a", "b"], "age": [1, 2, 3], "other": ["x", "y", "z"]})
 ROWS = st.integers(1, 9) | st.integers(1, MOST_ROWS)
-UNITS = st.builds(dp.PrivacyUnit, max_rows=ROWS) | st.builds(
-    dp.PrivacyUnit, max_rows=ROWS, id_column=st.sampled_from(list(FRAME.columns)), from_data=st.booleans()
+NAMES = st.sampled_from(list(FRAME.columns))
+UNITS = (
+    st.builds(dp.PrivacyUnit, max_rows=ROWS)
+    | st.builds(dp.PrivacyUnit, max_rows=ROWS, id_column=NAMES, from_data=st.booleans())
+    | st.builds(dp.PrivacyUnit, max_rows=ROWS, id_column=NAMES, found=st.sampled_from(unit_view.EPSILONS))
 )
 
 
@@ -172,3 +175,14 @@ def test_a_number_chosen_by_the_curve_is_marked() -> None:
     assert asked == [unit]
     assert "taken from the data" in str(unit)
     assert opening.cap_of(dp.Schema.from_json(schema_of(unit).to_json()).unit) is None
+
+
+def test_a_number_is_found_privately_when_the_table_is_opened() -> None:
+    """Whoever knows nothing of the rows could only guess a number, or take it from the rows unpaid."""
+    at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1, id_column="who"), capped=False))
+    at.selectbox[1].set_value(unit_view.FOUND).run()
+    assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who", found="1/20")]
+    assert "at most 203 people" in at.caption[-1].value
+    at.select_slider[0].set_value("1/50").run()
+    assert asked == [dp.PrivacyUnit(max_rows=1, id_column="who", found="1/50")]
+    assert not at.dataframe  # what each number keeps is not shown with it

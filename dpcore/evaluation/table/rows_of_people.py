@@ -1,0 +1,120 @@
+"""How many rows of a person count, found privately before anything else is read.
+
+The number of rows of each person is one value per person. So a person who is added or removed changes one of
+them, however many rows that person has: the sensitivity of the search is one person, and needs no cap.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpcore.accounting.ledger import Account, Ledger
+from dpcore.accounting.loss import Loss, PureDP
+from dpcore.errors import ParameterError
+from dpcore.evaluation.base import PrivateEvaluation
+from dpcore.mechanisms.measurer import Groups, Measurer
+from dpcore.mechanisms.sensitivity import selection_scale
+from dpcore.release import PrivateReport
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.schema import Schema
+from dpcore.schema.unit import PrivacyUnit
+from dpcore.tables.counts import Counts
+from dpcore.text import Text
+
+CAPS = (1, 2, 3, 5, 10, 20, 50, 100)
+"""The public list from which a number is chosen; whoever has more rows than the largest counts as that."""
+ORDER = Fraction(9, 10)
+"""Part of the people all of whose rows are to count."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsOfPeople(PrivateEvaluation):
+    """The smallest of `CAPS` that about `ORDER` of the people do not exceed: a private quantile over people.
+
+    Attributes:
+        column: that names the person.
+    """
+
+    kind = "rows of a person"
+    of_people = True
+
+    column: str
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "column": self.column, "caps": list(CAPS), "order": str(ORDER)}
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """The column that names the person."""
+        return Text("Rows of one person that count, found privately, by {column}", column=fields["column"])
+
+    def check(self, schema: Schema) -> None:
+        """Raises: ParameterError where no column names the person."""
+        if schema.unit.id_column != self.column:
+            raise ParameterError(
+                "people are not named by column {column!r}", remedy="name the id column", column=self.column
+            )
+
+    def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
+        """{"max_rows": one of `CAPS`}, from a measurer of people."""
+        return {"max_rows": CAPS[measurer.quantile(self.column, ORDER, measurer.loss, cells=len(CAPS))]}
+
+
+def measurer_of_people(column: str, people: Callable[[], Mapping[int, int]], loss: Loss) -> Measurer:
+    """A measurer of one row for each person: how many rows each has, in the cells that end at `CAPS`.
+
+    Args:
+        column: that names the person.
+        people: reads the number of people by number of rows; called once the loss was taken off. Private.
+    """
+
+    def counts(cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None) -> list[Counts]:
+        cells = np.zeros(len(CAPS), dtype=np.int64)
+        for rows, number in people().items():
+            cells[min(bisect.bisect_left(CAPS, rows), len(CAPS) - 1)] += number
+        return [Counts(clique=clique, values=cells) for clique in cliques]
+
+    return Measurer(counts, domain=Domain(names=(column,), sizes=(len(CAPS),)), loss=loss, rows=1)
+
+
+def people_off(loss: PureDP, *, level: float = 0.95) -> float:
+    """By how many people the number that is found is off the quantile at most, with this chance. Public.
+
+    The exponential mechanism is off by more than scale * ln(candidates / chance of failure) with at most that
+    chance (McSherry, Talwar 2007), and permute and flip is never worse (McKenna, Sheldon 2020).
+    """
+    return selection_scale(rows=1, loss=loss) * math.log(len(CAPS) / (1 - level))
+
+
+def unit_on_file(account: Account, ledger: Ledger) -> PrivacyUnit | None:
+    """The privacy unit of an account; None while its number of rows is still to be found.
+
+    The first number that was found is the one that holds: the unit of an account never changes.
+    """
+    if "max_rows" in account.unit:
+        return PrivacyUnit.from_dict(account.unit)
+    lines = ledger.lines(account.dataset)
+    searches = {
+        line.request_id for line in lines if line.content.get("recipe", {}).get("kind") == RowsOfPeople.kind
+    }
+    for line in lines:
+        if line.state == "committed" and line.request_id in searches:
+            text = ledger.release(account.dataset, line.request_id)
+            assert text is not None  # a line that is committed has its answer
+            return PrivacyUnit.from_dict({**account.unit, **PrivateReport.from_json(text).content})
+    return None

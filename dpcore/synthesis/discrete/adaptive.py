@@ -1,0 +1,168 @@
+"""Adaptive: measure the best pairs in one shot, fit, and spend the rest where the fitted model errs most.
+
+The steps: number of rows and one-way counts; rare values merged; then, a round at a time, noisy distances
+between the model and the wanted cliques, the set of cliques whose measurement gains most under a limit on
+junction-tree cells, their measurement with the optimal split of the loss, and a warm-started fit.
+
+Source: the one-shot choice follows SWIFT (Google dpsynth, 2026), the rounds AIM (McKenna, Mullins, Sheldon,
+Miklau 2022). What differs, and why, is written in docs/decisions/0010.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress
+from dpcore.release import Model
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.base import Expected, Recipe
+from dpcore.synthesis.discrete.columns import (
+    MIDDLE,
+    check_earlier,
+    check_keepable,
+    expect_columns,
+    measure_columns,
+    publish,
+)
+from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.learner import Learner
+from dpcore.synthesis.discrete.model import SyntheticModel
+from dpcore.synthesis.discrete.workload import measurable, workload
+from dpcore.tables.counts import Marginal
+from dpcore.text import Text
+
+CELLS_PER_CLARITY = 8_000
+SMALLEST_LIMIT = 50_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adaptive(Recipe):
+    """A synthetic table that keeps the relations between columns as well as the loss allows.
+
+    Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho (Gaussian noise).
+
+    Attributes:
+        degree: 2 when all pairs of columns should come out right, 3 for all triples.
+        weights: pair or triple -> how much its error counts, where it is not 1.
+        rounds: how often what to measure is chosen anew, at least 1; once under pure epsilon where columns
+            do not stand out of their noise.
+        ordered: columns whose neighboring cells are alike; rare ones are merged with neighbors only.
+        constraints: facts from outside that every row keeps.
+        max_cells: most cells of the junction tree; memory and time grow with it. Fewer are used where
+            noise leaves nothing to put into them.
+        earlier: a model of an earlier release of the same table; its measurements, but for those of
+            `beyond`, are used again, so that the guarantee of the new release names the loss of both.
+    """
+
+    kind: ClassVar[str] = "adaptive"
+
+    degree: int = 2
+    weights: Mapping[Clique, float] = field(default_factory=dict)
+    rounds: int = 2
+    ordered: frozenset[str] = frozenset()
+    constraints: Constraints = field(default_factory=Constraints)
+    max_cells: int = 4_000_000
+    earlier: SyntheticModel | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ordered", frozenset(self.ordered))
+        if self.degree not in (2, 3):
+            raise ParameterError(
+                "degree ({degree}) must be 2 or 3", remedy="ask for pairs or triples", degree=self.degree
+            )
+        if not 1 <= self.rounds <= 10:
+            raise ParameterError("rounds ({rounds}) must be 1 to 10", remedy="ask for 2", rounds=self.rounds)
+        if self.max_cells < 1:
+            raise ParameterError(
+                "max_cells ({max_cells}) must be at least 1",
+                remedy="raise max_cells",
+                max_cells=self.max_cells,
+            )
+
+    @property
+    def stands_on(self) -> tuple[Loss, ...]:
+        return self.earlier.losses if self.earlier else ()
+
+    def check(self, domain: Domain) -> None:
+        """Refuse unknown columns, wrong weights, constraints and earlier models that do not fit."""
+        check_keepable(domain, self.constraints, self.ordered)
+        check_earlier(domain, self.constraints, self.earlier)
+        workload(self.constraints.free(domain.names), self.degree, self.weights)
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """The error of the one-way counts at most; that of pairs depends on what is found."""
+        return expect_columns(domain, self.constraints, loss, rows)
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """Measure the columns; then choose, measure and fit, a round at a time."""
+        on_progress("measure columns", 0.0)
+        columns = measure_columns(measurer, self.constraints, self.ordered, self.earlier)
+        groups = columns.grouping.groups
+        learner = Learner(
+            measurer.coarsen(groups),
+            columns,
+            factors=self.constraints.factors(measurer.domain, groups),
+            weights=measurable(workload(columns.grouping.domain.names, self.degree, self.weights)),
+            limit=min(self.max_cells, max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity))),
+            joint=[m for m in self.earlier.measurements if len(m.clique) > 1] if self.earlier else [],
+        )
+        # private choices and Laplace noise leave nothing for a second look where columns are not clear
+        rounds = 1 if isinstance(measurer.loss, PureDP) and columns.clarity < MIDDLE else self.rounds
+        for turn, loss in enumerate(split(measurer.loss.share(1 - columns.spent), rounds)):
+            on_progress("choose and measure", (turn + 0.2) / rounds)
+            if isinstance(loss, PureDP) and learner.fitted is None:
+                learner.measure_tree(loss)
+            else:
+                learner.measure_worst(loss, last=turn + 1 == rounds and columns.clarity >= MIDDLE)
+            on_progress("fit", (turn + 0.5) / rounds)
+            fitted = learner.refit(quick=turn + 1 < rounds)
+        beyond = learner.measure_beyond()
+        losses = (*self.stands_on, measurer.loss)
+        found, model = publish(
+            measurer.domain, columns, self.constraints, fitted.model, learner.joint, losses
+        )
+        return found, replace(model, beyond=beyond)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`; of an earlier model its digest."""
+        earlier = json.dumps(self.earlier.to_dict(), sort_keys=True).encode() if self.earlier else None
+        return {
+            "kind": self.kind,
+            "degree": self.degree,
+            "weights": [[list(clique), weight] for clique, weight in self.weights.items()],
+            "rounds": self.rounds,
+            "ordered": sorted(self.ordered),
+            "constraints": self.constraints.to_dict(),
+            "max_cells": self.max_cells,
+            "earlier": hashlib.sha256(earlier).hexdigest() if earlier else None,
+        }
+
+    @property
+    def choosing(self) -> Text:
+        return Text("seconds")
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its name; its columns are those of the view that it gets."""
+        return Text("Synthetic table (Adaptive)")
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
+        """Read what `to_dict` wrote; None with an earlier model, of which that is a digest only."""
+        if fields.get("earlier"):
+            return None
+        return cls(
+            degree=fields["degree"],
+            weights={tuple(clique): weight for clique, weight in fields["weights"]},
+            rounds=fields["rounds"],
+            max_cells=fields["max_cells"],
+            ordered=frozenset(fields["ordered"]),
+            constraints=Constraints.from_dict(fields["constraints"]),
+        )

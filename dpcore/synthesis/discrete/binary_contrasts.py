@@ -1,0 +1,170 @@
+"""Pairs measured by what they add: of a column with two cells the difference of the cells, not both.
+
+The table of two binary columns has four numbers, of which three are known from the columns alone. A row adds
+1 to one of the four; it adds 1 or -1 to the difference of differences, (n00 + n11) - (n01 + n10), too. So the
+same noise on that one number leaves a quarter of the variance on what the pair adds to its columns, and half
+of it where one column is binary. The rest of the table is made up from the number of rows and the columns.
+
+Source: the residual basis of Xiao, He, Zhang, Kifer (2023), "An optimal and scalable matrix mechanism for
+noisy marginals", section 4, in the one case in which a residual is a sum of plus and minus ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss, PureDP
+from dpcore.mechanisms.max_norm import MAX_ENTRIES
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.consistency import consistent
+from dpcore.synthesis.discrete.rare_values import Grouping
+from dpcore.tables import counts
+from dpcore.tables.counts import Contrast, Marginal, Values, aligned
+from dpcore.tables.sums import Entry, levels
+
+EXPLAINED = 2.0
+"""Variances of noise that are taken off a squared difference before it is believed."""
+SIGNS = np.array([1.0, -1.0])
+
+
+def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
+    """The columns of a clique that are measured by the difference of their cells; of a triple all or none."""
+    if isinstance(loss, PureDP):
+        return ()
+    signed = tuple(name for name in clique if domain.size(name) == 2)
+    return signed if len(clique) < 3 or len(signed) == len(clique) == 3 else ()
+
+
+def noisy_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
+    """Cells of a clique, as its noise counts them: a difference in place of two cells halves the variance."""
+    return float(domain.cells(clique) / 2 ** (len(signed_columns(domain, clique, loss)) / 2))
+
+
+def measure_cliques(view: Measurer, parts: Mapping[Clique, float], loss: Loss) -> list[Marginal]:
+    """Noisy tables of the cliques by their parts of `loss`, pairs with binary columns by their differences.
+
+    Costs `loss`, all of it. The contrasts hold the differences alone: `completed` makes tables of them. Those
+    tables rest on each other; what is measured again, or fitted, is put together from the contrasts.
+    """
+    weights = {clique: Fraction(part) for clique, part in parts.items()}
+    signed = {clique: signed_columns(view.domain, clique, loss) for clique in parts}
+
+    def share(cliques: Iterable[Clique]) -> Loss:
+        return loss.share(sum((weights[each] for each in cliques), Fraction(0)) / sum(weights.values()))
+
+    whole = [clique for clique in parts if not signed[clique]]
+    found = list(view.measure(whole, share(whole), [weights[each] for each in whole])) if whole else []
+    alike: dict[tuple[Clique, Fraction], list[Clique]] = {}  # in one draw: the same lines, the same weight
+    for clique in parts:
+        if signed[clique]:
+            by = tuple(name for name in clique if name not in signed[clique])
+            alike.setdefault((by, weights[clique]), []).append(clique)
+    for (by, _), cliques in alike.items():
+        # an engine sums over the cells of `by` as declared: of so few entries it refuses none
+        most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
+        for first in range(0, len(cliques), most):
+            some = cliques[first : first + most]
+            entries: list[Entry] = [dict.fromkeys(signed[clique], levels(SIGNS)) for clique in some]
+            sums = view.sums(by, entries, share(some))
+            found += [
+                _contrast(view.domain, clique, signed[clique], sums.values[:, i], sums.deviation**2)
+                for i, clique in enumerate(some)
+            ]
+    return found
+
+
+def pooled(measured: Iterable[Marginal]) -> list[Marginal]:
+    """Several draws of one clique, or of its same differences, as their mean with the least variance."""
+    held: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
+    for each in measured:
+        signed = each.signed if isinstance(each, Contrast) else ()
+        key = (each.clique, signed, each.values.shape)
+        held[key] = _mean(held[key], each) if key in held else each
+    return list(held.values())
+
+
+def over_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
+    """The same over groups of cells, with the mean variance of a column's cells.
+
+    Args:
+        measured: of one column over its declared cells or over groups, of several over groups.
+    """
+    found = []
+    for each in measured:
+        if each.values.shape == grouping.coarse.shape(each.clique):
+            found.append(each)
+        elif not isinstance(each, Contrast):  # whose two cells are one group: it tells nothing
+            values = grouping.merge(each.clique[0], each.values)
+            variance = each.variance * each.values.size / values.size
+            found.append(replace(each, values=values, variance=variance))
+    return found
+
+
+def completed(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
+    """One table of each clique: contrasts with all that the others tell put in, the rest as measured.
+
+    Args:
+        measured: as `pooled`, with the number of rows, the columns and the pairs of triples among them.
+    """
+    tables = {each.clique: each for each in measured}
+    contrasts = [each for each in measured if isinstance(each, Contrast)]
+    agreed = {each.clique: each for each in consistent(domain, measured)} if contrasts else {}
+    for each in contrasts:
+        table = agreed[each.clique]
+        tables[each.clique] = replace(each, values=table.values, variance=table.variance, pooled=True)
+    return list(tables.values())
+
+
+def tables_of(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
+    """One table of each clique, over declared cells where it was measured so, else over groups."""
+    whole = [each for each in measured if each.values.shape == grouping.domain.shape(each.clique)]
+    tables = completed(grouping.domain, whole)
+    if len(whole) == len(measured):
+        return tables
+    known = {each.clique for each in tables}
+    merged = completed(grouping.coarse, pooled(over_groups(grouping, measured)))
+    return tables + [each for each in merged if each.clique not in known]
+
+
+def difference_off(told: Sequence[Marginal], estimate: Values) -> float:
+    """How far the estimate of binary columns is off, in rows, beyond what noise explains."""
+    signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
+    weights = [1 / max(each.variance, 1e-12) for each in told]
+    sums = [float((each.values * signs).sum()) for each in told]
+    off = float(np.dot(sums, weights)) / sum(weights) - float((estimate * signs).sum())
+    return math.sqrt(max(0.0, off**2 - EXPLAINED * signs.size**2 / sum(weights)))
+
+
+def _contrast(domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float) -> Contrast:
+    by = tuple(name for name in clique if name not in signed)
+    values = sums.reshape(domain.shape(by)) / 2 ** len(signed)
+    for _ in signed:
+        values = np.multiply.outer(values, SIGNS)
+    return Contrast(
+        clique=clique,
+        values=aligned(values, (*by, *signed), clique),
+        variance=variance / 4 ** len(signed),
+        noise="gaussian",
+        pooled=True,
+        signed=signed,
+        own=variance / 2 ** len(signed),
+    )
+
+
+def _mean(one: Marginal, other: Marginal) -> Marginal:
+    """The inverse-variance mean of two independent draws of the same."""
+    part = other.variance / max(one.variance + other.variance, 1e-12)
+    mean = replace(
+        one,
+        values=part * one.values + (1 - part) * other.values,
+        variance=one.variance * part,
+        pooled=True,
+    )
+    return replace(mean, own=mean.own * part) if isinstance(mean, Contrast) else mean

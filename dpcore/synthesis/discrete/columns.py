@@ -1,0 +1,270 @@
+"""What Tree and Adaptive share: every column measured alone, rare values merged, and the model published."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss, split
+from dpcore.errors import ParameterError
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.base import Expected
+from dpcore.synthesis.discrete.binary_contrasts import (
+    completed,
+    measure_cliques,
+    over_groups,
+    pooled,
+    signed_columns,
+)
+from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.model import SyntheticModel
+from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
+from dpcore.synthesis.discrete.workload import column_parts
+from dpcore.synthesis.graph.model import GraphicalModel
+from dpcore.tables.counts import Marginal, Values, check_cells
+
+TOTAL_SHARE = Fraction(1, 100)
+CANDIDATE_CELLS = 5_000_000
+FLATTEST, STEEPEST, MIDDLE = 0.2, 0.9, 40.0
+FLATTEST_SIGNED, MIDDLE_SIGNED = 0.45, 10.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """What is known of the columns one by one.
+
+    Attributes:
+        grouping: which cells are counted as one.
+        count: noisy number of rows.
+        singles: noisy one-way counts over the declared cells.
+        measured: what these rest on: the number of rows, and each column or the difference of its cells.
+        clarity: how far columns stand out of their noise, see `one_way_share`.
+        spent: part of the loss that this took.
+    """
+
+    grouping: Grouping
+    count: Marginal
+    singles: tuple[Marginal, ...]
+    measured: tuple[Marginal, ...]
+    clarity: float
+    spent: Fraction
+
+    @property
+    def measurements(self) -> list[Marginal]:
+        """What was measured, over groups."""
+        return over_groups(self.grouping, self.measured)
+
+    @property
+    def start(self) -> dict[str, Values]:
+        """Expected rows of each group, above 0, of columns that have nothing to do with each other."""
+        return {
+            name: np.maximum(self.grouping.merge(name, single.values), 1.0)
+            for single in self.singles
+            for name in single.clique
+        }
+
+
+def measure_columns(
+    measurer: Measurer,
+    constraints: Constraints,
+    ordered: Collection[str],
+    earlier: SyntheticModel | None = None,
+) -> Columns:
+    """Measure the number of rows and every column that is not determined by another.
+
+    With an earlier model its groups are kept and its one-way counts are averaged in.
+    """
+    loss = measurer.loss
+    names = constraints.free(measurer.domain.names)
+    domain = measurer.domain.project(names)
+    (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
+    deviation = max(measurer.gap_deviation(len(names), loss), 1e-9)
+    clarity = max(1.0, count.total) * len(names) / sum(domain.sizes) / deviation
+    share = one_way_share(clarity, _signed_part(domain, loss))
+    measured = [count, *_measure_singles(measurer, names, loss.share(share))]
+    if earlier is not None:
+        measured += [
+            each
+            for each in earlier.measurements
+            if len(each.clique) < 2 and each.values.shape == domain.shape(each.clique)
+        ]
+    measured = pooled(measured)
+    tables = {each.clique: each for each in completed(domain, measured)}
+    singles = [tables[name,] for name in names]
+    groups, shares = {}, {}
+    for single in singles:
+        (name,) = single.clique
+        groups[name] = (
+            earlier.grouping.groups[name]
+            if earlier is not None
+            else merge_rare(
+                single.values,
+                single.variance**0.5,
+                kinds=constraints.kinds(domain, name),
+                ordered=name in ordered,
+            )
+        )
+        shares[name] = shares_of(single.values, groups[name])
+    return Columns(
+        grouping=Grouping(domain=domain, groups=groups, shares=shares),
+        count=tables[()],
+        singles=tuple(singles),
+        measured=tuple(measured),
+        clarity=clarity,
+        spent=TOTAL_SHARE + share,
+    )
+
+
+def _measure_singles(measurer: Measurer, names: Sequence[str], loss: Loss) -> list[Marginal]:
+    """Each column, and the number of rows where need be. Costs `loss`.
+
+    The difference of two cells does not tell the number of rows, on which the cells then rest: where most
+    columns are measured so, it is measured again. A part that grows with the root of their number
+    makes the error of a cell smallest.
+    """
+    parts = column_parts(measurer.domain, names, loss)
+    signed = [part for clique, part in parts.items() if signed_columns(measurer.domain, clique, loss)]
+    if 2 * len(signed) > len(names):
+        parts[()] = math.sqrt(len(signed)) / 2 * signed[0]
+    return measure_cliques(measurer, parts, loss)
+
+
+def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
+    """What part of the loss the one-way counts get.
+
+    Every pair rests on its two columns, so where one-way counts drown in noise pairs are worth little.
+    The clarity r is the number of rows of a mean cell over the deviation of its noise, if the whole loss
+    went to one-way counts. The share falls from nine tenths at r = 0, by half of the way at r = 40, to a
+    fifth where r is large; errors are flat around it (docs/decisions/0010).
+
+    Pairs of columns that are measured by the differences of their cells say nothing about the columns. With
+    d columns and K pairs of one number each, the error of a pair has the variance of two of d numbers and one
+    of K: it is smallest where the columns get sqrt(2 d / K) times what the pairs get, about half where some
+    pairs a column are worth measuring.
+
+    Args:
+        signed: part of the columns that are measured so.
+    """
+    flattest = FLATTEST + (FLATTEST_SIGNED - FLATTEST) * signed
+    middle = MIDDLE + (MIDDLE_SIGNED - MIDDLE) * signed
+    return Fraction(round(1000 * (flattest + (STEEPEST - flattest) * middle / (middle + clarity))), 1000)
+
+
+def _signed_part(domain: Domain, loss: Loss) -> float:
+    return sum(bool(signed_columns(domain, (name,), loss)) for name in domain.names) / len(domain.names)
+
+
+def independent(columns: Columns, cliques: Iterable[Clique]) -> dict[Clique, Values]:
+    """Expected counts over groups if columns had nothing to do with each other."""
+    total = max(1.0, columns.count.total)
+    shares = {name: values / values.sum() for name, values in columns.start.items()}
+    return {
+        clique: total * functools.reduce(np.multiply.outer, (shares[name] for name in clique))
+        for clique in cliques
+    }
+
+
+def affordable(domain: Domain, cliques: Iterable[Clique], limit: int) -> list[Clique]:
+    """The cliques of at most `limit` cells, the smallest first while all tables together fit in memory."""
+    small = sorted((clique for clique in cliques if domain.cells(clique) <= limit), key=domain.cells)
+    sums = itertools.accumulate(domain.cells(clique) for clique in small)
+    return [clique for clique, cells in zip(small, sums, strict=True) if cells <= CANDIDATE_CELLS]
+
+
+def check_keepable(domain: Domain, constraints: Constraints, ordered: Collection[str]) -> None:
+    """Refuse unknown columns, columns with too many cells, and constraints that cannot be kept."""
+    domain.clique(tuple(ordered))
+    check_cells(domain, [(name,) for name in domain.names])
+    constraints.check(domain)
+
+
+def check_earlier(domain: Domain, constraints: Constraints, earlier: SyntheticModel | None) -> None:
+    """Refuse an earlier model of other columns, or one that merged what the constraints tell apart."""
+    if earlier is None:
+        return
+    names = constraints.free(domain.names)
+    is_synthetic = isinstance(earlier, SyntheticModel)  # a release of another recipe may have another model
+    if not is_synthetic or earlier.domain != domain or earlier.grouping.domain.names != names:
+        raise ParameterError(
+            "the earlier model has other columns or cells than this table",
+            remedy="use a model of the same table under the same schema and constraints",
+        )
+    for name in names:
+        kinds = constraints.kinds(domain, name)
+        groups = earlier.grouping.groups[name]
+        if len(np.unique(np.stack([groups, kinds]), axis=1).T) != len(np.unique(groups)):
+            raise ParameterError(
+                "the earlier model counts cells of column {column!r} as one that a constraint tells apart",
+                remedy="drop the constraint, or start without the earlier model",
+                column=name,
+            )
+
+
+def expect_columns(domain: Domain, constraints: Constraints, loss: Loss, rows: int) -> tuple[Expected, ...]:
+    """The largest error that one-way counts can have, whatever is found: at their smallest share."""
+    share = Fraction(round(1000 * FLATTEST), 1000)
+    return _expected(domain, constraints.free(domain.names), loss, share, rows)
+
+
+def likely_columns(
+    domain: Domain, constraints: Constraints, loss: Loss, rows: int, *, table_rows: float
+) -> tuple[Expected, ...]:
+    """The error of one-way counts at the share that they get in a table of about `table_rows` rows."""
+    names = constraints.free(domain.names)
+    scale = noise_scale(rows=rows, queries=len(names), loss=loss)
+    deviation = max(noise_variance(scale, loss) ** 0.5, 1e-9)
+    clarity = max(1.0, table_rows) * len(names) / sum(domain.project(names).sizes) / deviation
+    return _expected(
+        domain, names, loss, one_way_share(clarity, _signed_part(domain.project(names), loss)), rows
+    )
+
+
+def _expected(
+    domain: Domain, names: Sequence[str], loss: Loss, share: Fraction, rows: int
+) -> tuple[Expected, ...]:
+    parts = column_parts(domain, names, loss)
+    losses = split(loss.share(share), len(parts), list(parts.values()))
+    return tuple(
+        Expected(
+            clique=clique,
+            cells=domain.cells(clique),
+            variance=noise_variance(noise_scale(rows=rows, queries=1, loss=part), part),
+            noise=noise_of(loss),
+        )
+        for clique, part in zip(parts, losses, strict=True)
+    )
+
+
+def publish(
+    domain: Domain,
+    columns: Columns,
+    constraints: Constraints,
+    graph: GraphicalModel,
+    joint: Sequence[Marginal],
+    losses: tuple[Loss, ...],
+) -> tuple[dict[Clique, Marginal], SyntheticModel]:
+    """The noisy tables over declared cells, and the model, which also holds those over groups.
+
+    A table that was measured several times is published once.
+
+    Args:
+        losses: all that was paid for these measurements, in this release and in earlier ones.
+    """
+    model = SyntheticModel(
+        domain=domain,
+        grouping=columns.grouping,
+        graph=graph,
+        constraints=constraints,
+        measurements=tuple(pooled([*columns.measured, *joint])),
+        losses=losses,
+    )
+    declared = [each for each in model.tables if each.values.shape == domain.shape(each.clique)]
+    return {each.clique: each for each in declared}, model

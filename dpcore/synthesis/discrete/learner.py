@@ -1,0 +1,312 @@
+"""A model that grows round by round: what was measured, the tree it needs, and where it still errs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss, PureDP, split
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.discrete.binary_contrasts import difference_off, measure_cliques, pooled, signed_columns
+from dpcore.synthesis.discrete.coarse_pairs import Beyond, coarse_cells, runs
+from dpcore.synthesis.discrete.columns import Columns, affordable, independent
+from dpcore.synthesis.discrete.refinement import passes_for
+from dpcore.synthesis.discrete.tree import tree_pairs
+from dpcore.synthesis.discrete.workload import (
+    FEW,
+    affordable_parts,
+    believed,
+    choose,
+    column_parts,
+    expected_error,
+)
+from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
+from dpcore.synthesis.graph.junction_tree import Room
+from dpcore.tables.counts import MAX_CELLS, Marginal, Values
+
+SELECTION_SHARE = Fraction(7, 100)  # of a round's loss
+TELLING_SHARE = Fraction(1, 2)  # the same, where the answers are measurements of what would be measured next
+UNWANTED = 0.25  # weight of a triple of binary columns that nobody asked for: one number, which costs no room
+BEYOND_SHARES = (Fraction(0), Fraction(1, 8), Fraction(1, 4), Fraction(3, 8))
+"""Parts of the last round that may go to pairs outside the tree."""
+SURELY = 2.0  # deviations of their noise that are taken off the distances of these pairs
+ASKED_AGAIN = 3  # cliques a column that are asked about again; of pairs all, where they are few
+
+
+class Learner:
+    """The state of Adaptive between rounds; all of it is noisy or public.
+
+    Attributes:
+        joint: what was measured since the columns, over groups, as `pooled`; contrasts not completed.
+        fitted: the model so far; None before the first fit, when columns count as independent.
+    """
+
+    def __init__(
+        self,
+        view: Measurer,
+        columns: Columns,
+        *,
+        factors: Sequence[tuple[Clique, Values]],
+        weights: Mapping[Clique, float],
+        limit: int,
+        joint: Sequence[Marginal] = (),
+    ) -> None:
+        """Begin with the columns alone, or with what an earlier release measured.
+
+        Args:
+            view: the table over groups.
+            factors: 0 where no row may be, 1 elsewhere.
+            weights: pairs, and triples if they are wanted -> how much their error counts.
+            limit: cells the junction tree may have.
+        """
+        self.joint = pooled(joint)
+        self.fitted: Fit | None = None
+        self._view = view
+        self._columns = columns
+        self._factors = factors
+        self._weights = weights
+        self._limit = limit
+        self._left: tuple[Loss, list[Clique], Beyond] | None = None  # for pairs outside the tree
+        self._asked = 0.0  # deviation of the noise of the last distances, in rows
+        self._told: dict[Clique, list[Marginal]] = {}  # measured in place of a question, not fitted yet
+        self._nodes = tuple(clique for clique, _ in factors) + tuple(m.clique for m in joint)
+        pairs = [clique for clique in weights if len(clique) == 2]
+        self._domain = columns.grouping.coarse
+        self._candidates = affordable(self._domain, pairs, min(limit, MAX_CELLS))
+        if joint:
+            self.refit(quick=True)
+
+    def measure_tree(self, loss: Loss) -> None:
+        """Spend `loss` on a spanning tree, and look for what closes its triangles next."""
+        room = Room(self._domain, self._limit, self._nodes)
+        measured = tree_pairs(self._view, independent(self._columns, self._candidates), loss, room)
+        self.joint = pooled([*self.joint, *measured])
+        self._nodes = room.cliques
+        self._candidates = _closing(self._candidates, [m.clique for m in measured if len(m.clique) == 2])
+
+    def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
+        """Spend `loss` on asking where the model errs, and on measuring what gains most; the last time,
+        keep a part for `measure_beyond` where that gains more."""
+        if not self._candidates:
+            self.measure_columns(loss)
+            return
+        model = self.fitted.model if self.fitted else None
+        estimates = (
+            {clique: model.marginal(clique) for clique in self._candidates}
+            if model
+            else independent(self._columns, self._candidates)
+        )
+        errors, asked = self._ask(estimates, loss)
+        spend = loss.share(1 - asked)
+        parts, self._nodes = choose(
+            self._domain,
+            errors,
+            {clique: self._weights.get(clique, UNWANTED) for clique in errors},
+            loss=spend,
+            rows=self._view.rows,
+            limit=self._limit,
+            nodes=self._nodes,
+            otherwise=self._gain_of_columns(errors, spend),
+        )
+        if parts and last:
+            spend = self._keep(errors, parts, spend)
+        if parts:
+            self._take(measure_cliques(self._view, parts, spend))
+        else:
+            self.measure_columns(spend)
+        self._narrow(errors, loss)
+
+    def measure_beyond(self) -> Beyond | None:
+        """Spend what `measure_worst` kept on pairs outside the tree, over coarser cells."""
+        if self._left is None or self.fitted is None:
+            return None
+        loss, outside, coarse = self._left
+        view = self._view.coarsen(coarse.groups)
+        estimates = {pair: coarse.merge(pair, self.fitted.model.marginal(pair)) for pair in outside}
+        errors = view.gaps(estimates, loss.share(SELECTION_SHARE))
+        weights = {pair: self._weights[pair] for pair in errors}
+        spend = loss.share(1 - SELECTION_SHARE)
+        _, parts = affordable_parts(view.domain, list(errors), errors, weights, spend, view.rows)
+        parts = parts or dict.fromkeys([max(errors, key=errors.__getitem__)], 1.0)
+        return replace(coarse, tables=view.measure(list(parts), spend, list(parts.values())))
+
+    def _keep(self, errors: Mapping[Clique, float], parts: Mapping[Clique, float], loss: Loss) -> Loss:
+        """Keep the part of `loss` for pairs outside the tree that gains most by formula; gives the rest."""
+        outside = self._outside(errors, loss)
+        drawn = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
+        if isinstance(loss, PureDP) or not outside or not drawn:
+            return loss
+
+        def gain(domain: Domain, cliques: Sequence[Clique], part: Fraction) -> float:
+            weights = {clique: self._weights.get(clique, UNWANTED) for clique in cliques}
+            return affordable_parts(domain, cliques, errors, weights, loss.share(part), self._view.rows)[0]
+
+        errors = {pair: error - SURELY * self._asked * (pair in outside) for pair, error in errors.items()}
+        best, kept = 0.0, loss
+        for part in BEYOND_SHARES:
+            found = gain(self._domain, list(parts), 1 - part)
+            if part:
+                deviation = self._view.gap_deviation(len(outside), loss.share(part))
+                cells = coarse_cells(self._columns.count.total, deviation)
+                groups = {name: runs(rows, cells) for name, rows in self._columns.start.items()}
+                found += gain(self._view.coarsen(groups).domain, outside, part)
+            if found > best:
+                best, kept = found, loss.share(1 - part)
+                self._left = (loss.share(part), outside, Beyond(groups=groups, tables=())) if part else None
+        return kept
+
+    def _outside(self, cliques: Iterable[Clique], loss: Loss) -> list[Clique]:
+        """The pairs in no node, but for those of two binary columns, which cost the tree next to no room."""
+        return [
+            clique
+            for clique in cliques
+            if len(clique) == 2
+            and signed_columns(self._domain, clique, loss) != clique
+            and not any(set(clique) <= set(node) for node in self._nodes)
+        ]
+
+    def measure_columns(self, loss: Loss) -> None:
+        """Spend `loss` on the columns alone, where nothing else is worth its noise."""
+        names = self._columns.grouping.domain.names
+        self._take(measure_cliques(self._view, column_parts(self._domain, names, loss), loss))
+
+    def _ask(self, estimates: Mapping[Clique, Values], loss: Loss) -> tuple[dict[Clique, float], Fraction]:
+        """How far the estimates are off, noisy, and the part of `loss` that was spent on it.
+
+        A pair of binary columns is one number, its difference: asked for a distance, it would cost as much as
+        the number itself. So that is measured, for half of the loss, and fitted where the pair is chosen.
+        """
+        told = {each: 1.0 for each in estimates if signed_columns(self._domain, each, loss) == each}
+        untold = {pair: table for pair, table in estimates.items() if pair not in told}
+        errors: dict[Clique, float] = {}
+        telling = TELLING_SHARE * Fraction(len(told), len(estimates))
+        asking = SELECTION_SHARE * Fraction(len(untold), len(estimates))
+        if told:
+            for each in measure_cliques(self._view, told, loss.share(telling)):
+                self._told.setdefault(each.clique, []).append(each)
+            errors |= {pair: difference_off(self._told[pair], estimates[pair]) for pair in told}
+        if untold:
+            noisy = self._view.gaps(untold, loss.share(asking))
+            self._asked = self._view.gap_deviation(len(noisy), loss.share(asking))
+            errors |= believed(noisy, self._explained(untold), self._asked)
+        return errors, telling + asking
+
+    def _explained(self, estimates: Mapping[Clique, Values]) -> dict[Clique, float]:
+        """Expected distances from estimates that are right but for the noise of their columns, and for rows
+        that fall by chance."""
+        noise = self._column_errors()
+        return {
+            clique: math.hypot(
+                *(noise[name] for name in clique), float(np.sqrt(np.maximum(table, 0) * 2 / math.pi).sum())
+            )
+            for clique, table in estimates.items()
+        }
+
+    def _gain_of_columns(self, errors: Mapping[Clique, float], loss: Loss) -> float:
+        """By how much less pairs would err if `loss` went to columns, whose errors add as squares.
+
+        0 under pure epsilon, where it was not tried.
+        """
+        if isinstance(loss, PureDP):
+            return 0.0
+        before, after = self._column_errors(), self._column_errors(loss)
+        return sum(
+            self._weights.get(pair, UNWANTED)
+            * (math.hypot(*(before[name] for name in pair)) - math.hypot(*(after[name] for name in pair)))
+            for pair in errors
+            if len(pair) == 2
+        )
+
+    def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
+        """Expected L1 error of each column by noise, in rows, as measured so far, or after `more` too."""
+        known = dict.fromkeys(self._domain.names, 0.0)  # sum of 1 / error^2
+        for each in (*self._columns.measurements, *self.joint):
+            if len(each.clique) == 1:
+                cells = each.values.size
+                known[each.clique[0]] += math.pi / (2 * cells**2 * max(each.variance, 1e-12))
+        if more is not None:
+            parts = column_parts(self._domain, self._domain.names, more)
+            for (name,), loss in zip(parts, split(more, len(parts), list(parts.values())), strict=True):
+                cells = self._domain.size(name) // (1 + bool(signed_columns(self._domain, (name,), loss)))
+                known[name] += expected_error(cells, loss, self._view.rows) ** -2
+        return {name: each**-0.5 if self._domain.size(name) > 1 else 0.0 for name, each in known.items()}
+
+    def _take(self, measured: Sequence[Marginal]) -> None:
+        """Take in new measurements, and what was told before of the pairs that are measured now."""
+        held = {each.clique for each in (*self.joint, *measured)}
+        told = [pair for pair in self._told if pair in held]
+        known = [each for pair in told for each in self._told.pop(pair)]
+        self.joint = pooled([*self.joint, *measured, *known])
+
+    def refit(self, *, quick: bool) -> Fit:
+        """Fit the model to all that was measured, from where it is."""
+        warm = self.fitted.potentials if self.fitted else None
+        self.fitted = None  # lets go of its large tables
+        self.fitted = fit(
+            self._domain,
+            [*self._columns.measurements, *self.joint],
+            start=self._columns.start,
+            factors=self._factors,
+            nodes=self._nodes,
+            warm=warm,
+            max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
+        )
+        return self.fitted
+
+    def _narrow(self, errors: Mapping[Clique, float], loss: Loss) -> None:
+        """Keep the cliques that erred most, all where they are few, for the model may have spoiled what was
+        right; and wanted triples of such pairs that cost no room."""
+        most = ASKED_AGAIN * len(self._domain.names)
+        ranked = sorted(errors, key=errors.__getitem__, reverse=True)
+        triples: list[Clique] = [
+            clique
+            for clique in self._weights
+            if len(clique) == 3
+            and not signed_columns(self._domain, clique, loss)
+            and any(set(clique) <= set(node) for node in self._nodes)
+        ]
+        triples += _triangles(
+            self._domain.names,
+            [m.clique for m in self.joint if signed_columns(self._domain, m.clique, loss) == m.clique],
+        )
+
+        def error_of_pairs(clique: Clique) -> float:
+            return sum(errors.get(pair, 0.0) for pair in itertools.combinations(clique, 2))
+
+        triples.sort(key=error_of_pairs, reverse=True)
+        self._candidates = [
+            *ranked[: max(FEW, most)],
+            *affordable(self._domain, triples[:most], min(self._limit, MAX_CELLS)),
+        ]
+
+
+def _closing(pairs: Sequence[Clique], edges: Sequence[Clique]) -> list[Clique]:
+    """The pairs whose columns have a common neighbor along the edges: they cost a tree least room."""
+    near = _near(edges)
+    return [(a, b) for a, b in pairs if near.get(a, set()) & near.get(b, set())]
+
+
+def _triangles(names: Sequence[str], cliques: Sequence[Clique]) -> list[Clique]:
+    """The triples whose three pairs are among these cliques."""
+    pairs = [clique for clique in dict.fromkeys(cliques) if len(clique) == 2]
+    near = _near(pairs)
+    found = {frozenset((a, b, c)) for a, b in pairs for c in near[a] & near[b]}
+    place = {name: at for at, name in enumerate(names)}
+    return sorted(
+        (tuple(sorted(each, key=place.__getitem__)) for each in found),
+        key=lambda each: [place[name] for name in each],
+    )
+
+
+def _near(edges: Sequence[Clique]) -> dict[str, set[str]]:
+    near: dict[str, set[str]] = {}
+    for a, b in edges:
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    return near

@@ -1,0 +1,252 @@
+"""What Tree and Adaptive learn: a graphical model over groups of cells, and the way back to cells."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.accounting.loss import ZCDP, Loss, PureDP
+from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.answer import Answer
+from dpcore.synthesis.consistency import Evidence, evidence
+from dpcore.synthesis.discrete.binary_contrasts import over_groups, pooled, tables_of
+from dpcore.synthesis.discrete.coarse_pairs import Beyond
+from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.rare_values import Grouping
+from dpcore.synthesis.discrete.refinement import closer, passes_for
+from dpcore.synthesis.graph.model import GraphicalModel
+from dpcore.synthesis.sampling import Integers
+from dpcore.tables.counts import Marginal, Values
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SyntheticModel:
+    """Expected counts of all columns together, learned from noisy marginals only.
+
+    Attributes:
+        domain: of all columns, determined ones too, as declared.
+        grouping: of the columns that the graphical model holds.
+        graph: the model over groups.
+        constraints: what every row keeps.
+        measurements: every noisy table that was paid for, over groups, and of contrasts the differences
+            alone, each independent of the others; to be used again by a later run.
+        beyond: pairs outside the tree that were measured over coarser cells; rows are drawn towards them.
+        losses: what was paid, release by release: whoever uses the model again stands on all of them.
+    """
+
+    kind: ClassVar[str] = "graphical"
+
+    domain: Domain
+    grouping: Grouping
+    graph: GraphicalModel
+    constraints: Constraints
+    measurements: tuple[Marginal, ...]
+    losses: tuple[Loss, ...] = ()
+    beyond: Beyond | None = None
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows."""
+        return self.graph.total
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that `sample_codes` draws: all of the domain."""
+        return self.domain.names
+
+    @cached_property
+    def tables(self) -> tuple[Marginal, ...]:
+        """One noisy table of each measured clique, made of all measurements where it is a contrast."""
+        return tuple(tables_of(self.grouping, self.measurements))
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The cliques of two columns or more that were measured."""
+        return tuple(marginal.clique for marginal in self.measurements if len(marginal.clique) > 1)
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """`rows` rows of cell numbers, one int64 array a column."""
+        drawn = self.graph.sample_codes(rows, rng)
+        codes = self.grouping.split_codes(self._closer(drawn, rows, rng), rng)
+        for function in self.constraints.determines:
+            codes[function.target] = np.array(function.cells)[codes[function.column]]
+        return {name: codes[name] for name in self.domain.names}
+
+    def _closer(self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """The drawn rows, groups of cells, with all pairs closer to the model; constraints stay kept."""
+        coarse = self.grouping.coarse
+        joint = [each.variance**0.5 for each in self.measurements if len(each.clique) > 1]
+        passes = passes_for(rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0)
+        if not passes or not self.measurements or self.total <= 0:
+            return drawn
+        pairs = itertools.combinations(coarse.names, 2)
+        expected = {pair: self._expected(pair) * (rows / self.total) for pair in pairs}
+        held = [each.clique for each in self.measurements if len(each.clique) > 2]  # swaps look at pairs only
+        held += [rule.columns for rule in self.constraints.impossible]
+        return closer(drawn, expected, rng, passes=passes, kept={name for each in held for name in each})
+
+    def _expected(self, clique: Clique) -> Values:
+        """Expected rows over groups; of a pair outside the tree with what was measured of it."""
+        values = self.graph.marginal(clique)
+        return self.beyond.expected(clique, values) if self.beyond else values
+
+    def marginal(self, clique: Clique) -> Values:
+        """Expected rows in each cell of the table over any columns, axes in the order given."""
+        clique = self.domain.clique(clique)
+        decider = {f.target: f for f in self.constraints.determines if f.target in clique}
+        held = tuple(dict.fromkeys(decider[n].column if n in decider else n for n in clique))
+        values = self.grouping.split(held, self._expected(held))
+        if not decider:
+            return values
+        # Add each held cell into the cell of the clique that it decides.
+        places = np.indices(values.shape)
+        table = np.zeros(self.domain.shape(clique))
+        index = tuple(
+            np.array(decider[n].cells)[places[held.index(decider[n].column)]]
+            if n in decider
+            else places[held.index(n)]
+            for n in clique
+        )
+        np.add.at(table, index, values)
+        return table
+
+    def answer(self, clique: Clique, level: float = 0.95) -> Answer:
+        """The marginal over a clique with an interval, each cell's with chance `level`, without records.
+
+        The interval is that of all measurements together, see `Evidence`. Inside a merged group they tell the
+        group's rows only, so that a cell may hold none or all of them. A model of chosen rows has no
+        measurements of its own: its intervals have no end.
+        """
+        clique = self.domain.clique(clique)
+        values = self.marginal(clique)
+        told = self.evidence(clique)
+        if told is not None:
+            answer = Answer.of(values, self._over_cells(told.table()), level)
+            if told.shape == self.domain.shape(clique):
+                return answer
+            alone = self._alone(clique)
+            return replace(answer, low=np.where(alone, answer.low, 0.0), alone=alone)
+        high = np.full(values.shape, np.inf)
+        for axis, name in enumerate(clique):
+            if self.evidence((name,)) is not None:
+                shape = [-1 if i == axis else 1 for i in range(len(clique))]
+                high = np.minimum(high, self.answer((name,), level).high.reshape(shape))
+        return Answer(
+            clique=clique,
+            values=values,
+            low=np.zeros(values.shape),
+            high=np.maximum(high, values),
+            alone=np.zeros(values.shape, dtype=np.bool_),
+        )
+
+    def evidence(self, clique: Clique) -> Evidence | None:
+        """What all measurements say of a clique: over its declared cells if they do, else over groups.
+
+        Returns: None where no measurement holds the clique.
+        """
+        if set(clique) - set(self.grouping.domain.names):
+            return None
+        domain, coarse = self.grouping.domain, self.grouping.coarse
+        if domain.shape(clique) != coarse.shape(clique):
+            declared = [m for m in self.measurements if m.values.shape == domain.shape(m.clique)]
+            told = evidence(domain, declared, clique)
+            if told is not None:
+                return told
+        return evidence(coarse, self._over_groups, clique)
+
+    @cached_property
+    def _over_groups(self) -> tuple[Marginal, ...]:
+        return tuple(pooled(over_groups(self.grouping, self.measurements)))
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
+        """The model of those rows that have these cells: `given({"sex": 1})`. Free post-processing.
+
+        It is that of the tree: what was measured outside of it, of whole pairs, is not used.
+
+        Args:
+            cells: column -> cell number, or several of which a row has one.
+        Raises: ParameterError for unknown cells; InfeasibleError when the model holds no such rows.
+        """
+        masks: dict[str, Values] = {}
+        for name, chosen in cells.items():
+            numbers = np.atleast_1d(np.asarray(chosen, dtype=np.int64))
+            if not numbers.size or numbers.min() < 0 or numbers.max() >= self.domain.size(name):
+                raise ParameterError(
+                    "column {column!r} has cells 0 to {size} only",
+                    remedy="check the cells",
+                    column=name,
+                    size=self.domain.size(name) - 1,
+                )
+            mask = np.isin(np.arange(self.domain.size(name)), numbers).astype(np.float64)
+            function = next((f for f in self.constraints.determines if f.target == name), None)
+            held = name if function is None else function.column
+            if function is not None:
+                mask = mask[np.array(function.cells)]
+            masks[held] = masks[held] * mask if held in masks else mask
+        weights = {
+            name: self.grouping.merge(name, self.grouping.shares[name] * mask) for name, mask in masks.items()
+        }
+        if any(not weight.any() for weight in weights.values()):
+            raise InfeasibleError("the model holds no such rows", remedy="ask for other values")
+        return replace(
+            self,
+            grouping=self.grouping.restricted(masks),
+            graph=self.graph.restricted(weights),
+            measurements=(),
+            beyond=None,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return {
+            "kind": self.kind,
+            **self.domain.to_dict(),
+            "grouping": self.grouping.to_dict(),
+            "graph": self.graph.to_dict(),
+            "constraints": self.constraints.to_dict(),
+            "measurements": [marginal.to_dict() for marginal in self.measurements],
+            "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
+            **({"beyond": self.beyond.to_dict()} if self.beyond else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> SyntheticModel:
+        """Read what `to_dict` wrote."""
+        return cls(
+            domain=Domain.from_dict(fields),
+            grouping=Grouping.from_dict(fields["grouping"]),
+            graph=GraphicalModel.from_dict(fields["graph"]),
+            constraints=Constraints.from_dict(fields["constraints"]),
+            measurements=tuple(Marginal.from_dict(each) for each in fields["measurements"]),
+            losses=tuple(PureDP(**each) if "epsilon" in each else ZCDP(**each) for each in fields["losses"]),
+            beyond=Beyond.from_dict(fields["beyond"]) if "beyond" in fields else None,
+        )
+
+    def variance_of(self, clique: Clique) -> float | None:
+        """Of one group of cells of the clique, by all measurements; None where none holds the clique."""
+        told = evidence(self.grouping.coarse, self._over_groups, clique)
+        return None if told is None else told.table().variance
+
+    def _over_cells(self, table: Marginal) -> Marginal:
+        """A table over groups with the rows of its group in each declared cell."""
+        if table.values.shape == self.domain.shape(table.clique):
+            return table
+        index = np.ix_(*(self.grouping.groups[name] for name in table.clique))
+        return replace(table, values=table.values[index])
+
+    def _alone(self, clique: Clique) -> npt.NDArray[np.bool_]:
+        """Which cells of the clique are a group by themselves."""
+        alone = np.ones(self.domain.shape(clique), dtype=bool)
+        for axis, name in enumerate(clique):
+            groups = self.grouping.groups[name]
+            shape = [-1 if i == axis else 1 for i in range(len(clique))]
+            alone &= (np.bincount(groups)[groups] == 1).reshape(shape)
+        return alone

@@ -1,0 +1,133 @@
+"""Facts that a person may want every row to keep, proposed for confirmation.
+
+From public knowledge: names of columns and their declared categories, never rows. So they cost nothing and
+say nothing about the table. From a release: what its noisy counts of two columns show. That was paid for with
+the release, and reading it is post-processing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.errors import ParameterError
+from dpcore.schema.column import Column
+from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.schema import Schema
+from dpcore.synthesis.discrete.constraints import Determines, Impossible
+from dpcore.tables.counts import Marginal
+from dpcore.text import Text
+
+STANDS_OUT = 4.0
+"""Deviations of its noise from which a count is taken for somebody."""
+
+_YEARS = (
+    "preschool", "1st 4th", "5th 6th", "7th 8th", "9th", "10th", "11th", "12th", "hs grad", "some college",
+    "assoc voc", "assoc acdm", "bachelors", "masters", "prof school", "doctorate",
+)  # fmt: skip
+"""The census codebook's education levels, numbered from 1."""
+_SPOUSES = {"husband": ("female", "f", "woman"), "wife": ("male", "m", "man")}
+_ADULT_AGE = 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuggestedFact:
+    """A fact, and why it is proposed; it reads no rows."""
+
+    fact: Impossible | Determines
+    reason: str
+
+
+def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
+    """What public knowledge says about columns of these names and categories. Free; a person confirms it."""
+    found = []
+    named = {column.name: _plain(column.name) for column in schema.columns}
+    for column in schema.columns:
+        for other in schema.columns:
+            if named[other.name] in (f"{named[column.name]} num", f"{named[column.name]}al num"):
+                found += _numbered(column, other)
+            if named[column.name] == "relationship" and named[other.name] in ("sex", "gender"):
+                found += _spouses(column, other)
+            if re.search(r"\bage\b", named[column.name]) and named[other.name].startswith("marital"):
+                found += _children(column, other)
+    return tuple(found)
+
+
+def fact_in(marginal: Marginal) -> Determines | None:
+    """The first column of a released pair decides the second, if every row of counts says so; else None.
+
+    Rows of counts that do not stand out of their noise are decided by their largest count. Free
+    post-processing; a later release of the same table stands on this one.
+
+    Raises: ParameterError for a marginal of other than two columns.
+    """
+    if marginal.values.ndim != 2:
+        raise ParameterError(
+            "a dependence is between two columns", remedy="give the counts of a pair of columns"
+        )
+    deviation = marginal.variance**0.5
+    values = marginal.values
+    most = values.max(axis=1)
+    rest = values.sum(axis=1) - most
+    clear = most >= STANDS_OUT * deviation
+    noise = STANDS_OUT * deviation * np.sqrt(values.shape[1])
+    if not clear.any() or (rest[clear] > noise).any():
+        return None
+    column, target = marginal.clique
+    return Determines(column=column, target=target, cells=tuple(values.argmax(axis=1).tolist()))
+
+
+def _numbered(column: Column, target: Column) -> list[SuggestedFact]:
+    """Levels of education and their numbers."""
+    labels = [_plain(label) for label in _values(column)]
+    numbers = _values(target)
+    if not labels or not all(label in _YEARS and str(_YEARS.index(label) + 1) in numbers for label in labels):
+        return []
+    cells = [numbers.index(str(_YEARS.index(label) + 1)) for label in labels]
+    if column.missing and not target.missing:
+        return []
+    cells += [target.size - 1] * (column.size - len(labels))
+    fact = Determines(column=column.name, target=target.name, cells=tuple(cells))
+    return [SuggestedFact(fact=fact, reason=Text("the census codebook numbers these levels"))]
+
+
+def _spouses(relationship: Column, sex: Column) -> list[SuggestedFact]:
+    found = []
+    for spouse, others in _SPOUSES.items():
+        first = _cells(relationship, (spouse,))
+        second = _cells(sex, others)
+        if first and second:
+            fact = Impossible(columns=(relationship.name, sex.name), cells=(first, second))
+            found.append(SuggestedFact(fact=fact, reason=Text("by what these words mean in this codebook")))
+    return found
+
+
+def _children(age: Column, marital: Column) -> list[SuggestedFact]:
+    if not isinstance(age, IntervalColumn):
+        return []
+    young = tuple(np.flatnonzero(age.ends <= _ADULT_AGE).tolist())
+    labels = _values(marital)
+    once = tuple(
+        place
+        for place, label in enumerate(labels)
+        if re.match("married|divorced|widowed|separated", _plain(label))
+    )
+    if not young or not once:
+        return []
+    fact = Impossible(columns=(age.name, marital.name), cells=(young, once))
+    return [SuggestedFact(fact=fact, reason=Text("nobody marries under {age}", age=_ADULT_AGE))]
+
+
+def _cells(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(place for place, label in enumerate(_values(column)) if _plain(label) in words)
+
+
+def _values(column: Column) -> list[str]:
+    """Labels of the cells without missing."""
+    return list(column.labels[: column.values_size])
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]+", " ", text).strip().lower()

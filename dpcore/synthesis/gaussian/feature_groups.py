@@ -1,0 +1,54 @@
+"""Feature groups: which numeric columns go together, found from a private correlation matrix."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.synthesis.gaussian.model import positions
+from dpcore.tables.counts import Values
+from dpcore.tables.sums import Entry, NoisySums, levels
+
+FARTHEST = 0.5
+"""Groups are joined while their mean distance, 1 - correlation, is at most this."""
+
+
+def find_groups(measurer: Measurer, features: Sequence[str], loss: Loss) -> tuple[tuple[str, ...], ...]:
+    """Sets of features with high correlations inside. Costs `loss`, for all moments of the whole table.
+
+    Average linkage on the distance 1 - r of noisy correlations; all after the sums is post-processing.
+    """
+    place = {name: positions(measurer.domain.size(name)) for name in features}
+    pairs = list(itertools.combinations(features, 2))
+    entries: list[Entry] = [{}, *({name: levels(place[name])} for name in features)]
+    entries += [{name: levels(2 * place[name] ** 2 - 1)} for name in features]
+    entries += [{name: levels(place[name]) for name in pair} for pair in pairs]
+    sums = measurer.sums((), entries, loss)
+    if len(features) < 2:
+        return (tuple(features),) if features else ()
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    upper = np.triu_indices(len(features), 1)
+    tree = linkage((1 - correlations(sums, len(features)))[upper], method="average")
+    numbers = fcluster(tree, FARTHEST, criterion="distance")
+    return tuple(
+        tuple(name for name, own in zip(features, numbers, strict=True) if own == number)
+        for number in dict.fromkeys(numbers)
+    )
+
+
+def correlations(sums: NoisySums, features: int) -> Values:
+    """Correlations from noisy sums of 1, x, 2 x^2 - 1 and products; in [-1, 1]."""
+    count, *rest = sums.values[0]
+    shares = np.array(rest) / max(count, 1.0)
+    means, squares, products = np.split(shares, [features, 2 * features])
+    noise = sums.deviation / max(count, 1.0)
+    variances = np.maximum((squares + 1) / 2 - means**2, max(noise, 1e-6))
+    matrix = np.eye(features)
+    for (i, j), product in zip(itertools.combinations(range(features), 2), products, strict=True):
+        matrix[i, j] = matrix[j, i] = (product - means[i] * means[j]) / np.sqrt(variances[i] * variances[j])
+    return np.clip(matrix, -1.0, 1.0)

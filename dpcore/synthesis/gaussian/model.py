@@ -1,0 +1,127 @@
+"""What the Gaussian recipe learns: per class a normal law of numeric features, and shares of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpcore.errors import ParameterError
+from dpcore.schema.domain import Domain
+from dpcore.synthesis.conditional import Conditioned
+from dpcore.synthesis.gaussian.moments import Moments
+from dpcore.synthesis.gaussian.split_classes import Halves
+from dpcore.synthesis.sampling import Integers, sample_cells
+from dpcore.tables.counts import Values, pack, unpack
+
+
+def positions(size: int) -> Values:
+    """Where the cells of a column lie: evenly from -1, its public lower bound, to 1, its upper one."""
+    return np.linspace(-1.0, 1.0, size) if size > 1 else np.zeros(1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GaussianModel:
+    """Rows of a class are drawn from a normal law, clipped to the public bounds and put back into cells.
+
+    Attributes:
+        domain: of label, features and categories, in the table's order.
+        label: the column whose cells are the classes.
+        counts: (classes,), noisy rows of each class, at least 0.
+        features: columns with positions, in the order of the moments.
+        moments: of the features.
+        halves: of the features in two cells of each class; None where the noise did not allow them.
+        shares: column -> (classes, cells), noisy counts of categories, at least 0.
+    """
+
+    kind: ClassVar[str] = "gaussian"
+
+    domain: Domain
+    label: str
+    counts: Values
+    features: tuple[str, ...]
+    moments: Moments
+    shares: Mapping[str, Values]
+    halves: Halves | None = None
+
+    def __post_init__(self) -> None:
+        shape = len(self.counts), len(self.features)
+        covariances = self.moments.covariances
+        fits = self.moments.centers.shape == shape and covariances.shape == (*shape, shape[1])
+        if self.halves is not None:
+            fits = fits and self.halves.centers.shape == (2, *shape) and self.halves.scales.shape == shape
+        if not (fits and np.linalg.eigvalsh(covariances).min(initial=1.0) > 0):
+            raise ParameterError(
+                "the model has other classes or features than its numbers",
+                remedy="ask for it again where it was made",
+            )
+
+    @property
+    def total(self) -> float:
+        """Noisy number of rows."""
+        return float(self.counts.sum())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that `sample_codes` draws: all of the domain."""
+        return self.domain.names
+
+    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+        """`rows` rows of cell numbers, one int64 array a column."""
+        classes = sample_cells(np.zeros(rows, dtype=np.int64), self.counts[None, :], rng)
+        codes = {self.label: classes}
+        for name, table in self.shares.items():
+            codes[name] = sample_cells(classes, table, rng)
+        places = self._places(classes, rng)
+        for number, name in enumerate(self.features):
+            last = self.domain.size(name) - 1
+            codes[name] = np.rint((places[:, number] + 1) / 2 * last).astype(np.int64)
+        return {name: codes[name] for name in self.domain.names}
+
+    def given(self, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
+        """The model of those rows that have these cells."""
+        return Conditioned.of(self, cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return {
+            "kind": self.kind,
+            **self.domain.to_dict(),
+            "label": self.label,
+            "counts": pack(self.counts),
+            "features": list(self.features),
+            "centers": pack(self.moments.centers),
+            "covariances": pack(self.moments.covariances),
+            "shares": {name: pack(table) for name, table in self.shares.items()},
+            "halves": None if self.halves is None else self.halves.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> GaussianModel:
+        """Read what `to_dict` wrote."""
+        return cls(
+            domain=Domain.from_dict(fields),
+            label=fields["label"],
+            counts=unpack(fields["counts"]),
+            features=tuple(fields["features"]),
+            moments=Moments(centers=unpack(fields["centers"]), covariances=unpack(fields["covariances"])),
+            shares={name: unpack(table) for name, table in fields["shares"].items()},
+            halves=None if fields["halves"] is None else Halves.from_dict(fields["halves"]),
+        )
+
+    def _places(self, classes: Integers, rng: np.random.Generator) -> Values:
+        """Positions in [-1, 1] of the features of each row."""
+        noise = rng.standard_normal(size=(len(classes), len(self.features)))
+        places = np.empty_like(noise)
+        laws = zip(self.moments.centers, self.moments.covariances, strict=True)
+        for number, (center, covariance) in enumerate(laws):
+            rows = classes == number
+            places[rows] = center + noise[rows] @ np.linalg.cholesky(covariance).T
+        if self.halves is not None:
+            split = places[:, self.halves.feature].copy()
+            high = (split > self.halves.edge).astype(np.int64)
+            places = self.halves.centers[high, classes] + self.halves.scales[classes] * noise
+            places[:, self.halves.feature] = split
+        return np.clip(places, -1.0, 1.0)

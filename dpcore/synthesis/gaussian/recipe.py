@@ -1,0 +1,365 @@
+"""Gaussian: a numeric table with labels, class by class, for learning.
+
+**Proof.** (1) Public: bounds of every column (values are clipped to them and lie at positions in [-1, 1]),
+the cells of the label, and the feature groups, unless a paid first stage finds them. (2) A row adds to the
+sums of its own class only, and to each of them a number in [-1, 1]: 1, x, later 2 x^2 - 1 and x_i x_j inside
+feature groups, and 0 or 1 for a category. (3) So a person's m rows move all sums together by at most m in the
+max norm (for rho: each entry is one query). `Measurer.sums` adds the noise for that. (4) Classes are
+disjoint, and so are two cells inside each; what is measured next depends on noisy numbers only. (5) The rest
+is computed from these sums.
+
+Source: the K-norm mechanism of Hardt and Talwar (2010). The plan "sums by class, then normal laws" is what a
+textbook chapter on feature-level microaggregation meant; its published code is private for no epsilon.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss, PureDP
+from dpcore.errors import LimitError, ParameterError
+from dpcore.mechanisms.max_norm import check_entries, max_norm_density, max_norm_variance
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import sums_deviation
+from dpcore.progress import OnProgress
+from dpcore.release import Model
+from dpcore.schema.column import Categorical
+from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.schema import Schema
+from dpcore.synthesis.base import Expected, Recipe, recipe_dict
+from dpcore.synthesis.gaussian.class_means import Density
+from dpcore.synthesis.gaussian.feature_groups import find_groups
+from dpcore.synthesis.gaussian.model import GaussianModel, positions
+from dpcore.synthesis.gaussian.moments import moments
+from dpcore.synthesis.gaussian.split_classes import Halves, halves, split_of
+from dpcore.tables.counts import Marginal, Noise, check_cells
+from dpcore.tables.sums import Entry, NoisySums, levels
+from dpcore.text import Text
+
+Detail = Literal["means", "variances", "products", "cells"]
+
+COUNT_SHARE = Fraction(1, 50)
+"""Part of the loss that tells how much detail the table carries."""
+GROUP_SHARE = Fraction(1, 5)
+SHARES: dict[Detail, tuple[Fraction, ...]] = {
+    "means": (Fraction(1),),
+    "variances": (Fraction(4, 5), Fraction(1, 5)),
+    "products": (Fraction(1, 2), Fraction(1, 2)),
+    "cells": (Fraction(3, 5), Fraction(1, 5), Fraction(1, 5)),
+}
+"""Parts of the loss left that buy the means, the second moments, and the means of cells inside classes."""
+VARIANCE_NOISE, COVARIANCE_NOISE = 0.04, 0.02
+"""Detail is measured where the noise of all classes together stays below, on the scale of [-1, 1] squared."""
+CELL_NOISE = 0.03
+"""Cells are where the noise of the mean of a cell of usual size stays below."""
+USUAL_SIGNAL = 0.3
+"""How far values usually lie from their mean, on the scale of [-1, 1]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gaussian(Recipe):
+    """A table for learning: per class of the label a normal law of the features. Costs the stated loss.
+
+    Attributes:
+        label: the column whose cells are the classes.
+        features: columns whose cells are in the order of numbers.
+        one_hot: columns without an order; each of their cells is counted per class.
+        groups: sets of features whose products are measured where the noise allows it; None to find them in
+            a first stage, for a fifth of the loss.
+        detail: what is measured; None to decide it by the noisy number of rows, for a fiftieth of the loss:
+            means, then variances too, and then products where groups have any, or else the means in two cells
+            of each class.
+    """
+
+    kind: ClassVar[str] = "gaussian"
+
+    label: str
+    features: tuple[str, ...]
+    one_hot: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] | None = ()
+    detail: Detail | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "one_hot", tuple(self.one_hot))
+        if not self.features + self.one_hot:
+            raise ParameterError(
+                "there must be at least one feature", remedy="name a column besides the label"
+            )
+        if self.detail not in (None, *SHARES):
+            raise ParameterError(
+                "detail ({detail}) must be means, variances, products or cells",
+                remedy="choose one, or leave it open",
+                detail=self.detail,
+            )
+        if self.groups is not None:
+            object.__setattr__(self, "groups", tuple(map(tuple, self.groups)))
+            grouped = [name for group in self.groups for name in group]
+            for name in grouped:
+                if name not in self.features or grouped.count(name) > 1:
+                    raise ParameterError(
+                        "column {column!r} must be a feature and in one group only",
+                        remedy="correct the groups",
+                        column=name,
+                    )
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        *,
+        label: str,
+        columns: Sequence[str] | None = None,
+        one_hot: Sequence[str] = (),
+        groups: Sequence[Sequence[str]] | None = (),
+    ) -> Gaussian:
+        """The recipe for a table: numbers, dates, ordered and two-valued columns are features.
+
+        Args:
+            columns: features and categories; None for all but the label.
+            one_hot: columns without an order that are to be drawn by their categories.
+        Raises: ParameterError for a column that is no number and is not in `one_hot`.
+        """
+        schema.domain.size(label)
+        names = [name for name in schema.domain.names if name != label] if columns is None else list(columns)
+        features = [name for name in names if name not in one_hot]
+        for name in features:
+            column = schema.column(name)
+            if column.missing:
+                raise ParameterError(
+                    "column {column!r} has a cell for missing values, and a feature is a number in every row",
+                    remedy="fill in what is missing, leave the column out, or draw it by its cells (one-hot)",
+                    column=name,
+                )
+            if isinstance(column, Categorical) and not column.ordered and column.size > 2:
+                raise ParameterError(
+                    "column {column!r} has categories without an order, not numbers",
+                    remedy="draw it by its {cells} public categories (one-hot), or leave it out",
+                    column=name,
+                    cells=column.size,
+                )
+        return cls(
+            label=label,
+            features=tuple(features),
+            one_hot=tuple(name for name in names if name in one_hot),
+            groups=None if groups is None else tuple(map(tuple, groups)),
+        )
+
+    def check(self, domain: Domain) -> None:
+        """Refuse unknown columns, a column named twice, a label or feature of one cell, and too many sums."""
+        domain.clique((self.label, *self.features, *self.one_hot))
+        if domain.size(self.label) < 2:
+            raise ParameterError(
+                "the label {column!r} has one cell, so there is nothing to tell apart",
+                remedy="declare at least two classes",
+                column=self.label,
+            )
+        for name in self.features + self.one_hot:
+            if domain.size(name) < 2:
+                raise ParameterError(
+                    "the feature {column!r} has one cell: it is constant, and tells no class from another",
+                    remedy="leave it out",
+                    column=name,
+                )
+        check_entries(len(self._first(domain)))
+        if self.groups is None:
+            check_entries(len(_pairs((self.features,))) + 2 * len(self.features))
+        check_entries(len(self.features) + len(_pairs(self.groups or ())))
+        if self.detail == "cells":
+            self._check_halves(domain)
+
+    def expect(self, domain: Domain, loss: Loss, rows: int) -> tuple[Expected, ...]:
+        """The error of class sizes at most; that of means is `mean_noise` over the size of the class."""
+        noise: Noise = "max norm" if isinstance(loss, PureDP) else "gaussian"
+        deviation = self.mean_noise(domain, loss, rows)
+        cells = domain.size(self.label)
+        return (Expected(clique=(self.label,), cells=cells, variance=deviation**2, noise=noise),)
+
+    def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
+        """Deviation of the noise of a sum, in rows, at most: over n, that of a class mean.
+
+        Where detail is open it is that of a table that carries all the detail this recipe can measure.
+
+        Public.
+        """
+        groups = (self.features,) if self.groups is None else self.groups
+        share = self._left() * self._shares(self.detail or self._most(domain, _pairs(groups)))[0]
+        return sums_deviation(rows=rows, entries=len(self._first(domain)), loss=loss.share(share))
+
+    def signal_to_noise(self, domain: Domain, loss: Loss, rows: int, people: int) -> float:
+        """Of the means of a class of so many rows; below 1 noise hides what sets it apart. Public."""
+        return USUAL_SIGNAL * people / self.mean_noise(domain, loss, rows)
+
+    def fit(self, measurer: Measurer, on_progress: OnProgress) -> tuple[dict[Clique, Marginal], Model]:
+        """The noisy number of rows, then the sums that it carries, then moments."""
+        loss, domain, by = measurer.loss, measurer.domain, (self.label,)
+        on_progress("count rows", 0.0)
+        count = None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
+        groups = self.groups
+        if groups is None:
+            on_progress("find feature groups", 0.1)
+            groups = find_groups(measurer, self.features, loss.share(GROUP_SHARE))
+        pairs = _pairs(groups)
+        left = loss.share(self._left())
+        detail: Detail = self.detail or "means"
+        if count is not None:
+            total = max(float(count.values[0, 0]), 1.0)
+            detail = self._carried(total, domain, len(pairs), left, measurer.rows)
+        on_progress("measure classes", 0.3)
+        parts = self._shares(detail)
+        wanted = pairs if detail == "products" else []
+        first = measurer.sums(by, self._first(domain), left.share(parts[0]))
+        second = None
+        if len(parts) > 1:
+            second = measurer.sums(by, self._second(domain, wanted), left.share(parts[1]))
+        on_progress("fit", 0.6)
+        marginals, model = self._published(domain, first, second, wanted, loss)
+        if len(parts) > 2:
+            on_progress("measure cells", 0.8)
+            model = replace(model, halves=self._halves(measurer, model, left.share(parts[2])))
+        return marginals, model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with `kind`."""
+        return recipe_dict(self)
+
+    def reads(self, domain: Domain) -> Clique:
+        """The label, the features and the categories."""
+        return (self.label, *self.features, *self.one_hot)
+
+    @classmethod
+    def describe(cls, fields: Mapping[str, Any]) -> Text:
+        """Its label."""
+        return Text("Table for learning {column}", column=fields["label"])
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Gaussian:
+        """Read what `to_dict` wrote."""
+        groups = fields["groups"]
+        return cls(
+            label=fields["label"],
+            features=tuple(fields["features"]),
+            one_hot=tuple(fields["one_hot"]),
+            groups=None if groups is None else tuple(map(tuple, groups)),
+            detail=fields["detail"],
+        )
+
+    def _left(self) -> Fraction:
+        """Part of the loss for the sums themselves."""
+        used = Fraction(0) if self.detail else COUNT_SHARE
+        return 1 - used - (GROUP_SHARE if self.groups is None else 0)
+
+    def _shares(self, detail: Detail) -> tuple[Fraction, ...]:
+        """Parts of the loss left; all of it for the means where no feature has a variance."""
+        return SHARES[detail] if self.features else SHARES["means"]
+
+    def _most(self, domain: Domain, pairs: Sequence[Any]) -> Detail:
+        """The richest detail that is open to this recipe."""
+        if pairs:
+            return "products"
+        if len(self.features) < 2:
+            return "variances"
+        try:
+            self._check_halves(domain)
+        except LimitError:
+            return "variances"
+        return "cells"
+
+    def _check_halves(self, domain: Domain) -> None:
+        """Refuse sums inside classes for one of the features, whose cells would be too many."""
+        for name in self.features:
+            check_cells(domain, [(self.label, name)] * len(self.features))
+
+    def _carried(self, total: float, domain: Domain, pairs: int, loss: Loss, rows: int) -> Detail:
+        """How much detail a noisy number of rows carries under this loss; no row is looked at."""
+        features, classes = max(len(self.features), 1), domain.size(self.label)
+        most = self._most(domain, range(pairs))
+
+        def noise(entries: int, detail: Detail, lines: float) -> float:
+            part = loss.share(SHARES[detail][-1])
+            return sums_deviation(rows=rows, entries=entries, loss=part) * lines / total
+
+        together = math.sqrt(classes)
+        if most == "products" and noise(features + pairs, most, together) <= COVARIANCE_NOISE:
+            return most
+        if most == "cells" and noise(features, most, 2 * classes) <= CELL_NOISE:
+            return most
+        return "variances" if noise(features, "variances", together) / 2 <= VARIANCE_NOISE else "means"
+
+    def _halves(self, measurer: Measurer, model: GaussianModel, loss: Loss) -> Halves:
+        """Means of the other features where one of them is low, and where it is high, in each class."""
+        number, edge = split_of(model.moments, model.counts)
+        split = self.features[number]
+        high = positions(measurer.domain.size(split)) > edge
+        high[-1:] = True  # both halves have cells, wherever the noise put the edge
+        high[:1] = len(high) == 1
+        entries = self._first(measurer.domain)[: 1 + len(self.features)]
+        del entries[1 + number]
+        view = measurer.coarsen({split: high.astype(np.int64)})
+        return halves(view.sums((self.label, split), entries, loss), model.moments, number, edge)
+
+    def _first(self, domain: Domain) -> list[Entry]:
+        """Rows, features, categories."""
+        entries: list[Entry] = [{}, *({name: levels(positions(domain.size(name)))} for name in self.features)]
+        for name in self.one_hot:
+            entries += [{name: levels(cell)} for cell in np.eye(domain.size(name))]
+        return entries
+
+    def _second(self, domain: Domain, pairs: Sequence[tuple[str, str]]) -> list[Entry]:
+        """2 x^2 - 1 of features, products of pairs."""
+        place = {name: positions(domain.size(name)) for name in self.features}
+        squares: list[Entry] = [{name: levels(2 * place[name] ** 2 - 1)} for name in self.features]
+        return squares + [{name: levels(place[name]) for name in pair} for pair in pairs]
+
+    def _published(
+        self, domain: Domain, first: NoisySums, second: NoisySums | None, pairs: Sequence[Any], loss: Loss
+    ) -> tuple[dict[Clique, Marginal], GaussianModel]:
+        """The noisy class sizes, and the model."""
+        end = 1 + len(self.features)
+        index = {name: number for number, name in enumerate(self.features)}
+        numeric = NoisySums(by=first.by, values=first.values[:, :end], deviation=first.deviation)
+        shares = {}
+        for name in self.one_hot:
+            shares[name] = np.maximum(first.values[:, end : end + domain.size(name)], 0.0)
+            end += domain.size(name)
+        drawn = {self.label, *self.features, *self.one_hot}
+        model = GaussianModel(
+            domain=domain.project(tuple(name for name in domain.names if name in drawn)),
+            label=self.label,
+            counts=np.maximum(first.values[:, 0], 0.0),
+            features=self.features,
+            moments=moments(
+                numeric,
+                second,
+                _density(first.values.shape[1], first.deviation, loss),
+                [(index[a], index[b]) for a, b in pairs],
+            ),
+            shares=shares,
+        )
+        sizes = Marginal(
+            clique=first.by,
+            values=first.values[:, 0],
+            variance=first.deviation**2,
+            noise="max norm" if isinstance(loss, PureDP) else "gaussian",
+        )
+        return {sizes.clique: sizes}, model
+
+
+def _pairs(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Pairs of features inside groups."""
+    return [pair for group in groups for pair in itertools.combinations(group, 2)]
+
+
+def _density(entries: int, deviation: float, loss: Loss) -> Density:
+    """Of the noise of one of so many sums that were measured together, in rows."""
+    if isinstance(loss, PureDP):
+        scale = deviation / math.sqrt(max_norm_variance(entries, 1.0))
+        return lambda rows: max_norm_density(rows, entries, scale)
+    return lambda rows: np.exp(-((rows / deviation) ** 2) / 2)

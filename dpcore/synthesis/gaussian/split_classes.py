@@ -1,0 +1,90 @@
+"""Two cells inside every class: what a normal law without correlations misses, where the noise allows it.
+
+The split follows from noisy moments alone: the feature that varies most inside classes, at its mean. So the
+cells are as public as the classes, and disjoint. Means of the other features are measured in each half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpcore.synthesis.gaussian.clipped_normal import centers_for, scales_for
+from dpcore.synthesis.gaussian.moments import SMALLEST_CLASS, Moments, beyond_noise
+from dpcore.tables.counts import Values, pack, unpack
+from dpcore.tables.sums import NoisySums
+
+LEAST_WITHIN = 0.05
+"""Part of a variance that lies within the halves, at least."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Halves:
+    """Laws of the other features where one feature is low, and where it is high; before they are clipped.
+
+    Attributes:
+        feature: number of the feature that is split.
+        edge: position up to which a value is low.
+        centers: (2, classes, features), of the low and the high half.
+        scales: (classes, features).
+    """
+
+    feature: int
+    edge: float
+    centers: Values
+    scales: Values
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "feature": self.feature,
+            "edge": self.edge,
+            "centers": pack(self.centers),
+            "scales": pack(self.scales),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Halves:
+        """Read what `to_dict` wrote."""
+        centers, scales = unpack(fields["centers"]), unpack(fields["scales"])
+        return cls(feature=fields["feature"], edge=fields["edge"], centers=centers, scales=scales)
+
+
+def split_of(moments: Moments, sizes: Values) -> tuple[int, float]:
+    """The feature that varies most inside classes, and its mean over all. No row is looked at.
+
+    Args:
+        sizes: (classes,), noisy rows.
+    """
+    shares = np.maximum(sizes, SMALLEST_CLASS)
+    shares = shares / shares.sum()
+    means, variances = moments.clipped
+    feature = int((shares @ variances).argmax())
+    return feature, float(shares @ means[:, feature])
+
+
+def halves(sums: NoisySums, moments: Moments, feature: int, edge: float) -> Halves:
+    """The laws from noisy sums.
+
+    Args:
+        sums: a line per class and half, low before high: the number of rows, then the sum of each feature but
+            the one that is split.
+    """
+    means, variances = moments.clipped
+    classes, features = means.shape
+    others = [number for number in range(features) if number != feature]
+    sizes = np.maximum(sums.values[:, :1], SMALLEST_CLASS)
+    of_class = np.repeat(means, 2, axis=0)
+    found = of_class.copy()
+    found[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
+    drawn = beyond_noise(found, of_class, sums.deviation / sizes[:, 0])
+    found = (of_class if drawn is None else np.clip(drawn, -1.0, 1.0)).reshape(classes, 2, features)
+    shares = sizes.reshape(classes, 2) / sizes.reshape(classes, 2).sum(axis=1, keepdims=True)
+    scales = np.empty((classes, features))
+    for number in range(classes):
+        between = shares[number] @ (found[number] - shares[number] @ found[number]) ** 2
+        within = np.maximum(variances[number] - between, LEAST_WITHIN * variances[number])
+        scales[number] = scales_for(found[number], within, shares[number])
+    centers = centers_for(np.swapaxes(found, 0, 1), scales[None])
+    return Halves(feature=feature, edge=edge, centers=centers, scales=scales)

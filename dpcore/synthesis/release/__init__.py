@@ -1,0 +1,1 @@
+"""Uses of a finished release that read nothing else: from a file, counted, pooled."""

@@ -1,0 +1,239 @@
+"""How many rows fit some conditions: answered from a release alone, with an interval. Free post-processing.
+
+The interval comes from noisy tables that were published, never from a model's assumptions. Where one table
+holds every column that is asked about, it is the noise of a sum of its cells. Where none does, two facts
+about any table hold: no more rows fit all conditions than fit some of them (the upper end), and at least
+the rows that fit each, less those counted twice, fit all (the lower end; Frechet 1935). The tables
+used share the chance of error evenly (Bonferroni). The work is that of the tables and of one pass over the
+model, whatever is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.errors import InfeasibleError, LimitError, ParameterError
+from dpcore.release import Release
+from dpcore.schema.column import Column
+from dpcore.schema.domain import Clique
+from dpcore.schema.interval import IntervalColumn
+from dpcore.synthesis.answer import Answer
+from dpcore.synthesis.chain import ChainModel, most_precise, table_of
+from dpcore.synthesis.discrete.constraints import Determines
+from dpcore.synthesis.discrete.model import SyntheticModel
+from dpcore.tables.counts import MAX_CELLS, Marginal
+from dpcore.tables.nearest import nearest_distribution
+
+Asked = tuple[float | str, float | str] | Sequence[str] | str
+Mask = npt.NDArray[np.bool_]
+MAX_CONDITIONS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowCount:
+    """An answer, in rows.
+
+    Attributes:
+        value: the best guess, inside the interval.
+        low, high: hold the true count with the chance that was asked for.
+        measured: whether one noisy table held all columns asked about. Where none did, the value rests on the
+            model's assumptions and the interval is wide.
+    """
+
+    value: float
+    low: float
+    high: float
+    measured: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Piece:
+    """What is known of those conditions that some columns are in.
+
+    Attributes:
+        full: rows of the cells that surely fit, noisy, a table without columns.
+        touched: those of the cells that may fit.
+    """
+
+    columns: frozenset[str]
+    full: Marginal
+    touched: Marginal
+
+    def bounds(self, level: float) -> tuple[float, float]:
+        low = float(self.full.values) - self.full.half_width(level)
+        high = float(self.touched.values) + self.touched.half_width(level)
+        return max(0.0, low), max(0.0, high)
+
+
+def answer(release: Release, clique: Clique, *, level: float = 0.95) -> Answer:
+    """The counts of a clique as the release's model draws them, with intervals. Free post-processing.
+
+    Args:
+        clique: columns of one of the release's tables, axes in this order; empty for the number of rows.
+    Raises: ParameterError for columns that no table of the release holds together.
+    """
+    if isinstance(release.model, SyntheticModel | ChainModel):
+        return release.model.answer(clique, level)
+    table = table_of(release.marginals.values(), clique).project(clique)
+    return Answer.of(nearest_distribution(table.values, table.total), table, level)
+
+
+def askable(release: Release) -> tuple[str, ...]:
+    """Columns that `count_rows` takes conditions on; none where a release holds no noisy table."""
+    held = {name for clique in _cliques(release) for name in clique}
+    held |= {f.target for f in _determined(release).values() if f.column in held}
+    return tuple(name for name in release.schema.domain.names if name in held)
+
+
+def count_rows(release: Release, where: Mapping[str, Asked], *, level: float = 0.95) -> RowCount:
+    """Rows that fit all conditions, with an interval that holds the true count with chance `level`.
+
+    Args:
+        where: column -> (low, high) for numbers and dates, with low <= value < high at bounds of cells; for
+            others one label, or several of which a row has one. Empty for all rows.
+    Raises: ParameterError for what the release cannot be asked; LimitError for too many conditions.
+    """
+    if len(where) > MAX_CONDITIONS:
+        raise LimitError(
+            "{count} conditions are more than {limit}",
+            remedy="ask about fewer columns",
+            count=len(where),
+            limit=MAX_CONDITIONS,
+        )
+    known = askable(release)
+    if not _cliques(release):
+        raise ParameterError(
+            "the release holds no counts that can be asked about",
+            remedy="look at the figures that it publishes",
+        )
+    for name in where:
+        if name not in known:
+            raise ParameterError(
+                "the release cannot be asked about column {column!r}",
+                remedy="choose among {columns}",
+                column=name,
+                columns=", ".join(map(repr, known)) or "no columns",
+            )
+    cells = {name: cells_of(release.schema.column(name), asked) for name, asked in where.items()}
+    pieces = _cover(release, cells)
+    single = len(pieces) == 1
+    each = 1 - (1 - level) / (1 if single else len(pieces) + 1)
+    bounds = [piece.bounds(each) for piece in pieces]
+    low, high = max(low for low, _ in bounds), min(high for _, high in bounds)
+    if not single and (whole := _piece(release, (), {})) is not None:
+        rows = whole.bounds(each)[1]
+        low = max(0.0, sum(low for low, _ in bounds) - (len(pieces) - 1) * rows)
+    value = _estimate(release, cells)
+    return RowCount(value=value, low=min(low, value), high=max(high, value), measured=single)
+
+
+def cells_of(column: Column, asked: Asked) -> list[int]:
+    """Numbers of the cells that a condition names, at least one.
+
+    Raises: ParameterError for a range that is none, or beyond the column's bounds; for unknown labels.
+    """
+    if not isinstance(column, IntervalColumn):
+        labels = [asked] if isinstance(asked, str) else [str(label) for label in asked]
+        places = {label: i for i, label in enumerate(column.labels)}
+        unknown = [label for label in labels if label not in places]
+        if unknown or not labels:
+            raise ParameterError(
+                "column {column!r} has no such category", remedy="choose one of its own", column=column.name
+            )
+        return sorted({places[label] for label in labels})
+    try:
+        low, high = tuple(asked)
+        first, last = column.cell_of(low), column.cell_of(high)
+    except ParameterError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(
+            "a range of column {column!r} needs two bounds",
+            remedy="write them like {low} and {high}",
+            column=column.name,
+            low=column.bounds[0],
+            high=column.bounds[-1],
+        ) from error
+    if first >= last:
+        raise ParameterError(
+            "the range of column {column!r} must rise", remedy="put the lower bound first", column=column.name
+        )
+    return list(range(first, last))
+
+
+def _cliques(release: Release) -> list[Clique]:
+    """The columns of every noisy table that a model of all rows rests on."""
+    model = release.model
+    if isinstance(model, SyntheticModel):
+        return [each.clique for each in model.measurements]
+    return list(release.marginals)
+
+
+def _determined(release: Release) -> dict[str, Determines]:
+    model = release.model
+    return {f.target: f for f in model.constraints.determines} if isinstance(model, SyntheticModel) else {}
+
+
+def _cover(release: Release, cells: Mapping[str, Sequence[int]]) -> list[_Piece]:
+    """The fewest tables that hold all columns asked about, found greedily; of equals the most precise."""
+    masks: dict[str, Mask] = {}
+    determined = _determined(release)
+    for name, numbers in cells.items():
+        mask = np.zeros(release.schema.domain.size(name), dtype=np.bool_)
+        mask[list(numbers)] = True
+        if (function := determined.get(name)) is not None:  # asked of the column that decides it
+            name, mask = function.column, mask[np.array(function.cells)]
+        masks[name] = masks[name] & mask if name in masks else mask
+    asked = {tuple(name for name in masks if name in clique) for clique in _cliques(release)}
+    candidates = [piece for each in sorted(asked) if (piece := _piece(release, each, masks)) is not None]
+    pieces: list[_Piece] = []
+    left = set(masks)
+    while left or not pieces:
+        best = min(candidates, key=lambda piece: (-len(piece.columns & left), piece.touched.variance))
+        pieces.append(best)
+        left -= best.columns
+    return pieces
+
+
+def _piece(release: Release, columns: Clique, masks: Mapping[str, Mask]) -> _Piece | None:
+    """Add up the cells of these columns that surely fit, and those that may; None without evidence."""
+    model = release.model
+    if isinstance(model, SyntheticModel):
+        told = model.evidence(columns)
+        if told is None:
+            return None
+        some: dict[str, Mask] = {}
+        every: dict[str, Mask] = {}
+        for name, size in zip(told.clique, told.shape, strict=True):
+            some[name] = every[name] = masks[name]
+            if size != len(masks[name]):
+                groups = model.grouping.groups[name]
+                held = np.bincount(groups, weights=masks[name])
+                some[name], every[name] = held > 0, held == np.bincount(groups)
+        return _Piece(columns=frozenset(columns), full=told.sum(every), touched=told.sum(some))
+    table = most_precise(release.marginals.values(), columns)
+    if table is None:
+        return None
+    part = table.project(columns)
+    inside = part.values[np.ix_(*(masks[name] for name in columns))]
+    rows = replace(part, clique=(), values=np.array(inside.sum()), variance=part.variance * inside.size)
+    return _Piece(columns=frozenset(columns), full=rows, touched=rows)
+
+
+def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
+    """The rows that the model draws with these cells, as `answer` adds them up."""
+    model, columns = release.model, tuple(cells)
+    if isinstance(model, SyntheticModel) and release.schema.domain.cells(columns) <= MAX_CELLS:
+        return float(model.marginal(columns)[np.ix_(*cells.values())].sum())
+    if isinstance(model, SyntheticModel):
+        try:
+            return model.given({name: list(each) for name, each in cells.items()}).total
+        except InfeasibleError:
+            return 0.0
+    if isinstance(model, ChainModel) and most_precise(model.marginals, columns) is None:
+        return model.count(cells)
+    return float(answer(release, columns).values[np.ix_(*cells.values())].sum())

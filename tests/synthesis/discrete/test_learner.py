@@ -1,0 +1,35 @@
+"""What a round forecasts before it spends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from dpcore.schema.domain import Domain
+from dpcore.synthesis.discrete.columns import measure_columns
+from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.learner import Learner
+from tests.synthesis.standin import Table
+
+DOMAIN = Domain(names=("a", "b", "c"), sizes=(2, 7, 30))
+
+
+def test_the_error_columns_are_forecast_to_keep_is_what_they_keep() -> None:
+    """A round would go to columns, or not, for a gain that does not come."""
+    rng = np.random.default_rng(1)
+    codes = {name: rng.integers(0, size, 3000) for name, size in zip(DOMAIN.names, DOMAIN.sizes, strict=True)}
+    measurer = Table(codes, DOMAIN).measurer(dp.ZCDP(rho=0.5))
+    columns = measure_columns(measurer, Constraints(), ())
+    view = measurer.coarsen(columns.grouping.groups)
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    learner = Learner(view, columns, factors=(), weights=dict.fromkeys(pairs, 1.0), limit=10_000)
+    before, more = learner._column_errors(), measurer.loss.share(0.1)
+    forecast, less = learner._column_errors(more), learner._column_errors(measurer.loss.share(0.05))
+    gain = learner._gain_of_columns(dict.fromkeys(pairs, 0.0), more)
+    learner.measure_columns(more)
+    after = learner._column_errors()
+    assert after == pytest.approx(forecast, rel=1e-3)
+    assert all(after[name] < 0.99 * less[name] < 0.99 * before[name] for name in DOMAIN.names)  # the twin
+    off = [[np.hypot(each[a], each[b]) for a, b in pairs] for each in (before, after)]
+    assert gain == pytest.approx(sum(off[0]) - sum(off[1]), rel=1e-2)

@@ -1,0 +1,80 @@
+"""Rare values: merged, counted anew and spread again."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from dpcore.schema import Domain
+from dpcore.synthesis.discrete.rare_values import Grouping, merge_rare, shares_of
+
+COUNTS = np.array([500.0, 3.0, -4.0, 400.0, 1.0, 9.0, 2.0, 300.0])
+
+
+def test_rare_values_form_one_group() -> None:
+    """Values below two deviations of noise must not cost cells of their own."""
+    np.testing.assert_array_equal(merge_rare(COUNTS, 5.0), [0, 1, 1, 2, 1, 1, 1, 3])
+
+
+def test_common_values_stay_alone_in_loud_noise() -> None:
+    """In 2,000 rows half of the table would be merged where noise is loud, and come out as first counted."""
+    few = np.array([700.0, 300.0, 150.0, -80.0, 90.0, -20.0, 50.0])
+    np.testing.assert_array_equal(merge_rare(few, 180.0), [0, 1, 2, 3, 4, 3, 3])
+    np.testing.assert_array_equal(merge_rare(few, 180.0, ordered=True), [0, 1, 2, 3, 4, 5, 5])
+    many = np.append(few, 100_000.0)  # the same values in a large table are rare
+    np.testing.assert_array_equal(merge_rare(many, 180.0), [0, 1, 1, 1, 1, 1, 1, 2])
+    large = np.append(few, np.zeros(14))  # in a column of many cells noise alone lifts some so high
+    assert merge_rare(large, 180.0).max() == 1
+
+
+def test_ordered_runs_are_neighbors_only() -> None:
+    """Merging the youngest with the oldest would tear an ordered column apart."""
+    groups = merge_rare(COUNTS, 5.0, ordered=True)
+    assert all(np.ptp(np.flatnonzero(groups == group)) == np.sum(groups == group) - 1 for group in groups)
+    assert groups[1] == groups[2] != groups[4]
+
+
+def test_values_of_two_kinds_are_never_merged() -> None:
+    """A constraint must be able to tell all members of a group alike."""
+    kinds = np.array([0, 0, 1, 0, 1, 0, 1, 0])
+    for ordered in (False, True):
+        groups = merge_rare(COUNTS, 1e6, kinds=kinds, ordered=ordered)
+        for group in np.unique(groups):
+            assert len(set(kinds[groups == group])) == 1
+
+
+def test_shares_follow_the_noisy_counts_and_add_up() -> None:
+    """Rows of a merged group belong where the paid-for counts saw them, and none may be lost."""
+    groups = np.array([0, 0, 0, 1])
+    shares = shares_of(np.array([30.0, 10.0, -5.0, 7.0]), groups)
+    np.testing.assert_allclose(np.bincount(groups, weights=shares), 1.0)
+    assert shares[0] > shares[1] > shares[2] == 0
+    assert shares[3] == 1
+
+
+def test_merge_and_split_keep_the_total() -> None:
+    """A table spread over cells and summed again must be the same table."""
+    domain = Domain(names=("a", "b"), sizes=(4, 3))
+    grouping = Grouping(
+        domain=domain,
+        groups={"a": np.array([0, 1, 1, 0]), "b": np.array([0, 1, 2])},
+        shares={"a": np.array([0.2, 0.5, 0.5, 0.8]), "b": np.ones(3)},
+    )
+    coarse = np.arange(6.0).reshape(2, 3)
+    fine = grouping.split(("a", "b"), coarse)
+    np.testing.assert_allclose(np.stack([fine[[0, 3]].sum(0), fine[[1, 2]].sum(0)]), coarse)
+    again = Grouping.from_dict(json.loads(json.dumps(grouping.to_dict())))
+    np.testing.assert_allclose(again.split(("b", "a"), coarse.T), fine.T)
+
+
+def test_drawn_cells_follow_the_shares() -> None:
+    """Rows of a group must be spread by its shares, and never into another group."""
+    domain = Domain(names=("a",), sizes=(5,))
+    groups = np.array([0, 1, 1, 0, 2])
+    shares = np.array([0.25, 1.0, 0.0, 0.75, 1.0])
+    grouping = Grouping(domain=domain, groups={"a": groups}, shares={"a": shares})
+    codes = np.repeat([0, 1, 2], [4000, 1000, 10])
+    cells = grouping.split_codes({"a": codes}, np.random.default_rng(1))["a"]
+    np.testing.assert_array_equal(groups[cells], codes)
+    np.testing.assert_allclose(np.bincount(cells, minlength=5), [1000, 1000, 0, 3000, 10], atol=1)

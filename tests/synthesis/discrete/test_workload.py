@@ -1,0 +1,150 @@
+"""Which tables are measured for the cliques that are wanted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import dpcore as dp
+from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis.discrete.binary_contrasts import noisy_cells
+from dpcore.synthesis.discrete.workload import (
+    LEFT_NOISE,
+    believed,
+    choose,
+    column_parts,
+    expected_error,
+    join,
+)
+from dpcore.synthesis.graph.junction_tree import Room
+
+
+def cost(domain: Domain, tables: dict[Clique, list[Clique]], power: float) -> float:
+    """The expected error in all, with the loss split best, as `join` states it."""
+    parts = (
+        sum(math.sqrt(domain.cells(table) * domain.cells(clique)) for clique in held) ** (1 / power)
+        for table, held in tables.items()
+    )
+    return float(sum(parts) ** power)
+
+
+def joined(domain: Domain, chosen: list[Clique], power: float, limit: int = 10**6) -> dict[Clique, float]:
+    return join(domain, chosen, dict.fromkeys(chosen, 1.0), Room(domain, limit, chosen), power)
+
+
+@pytest.mark.parametrize("power", [1.5, 2.0])
+def test_small_columns_are_measured_together_and_large_ones_in_pairs(power: float) -> None:
+    """Many small tables would share the loss where one says all of them; or one huge table would drown."""
+    names = ("a", "b", "c", "d")
+    pairs = list(itertools.combinations(names, 2))
+    assert joined(Domain(names=names, sizes=(2,) * 4), pairs, power) == {names: 1.0}
+    apart = joined(Domain(names=names, sizes=(60,) * 4), pairs, power)
+    assert sorted(apart) == pairs
+    assert list(apart.values()) == pytest.approx([1 / 6] * 6)
+
+
+def test_a_full_tree_joins_nothing() -> None:
+    """The limit of cells, and with it memory and time, would not hold."""
+    names = ("a", "b", "c", "d")
+    domain = Domain(names=names, sizes=(2,) * 4)
+    pairs = list(itertools.combinations(names, 2))
+    for limit, longest in ((15, 3), (16, 4)):
+        tables = join(domain, pairs, dict.fromkeys(pairs, 1.0), Room(domain, limit, pairs[:3]), 1.5)
+        assert max(map(len, tables)) == longest
+
+
+@pytest.mark.parametrize("power", [1.5, 2.0])
+def test_joining_never_costs_and_loses_nothing(power: float) -> None:
+    """A pair that was worth measuring would be left out, or told worse than alone."""
+    names = tuple("abcdefg")
+    pairs = list(itertools.combinations(names, 2))
+    for seed in range(60):
+        sizes = tuple(2 + (seed * (i + 3) + i * i) % 7 for i in range(7))
+        domain = Domain(names=names, sizes=sizes)
+        chosen = [pair for i, pair in enumerate(pairs) if (seed * 7 + i * 5) % 3]
+        tables = joined(domain, chosen, power)
+        assert sum(tables.values()) == pytest.approx(1)
+        homes = {pair: min((t for t in tables if set(pair) <= set(t)), key=domain.cells) for pair in chosen}
+        held = {table: [pair for pair in chosen if homes[pair] == table] for table in tables}
+        assert cost(domain, held, power) <= cost(domain, {pair: [pair] for pair in chosen}, power) * 1.0001
+
+
+def test_everything_worth_its_noise_is_tried_for_room() -> None:
+    """Where the tree has room for all, a choice that ends after so many would leave relations out."""
+    names = tuple(f"c{i}" for i in range(16))
+    domain = Domain(names=names, sizes=(2,) * 16)
+    pairs = list(itertools.combinations(names, 2))
+    loss = dp.ZCDP(rho=1)
+
+    def chosen(errors: dict[Clique, float]) -> list[Clique]:
+        weights = dict.fromkeys(errors, 1.0)
+        return list(choose(domain, errors, weights, loss=loss, rows=1, limit=10**6)[0])
+
+    tables = chosen({pair: 1000.0 + i for i, pair in enumerate(pairs)})
+    assert all(any(set(pair) <= set(table) for table in tables) for pair in pairs)
+    noise = LEFT_NOISE * expected_error(1, loss, 1) * noisy_cells(domain, pairs[0], loss)
+    assert chosen({pairs[0]: 1.1 * noise, pairs[1]: 0.9 * noise, pairs[2]: -5.0}) == [pairs[0]]
+
+
+def test_errors_of_noise_alone_are_not_told_apart() -> None:
+    """The largest of many noisy errors would be measured although nothing is there."""
+    pairs = list(itertools.combinations("abcdefghijklmnop", 2))
+    drawn = np.random.default_rng(3).normal(0, 10, len(pairs))
+    drawn = 5 + (drawn - drawn.mean()) * 10 / drawn.std()
+    noise = dict(zip(pairs, drawn, strict=True))
+    nothing = dict.fromkeys(pairs, 0.0)
+    assert np.ptp(list(believed(noise, nothing, 10.2).values())) == 0
+    assert believed(noise, nothing, 10.2)[pairs[0]] == pytest.approx(5)
+    half = believed(noise, nothing, 10 * math.sqrt(0.5 * len(pairs) / (len(pairs) - 3)))
+    assert half == pytest.approx({pair: 5 + (each - 5) / 2 for pair, each in noise.items()})
+    assert believed(noise, nothing, 0) == pytest.approx(noise)
+    strong = noise | {pairs[0]: 1000.0}  # one that is surely there is believed
+    assert believed(strong, nothing, 10)[pairs[0]] == pytest.approx(1000, rel=0.02)
+    assert believed({pairs[0]: 7.0}, {pairs[0]: 2.0}, 10) == {pairs[0]: 7.0}
+
+
+def test_errors_that_noisy_columns_explain_are_no_reason_to_measure_a_pair() -> None:
+    """Pairs of large columns err most where columns are noisy: one mean for all would send the loss to small
+    ones, which err less; and their spread would be taken for relations."""
+    pairs = list(itertools.combinations("abcdefghijklmnop", 2))
+    drawn = np.random.default_rng(4).normal(5, 9, len(pairs))
+    explained = {pair: 20.0 * i for i, pair in enumerate(pairs)}
+    errors = {pair: explained[pair] + each for pair, each in zip(pairs, drawn, strict=True)}
+    told = believed(errors, explained, 11)
+    assert told == pytest.approx({pair: explained[pair] + drawn.mean() for pair in pairs})
+    told = believed(errors, dict.fromkeys(pairs, 0.0), 11)  # the twin: unexplained, noise stays in them
+    assert np.std([told[pair] - explained[pair] for pair in pairs]) > 8
+
+
+def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> None:
+    """At low budgets a pair would be measured where its columns alone need the loss more."""
+    domain = Domain(names=("a", "b", "c"), sizes=(8, 8, 8))
+    loss, pair = dp.ZCDP(rho=1), ("a", "b")
+    gain = 1000.0 - LEFT_NOISE * expected_error(64, loss, 1)
+    for otherwise, parts in ((0.99 * gain, {pair: 1.0}), (1.01 * gain, {})):
+        found, nodes = choose(
+            domain, {pair: 1000.0}, {pair: 1.0}, loss=loss, rows=1, limit=10**6, otherwise=otherwise
+        )
+        assert found == parts
+        assert any(set(pair) <= set(node) for node in nodes) == bool(parts)
+
+
+@pytest.mark.parametrize("loss", [dp.ZCDP(rho=0.5), dp.PureDP(epsilon=1)])
+def test_columns_share_the_loss_so_that_all_pairs_together_err_least(loss: dp.ZCDP | dp.PureDP) -> None:
+    """Even parts leave the columns with most cells, and all their pairs, in noise."""
+    domain = Domain(names=tuple("abcd"), sizes=(2, 5, 30, 100))
+
+    def error(parts: list[float]) -> float:
+        return sum(
+            expected_error(1, loss.share(part / sum(parts)), 1) * noisy_cells(domain, (name,), loss)
+            for name, part in zip(domain.names, parts, strict=True)
+        )
+
+    parts = list(column_parts(domain, domain.names, loss).values())
+    assert error(parts) < 0.87 * error([1.0] * 4)
+    rng = np.random.default_rng(5)
+    for _ in range(200):  # no other split does better
+        assert error(parts) <= error([part * math.exp(rng.normal(0, 0.3)) for part in parts]) * (1 + 1e-9)

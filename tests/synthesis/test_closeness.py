@@ -1,0 +1,183 @@
+"""The pipeline as one record (SEEDS B1 to B4): every step with its charge, no free loop against real data."""
+
+from __future__ import annotations
+
+import inspect
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.synthesis import Closeness, Figures, Pipeline, closeness_step, sample_test
+from dpcore.synthesis import closeness as module
+from dpcore.tables.rows import Microdata, PublicTable
+
+SCHEMA = dp.Schema(
+    columns=(
+        dp.Integer("age", low=0, high=19, from_data=("bounds",)),
+        dp.Categorical("sex", categories=("F", "M")),
+    ),
+    unit=dp.PrivacyUnit(max_rows=1),
+)
+RECIPE = dp.Joint(columns=("age", "sex"))
+
+
+def table(rows: int = 2_000) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    return pd.DataFrame({"age": rng.binomial(19, 0.4, rows), "sex": rng.choice(["F", "M"], rows)})
+
+
+def opened(budget: str = "10", frame: pd.DataFrame | None = None) -> dp.Curator:
+    frame = table() if frame is None else frame
+    return dp.Curator.open(frame, SCHEMA, budget=dp.PureDP(epsilon=budget), ledger=dp.MemoryLedger())
+
+
+def spent(curator: dp.Curator) -> Fraction:
+    return Fraction(curator.balance().spent, 10**12)
+
+
+ONE, TENTH = dp.PureDP(epsilon=1), dp.PureDP(epsilon="0.1")
+
+
+def test_the_record_holds_every_step_and_its_charge() -> None:
+    """B1: preprocess, model, sample, test: each there, in order, and the charges are those of the ledger."""
+    curator = opened()
+    plan = Pipeline(recipe=RECIPE, loss=ONE, test_loss=ONE, test_columns=("age", "sex"))
+    record = plan.run(curator)
+    assert [step.name for step in record.steps] == [
+        "preprocess", "model", "sample", "privacy test", "privacy test",
+    ]  # fmt: skip
+    assert [step.loss for step in record.steps] == ["", "epsilon 1", "", "", "epsilon 1"]
+    assert spent(curator) == plan.most == 2
+    assert "age" in record.steps[0].result["bounds"]  # taken from the data, and said so
+    assert record.passed
+    assert len(record.sample) == record.steps[2].result["rows"]
+    assert len([line for line in curator.lines() if line.state == "committed"]) == 2
+
+
+def test_the_test_on_the_sample_is_free_and_sees_no_table() -> None:
+    """B4: minimum distances and copies of public records cost nothing and need no curator."""
+    assert "curator" not in inspect.signature(sample_test).parameters
+    sample = pd.DataFrame({"x": [0.0, 0.5, 1.0, 1.0], "kind": list("abcc")})
+    assert sample_test(sample) == {
+        "repeated rows": 2, "smallest distance": 0.5, "copies of public records": 0, "passed": True,
+    }  # fmt: skip
+    found = sample_test(sample, pd.DataFrame({"x": [1.0, 7.0], "kind": ["c", "z"]}))
+    assert found["copies of public records"] == 2
+    assert not found["passed"]
+    # 1 and 1.0 are one number, and a missing value repeats a missing one
+    whole = sample_test(pd.DataFrame({"x": [1.0, None, 2.5]}), pd.DataFrame({"x": [1, 7]}, dtype="Int64"))
+    assert whole["copies of public records"] == 1
+    with pytest.raises(dp.ParameterError, match="no column"):
+        sample_test(sample, pd.DataFrame({"y": [1]}))
+    numbers = pd.DataFrame({"x": [0.0], "y": [1.0]})
+    for empty in (sample.head(0), sample.head(1), sample[["kind"]], numbers.head(0)):
+        assert sample_test(empty)["smallest distance"] == 0
+
+
+def test_every_attempt_against_the_table_is_charged_and_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """B4: a test that never passes must stop at its cap, and the ledger must show every turn."""
+    right = module._judged
+    monkeypatch.setattr(module, "_judged", lambda answer: right(answer) | {"passed": False})
+    curator = opened()
+    plan = Pipeline(recipe=RECIPE, loss=ONE, test_loss=TENTH, test_columns=("age", "sex"), attempts=3)
+    record = plan.run(curator)
+    assert not record.passed
+    assert [step.name for step in record.steps].count("sample") == 3
+    assert spent(curator) == plan.most == Fraction(13, 10)
+    with pytest.raises(dp.ParameterError, match="attempts"):
+        Pipeline(recipe=RECIPE, loss=ONE, attempts=6)
+
+
+def test_a_loop_of_ones_own_pays_for_every_turn() -> None:
+    """B4: asking about another drawn table is another charge; when the budget is gone, it is refused."""
+    curator = opened("1.25")
+    release = curator.run(RECIPE, ONE)
+    for turn in range(2):
+        curator.run(Closeness.of(release, release.table(1_001 + turn), ("age", "sex")), TENTH)
+    assert spent(curator) == Fraction(12, 10)
+    with pytest.raises(dp.BudgetExceeded):
+        curator.run(Closeness.of(release, release.table(999), ("age", "sex")), TENTH)
+    public = [
+        name
+        for name, each in vars(module).items()
+        if inspect.isfunction(each) and each.__module__ == module.__name__
+    ]
+    assert not any("frame" in inspect.signature(vars(module)[name]).parameters for name in public)
+
+
+def test_a_repeated_click_is_the_same_step() -> None:
+    """The same test would be charged again; or nobody could draw its answer anew on purpose."""
+    curator = opened()
+    release = curator.run(RECIPE, ONE)
+    asked = Closeness.of(release, release.table(seed=1), ("age", "sex"))
+    step = closeness_step(curator, asked, TENTH, request_id="drawn")
+    assert closeness_step(curator, asked, TENTH, request_id="drawn") == step
+    assert spent(curator) == Fraction(11, 10)
+    closeness_step(curator, asked, TENTH)
+    closeness_step(curator, asked, TENTH)
+    assert spent(curator) == Fraction(13, 10)
+
+
+def test_the_answer_is_noisy() -> None:
+    """B4: the test's own answer is private: the same question asked anew has another answer."""
+    curator = opened()
+    release = curator.run(RECIPE, ONE)
+    asked = Closeness.of(release, release.table(seed=1), ("age", "sex"))
+    answers = set()
+    for turn in range(5):
+        model = curator.run(asked, TENTH, request_id=f"turn{turn}").model
+        assert isinstance(model, Figures)
+        answers.add(model.figures[0].value)
+    assert len(answers) > 1
+    stored = curator.run(asked, TENTH)
+    assert stored.model.figures[0].value in answers  # the same question without a new id costs nothing
+    assert stored.guarantee.stands_on == (release.guarantee.loss,)  # the drawn rows are in the question
+    assert stored.guarantee.loss == {"epsilon": "11/10"}
+
+
+def test_a_planted_copy_fails_and_drawn_rows_pass() -> None:
+    """B4: a sample that repeats the table must fail, one from elsewhere must pass."""
+    frame = table(5_000)
+    curator = opened("100", frame)
+    release = curator.run(RECIPE, dp.PureDP(epsilon=50))
+    loss = dp.PureDP(epsilon=10)
+    copy = curator.run(Closeness.of(release, PublicTable(frame), ("age", "sex")), loss)
+    assert not module._judged(copy)["passed"]
+    other = table(5_000).sample(5_000, replace=True, random_state=1)
+    fresh = curator.run(Closeness.of(release, PublicTable(other), ("age", "sex")), loss)
+    assert module._judged(fresh)["passed"]
+
+
+def test_a_private_table_is_no_question() -> None:
+    """Its exact counts would be in the question, and a digest without a key of them in ledger and release."""
+    curator = opened()
+    release = curator.run(RECIPE, ONE)
+    for private in (table(50), Microdata(table(50)), release.sample()):
+        with pytest.raises(dp.DisclosureError, match="takes a public table only"):
+            Closeness.of(release, private, ("age", "sex"))  # type: ignore[arg-type]
+
+
+def test_plans_that_cannot_be() -> None:
+    """A test without a loss, a loss without a test, other cells: a sentence, and no charge."""
+    for wrong in ({"test_loss": TENTH}, {"test_columns": ("age",)}):
+        with pytest.raises(dp.ParameterError):
+            Pipeline(recipe=RECIPE, loss=ONE, **wrong)
+    with pytest.raises(dp.ParameterError, match="attempts"):
+        Pipeline(recipe=RECIPE, loss=ONE, attempts=0)
+    curator = opened()
+    with pytest.raises(dp.ParameterError, match="cells"):
+        curator.run(Closeness(columns=("age",), counts=(1.0, 2.0)), TENTH)
+    assert spent(curator) == 0
+
+
+@pytest.mark.parametrize("rows", [2, 63, 64, 65, 300])
+def test_the_smallest_distance_is_that_of_all_pairs(rows: int) -> None:
+    """B4: a search that is kept short would miss the nearest pair."""
+    numbers = np.unique(np.random.default_rng(rows).integers(0, 40, (rows, 4)), axis=0).astype(float)
+    scaled = numbers / np.ptp(numbers, axis=0)
+    gaps = np.linalg.norm(scaled[:, None] - scaled[None], axis=2) + 9 * np.eye(len(scaled))
+    found = sample_test(pd.DataFrame(numbers, columns=[*"abcd"]))["smallest distance"]
+    assert found == pytest.approx(gaps.min())
