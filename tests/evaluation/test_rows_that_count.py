@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.engines import streamed
-from dpcore.engines.parquet import ParquetEngine
+from dpcore.engines.streaming import base
+from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.evaluation import (
     Attacks,
     Efficacy,
@@ -50,7 +50,7 @@ def test_what_is_compared_with_a_release_is_what_it_counted(
     engine = ParquetEngine(tmp_path / "a.parquet", SCHEMA, key=b"k" * 32)
     whole = evaluation.read(engine, SCHEMA).frame
     assert whole["id"].value_counts().tolist() == [2] * PEOPLE
-    monkeypatch.setattr(streamed, "MOST_ROWS", len(ROWS) - 1)
+    monkeypatch.setattr(base, "MOST_ROWS", len(ROWS) - 1)
     monkeypatch.setattr(first_rows, "FIRST", 10 * OF_EACH)
     some = OnFirstRows(evaluation).read(engine, SCHEMA).frame
     assert some["id"].value_counts().tolist() == [2] * 10

@@ -58,12 +58,12 @@ def several(frame: pd.DataFrame, *, column: str, y_title: str, shares: bool) -> 
 
 def dots(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw distances: a line for each figure, and a mark on it for each table."""
-    altair, chart, points, _spread = _marks(
-        frame, "figure", [SYNTHETIC, WARNING], tips("figure", "of", distance=".2%")
-    )
+    altair, chart = drawing(frame)
+    names, tooltip = list(frame["of"].unique()), tips("figure", "of", distance=".2%")
+    chart, points, _spread = _marks(altair, chart, "figure", names, [SYNTHETIC, WARNING], tooltip)
     x = altair.X("distance:Q", title=title, axis=altair.Axis(format="%"))
     lines = chart.mark_line(color=ORIGINAL, opacity=0.6).encode(x=x, detail=altair.Detail("figure:N"))
-    alt = _("{title}: {tables} side by side.").format(title=title, tables="; ".join(frame["of"].unique()))
+    alt = _("{title}: {tables} side by side.").format(title=title, tables="; ".join(names))
     spec = altair.layer(lines, points.encode(x=x), height={"step": 24})
     return Chart(spec=spec, alt=alt, table=headed(frame))
 
@@ -73,8 +73,9 @@ def scales(figures: pd.DataFrame) -> Chart:
     colors = {"release": SYNTHETIC, "another sample": ORIGINAL}
     long = figures.melt("figure", value_vars=list(colors), var_name="of", value_name="place").dropna()
     long["shown"] = long["place"].clip(upper=1.5)
+    altair, chart = drawing(long)
     tooltip = tips("figure", "of", place=".3f")
-    altair, _chart, points, _spread = _marks(long, "figure", list(colors.values()), tooltip)
+    _chart, points, _spread = _marks(altair, chart, "figure", list(colors), list(colors.values()), tooltip)
     x = altair.X(
         "shown:Q",
         title=_("0 is perfect · 1 is what independent columns would score"),
@@ -90,11 +91,12 @@ def scales(figures: pd.DataFrame) -> Chart:
 
 def scores(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw scores of learners with their spread: a line for each learner, four marks on it."""
-    colors = [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
-    altair, _chart, points, spread = _marks(frame, "task", colors, tips_of(frame))
+    altair, chart = drawing(frame)
+    names, colors = list(frame["of"].unique()), [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
+    _chart, points, spread = _marks(altair, chart, "task", names, colors, tips_of(frame))
     x = altair.X("mean:Q", title=title, scale=altair.Scale(zero=False))
     alt = _("{title} by learner. The release: ").format(title=title) + "; ".join(
-        f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == frame["of"].iloc[0]
+        f"{line.task} {line.mean:.3f}" for line in frame.itertuples() if line.of == names[0]
     )
     spec = altair.layer(spread, points.encode(x=x), height={"step": 34})
     return Chart(spec=spec, alt=alt, table=headed(frame))
@@ -102,38 +104,38 @@ def scores(frame: pd.DataFrame, *, title: str) -> Chart:
 
 def attacks(frame: pd.DataFrame) -> Chart:
     """Draw the success of each attack with its interval: for people in it, for others, and without it."""
+    altair, chart = drawing(frame)
+    names, colors = list(frame["of"].unique()), [WARNING, PRIVATE, ORIGINAL]
     tooltip = tips("attack", "of", "attempts", rate=".1%", low=".1%", high=".1%")
-    altair, _chart, points, spread = _marks(frame, "attack", [WARNING, PRIVATE, ORIGINAL], tooltip)
+    _chart, points, spread = _marks(altair, chart, "attack", names, colors, tooltip)
     x = altair.X(
         "rate:Q",
         title=_("attempts that succeed"),
         axis=altair.Axis(format="%"),
         scale=altair.Scale(domain=[0, 1]),
     )
-    offset = altair.YOffset("of:N", sort=list(frame["of"].unique()))
+    offset = altair.YOffset("of:N", sort=names)
     alt = _("Success of each attack: ") + "; ".join(
-        f"{line.attack}, {line.of}: {percent(line.rate)}" for line in frame.itertuples()
+        f"{attack}, {of}: {percent(rate)}"
+        for attack, of, rate in zip(frame["attack"], frame["of"], frame["rate"], strict=True)
     )
     layers = spread.encode(yOffset=offset), points.encode(x=x, yOffset=offset)
     return Chart(spec=altair.layer(*layers, height={"step": 16}), alt=alt, table=headed(frame))
 
 
 def _marks(
-    frame: pd.DataFrame, line: str, colors: Sequence[str], tooltip: Sequence[Any]
-) -> tuple[Any, Any, Any, Any]:
-    """Return altair, a chart with a line for each value of a field, and marks on it by color and shape.
+    altair: Any, chart: Any, line: str, names: Sequence[str], colors: Sequence[str], tooltip: Any
+) -> tuple[Any, Any, Any]:
+    """Return a chart with a line for each value of a field, points on it, and rules from `low` to `high`.
 
-    The last are the points of each `of`, whose place is still to be said, and rules from `low` to `high`.
+    Color and shape tell the `of` of a point, which still has to get its place.
     """
-    names = list(frame["of"].unique())
-    altair, chart = drawing(frame)
     chart = chart.encode(y=altair.Y(f"{line}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)))
     color = _color(altair, names, colors)
-    shape = altair.Shape("of:N", title=None, scale=altair.Scale(domain=names))
+    shape = altair.Shape("of:N", title=None, scale=altair.Scale(domain=list(names)))
     points = chart.mark_point(size=100, filled=True, opacity=0.9)
     spread = chart.mark_rule(strokeWidth=2, opacity=0.6)
     return (
-        altair,
         chart,
         points.encode(color=color, shape=shape, tooltip=tooltip),
         spread.encode(x=altair.X("low:Q"), x2=altair.X2("high:Q"), color=color),
