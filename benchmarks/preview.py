@@ -26,9 +26,10 @@ import pandas as pd
 
 import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, show
+from dpcore.evaluation.utility.counts import cramers_v
 from workbench import samples
 from workbench.synthesize.preview_view import ROUGH
-from workbench.synthesize.relations import FEW, HALF, Trial, association, kept, told_from
+from workbench.synthesize.relations import FEW, HALF, RelationTrial, binned, share_kept, weakest_kept
 from workbench.synthesize.relations_view import CLEAR
 
 LOSSES = {
@@ -86,9 +87,9 @@ def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     schema = dp.Schema(columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1))
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
     rows = float(f"{len(frame):.0e}")
-    trial = Trial.of(dp.Adaptive(), curator, loss, rows)
+    trial = RelationTrial.of(dp.Adaptive(), curator, loss, rows)
     assert trial is not None
-    said = told_from(trial)
+    said = weakest_kept(trial)
     quote = curator.quote(dp.Adaptive(), loss, table_rows=rows)
     alone = all(each.half_width() < ROUGH * rows / max(1, each.cells) for each in quote.expected)
     clear = alone and all(each is not None and each <= CLEAR[kind] for kind, each in said.items())
@@ -99,8 +100,8 @@ def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     shares = []
     for pair in itertools.combinations(schema.domain.names, 2):
         both = (codes[pair[0]], codes[pair[1]])
-        strength = association(both, [size(name) for name in pair])
-        share = kept(model, pair, both)
+        strength = cramers_v(binned(both, [size(name) for name in pair])[0])
+        share = share_kept(model, pair, both)
         from_ = said.get(max(map(size, pair)) > FEW)
         if strength >= RELATED:
             shares.append(share)

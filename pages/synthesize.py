@@ -5,12 +5,12 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.synthesize import form, preview_view, recipes, view
+from workbench.synthesize import form, preview_view, runs, view
 from workbench.ui import data_sets_view, epsilon_view, widgets
 from workbench.ui.language import _
 
 held = session.session()
-recipes.take_note()
+runs.take_note()
 if held.shown is None:
     st.title(_("Release something"))
 data_set = widgets.need_data_set(
@@ -22,10 +22,10 @@ data_set = widgets.need_data_set(
 
 
 def plan(curator: Curator) -> None:
-    kind = form.choose_kind()
+    card = form.choose_card()
     left, right = st.columns([2, 3], gap="large")
     with left:
-        recipe = form.choose_recipe(curator, kind)
+        recipe = card.choose(curator, list(curator.schema.domain.names), data_set.id)
         part = form.choose_part(curator)
         largest = min(10.0, epsilon_view.left(curator))
         key = f"loss-{data_set.id}"  # each data set has a share of its own
@@ -39,7 +39,7 @@ def plan(curator: Curator) -> None:
         else:
             try:
                 loss = epsilon_view.loss(curator, epsilon)
-                preview_view.show(curator, recipe, loss, part, epsilon_view.box(key))
+                preview_view.show(curator, card, recipe, loss, part, epsilon_view.box(key))
             except DpcoreError as error:
                 widgets.error_box(error)
 

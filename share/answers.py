@@ -6,13 +6,12 @@ answered alike. Nothing here sees a true answer: the browser perturbs it before 
 
 from __future__ import annotations
 
-import html
 import json
 import threading
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -22,6 +21,7 @@ from starlette.routing import Route
 
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.local import Question
+from workbench.report.document import fragment
 from workbench.store.surveys import Surveys, links_work
 from workbench.ui.language import _
 from workbench.ui.wording import answer_words
@@ -39,6 +39,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Robots-Tag": "noindex",
 }
+Endpoint = Callable[[Request], Awaitable[Response]]
 _FILES = {"draw.js": "text/javascript", "answer.js": "text/javascript", "answer.css": "text/css"}
 
 
@@ -62,6 +63,28 @@ class Limiter:
             return self._counts[address] <= self._per_minute
 
 
+def limited(
+    endpoint: Endpoint, limiter: Limiter, headers: Mapping[str, str], busy: Callable[[], str]
+) -> Endpoint:
+    """Return an endpoint that refuses a flood of one address, and what the database cannot answer.
+
+    Args:
+        headers: of every answer.
+        busy: makes the page of a refusal.
+    """
+
+    async def answer(request: Request) -> Response:
+        try:
+            allowed = limiter.allows(request.client.host if request.client else "")
+            response = await endpoint(request) if allowed else HTMLResponse(busy(), 429)
+        except LedgerError:
+            response = HTMLResponse(busy(), 503)
+        response.headers.update(headers)
+        return response
+
+    return answer
+
+
 def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     """The routes of all answer pages; from now on links work.
 
@@ -70,11 +93,9 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     """
     limiter = Limiter(per_minute)
 
-    async def page(request: Request) -> Response:
+    async def show(request: Request) -> Response:
         question = await run_in_threadpool(surveys.asked, request.path_params["token"])
-        if question is None:
-            return HTMLResponse(gone_page(), 404)
-        return HTMLResponse(answer_page(question))
+        return HTMLResponse(answer_page(question)) if question else HTMLResponse(gone_page(), 404)
 
     async def take(request: Request) -> Response:
         body = await _body(request)
@@ -84,31 +105,20 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         question = await run_in_threadpool(surveys.asked, token)
         if question is None:
             return JSONResponse({}, 404)
-        report = read_report(question, body)  # a ParameterError is answered by `guarded`
+        try:
+            report = read_report(question, body)
+        except ParameterError:
+            return JSONResponse({}, 400)
         stored = await run_in_threadpool(surveys.accept, token, report)
         return JSONResponse({}, 200 if stored else 404)
-
-    def guarded(endpoint: Any) -> Any:
-        async def answer(request: Request) -> Response:
-            if not limiter.allows(request.client.host if request.client else ""):
-                response: Response = HTMLResponse(busy_page(), 429)
-            else:
-                try:
-                    response = await endpoint(request)
-                except ParameterError:
-                    response = JSONResponse({}, 400)
-                except LedgerError:
-                    response = HTMLResponse(busy_page(), 503)
-            response.headers.update(HEADERS)
-            return response
-
-        return answer
 
     links_work.set()
     return [
         Route("/answer/static/{name}", static),
-        Route("/answer/{token}", guarded(page), methods=["GET"]),
-        Route("/answer/{token}", guarded(take), methods=["POST"]),
+        *(
+            Route("/answer/{token}", limited(endpoint, limiter, HEADERS, busy_page), methods=[method])
+            for method, endpoint in (("GET", show), ("POST", take))
+        ),
     ]
 
 
@@ -150,36 +160,31 @@ def answer_page(question: Question) -> str:
         "script": question.protocol.script(),
         "words": _words(),
     }
-    choices = "\n".join(
-        f'<label><input type="radio" name="answer" value="{code}"> {html.escape(label)}</label>'
-        for code, label in enumerate(question.categories)
-    )
-    main = _filled(
+    return fragment(
         "answer.html",
-        question=question.text,
-        promise=_(
-            "Your answer is changed at random here, in your own browser, before anything leaves it. The "
-            "people who ask get the changed answer only; from those of many people they can estimate how "
-            "common each answer is."
-        ),
-        epsilon=answer_words(float(question.epsilon)),
-        no_script=_(
-            "This page does not work without JavaScript: your answer must be changed at random before it is "
-            "sent, and only a script can do that in your browser. Nothing was sent."
-        ),
-        legend=_("Your true answer stays in this browser"),
-        draw=_("Change it at random"),
-        look=_("This is all that will be sent"),
-        final=_("It is drawn once: drawing again until it suits you would give your answer away."),
-        send=_("Send this"),
-        sent=_("Sent. Thank you. This link has done its work and opens no more."),
-        trusted={
-            "choices": choices,
-            # so that no label can end the element that it is in
-            "asked": json.dumps(asked).replace("<", "\\u003c"),
+        STATIC,
+        title=_("One question"),
+        question=question,
+        asked=asked,
+        words={
+            "promise": _(
+                "Your answer is changed at random here, in your own browser, before anything leaves it. The "
+                "people who ask get the changed answer only; from those of many people they can estimate "
+                "how common each answer is."
+            ),
+            "epsilon": answer_words(float(question.epsilon)),
+            "no_script": _(
+                "This page does not work without JavaScript: your answer must be changed at random before "
+                "it is sent, and only a script can do that in your browser. Nothing was sent."
+            ),
+            "legend": _("Your true answer stays in this browser"),
+            "draw": _("Change it at random"),
+            "look": _("This is all that will be sent"),
+            "final": _("It is drawn once: drawing again until it suits you would give your answer away."),
+            "send": _("Send this"),
+            "sent": _("Sent. Thank you. This link has been used and no longer works."),
         },
     )
-    return _filled("page.html", title=_("One question"), trusted={"main": main})
 
 
 def gone_page() -> str:
@@ -202,8 +207,7 @@ def busy_page() -> str:
 
 
 def _notice(title: str, why: str) -> str:
-    main = f"<h1>{html.escape(title)}</h1>\n<p>{html.escape(why)}</p>"
-    return _filled("page.html", title=title, trusted={"main": main})
+    return fragment("page.html", STATIC, title=title, why=why)
 
 
 def _words() -> dict[str, str]:
@@ -217,12 +221,6 @@ def _words() -> dict[str, str]:
         "404": _("This link does not work any more: it was answered already, has expired or was closed."),
         "429": _("Too many requests from your network. Try again in a minute; your report stays the same."),
     }
-
-
-def _filled(name: str, *, trusted: dict[str, str], **texts: str) -> str:
-    """A template with these texts, escaped, and markup of ours as it is."""
-    template = Template((STATIC / name).read_text(encoding="utf-8"))
-    return template.substitute({key: html.escape(text) for key, text in texts.items()}, **trusted)
 
 
 async def _body(request: Request) -> bytes | None:

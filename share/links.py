@@ -19,10 +19,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from dpcore.errors import LedgerError
 from dpcore.release import Release
 from dpcore.synthesis import load_model
-from share.answers import HEADERS, Limiter
+from share.answers import HEADERS, Limiter, limited
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import STYLE_DIGEST, Document, Page, page
 from workbench.store.shares import Shares, Shown
@@ -162,24 +161,12 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
     links, limiter = Links(shares), Limiter(per_minute)
 
     async def show(request: Request) -> Response:
-        if not limiter.allows(request.client.host if request.client else ""):
-            response: Response = HTMLResponse(busy_page(), 429)
-        else:
-            answer = functools.partial(
-                links.answer,
-                request.path_params["token"],
-                request.url.query,
-                who.address(request),
-            )
-            try:
-                response = await run_in_threadpool(answer)
-            except LedgerError:
-                response = HTMLResponse(busy_page(), 503)
-        response.headers.update(LINK_HEADERS)
-        return response
+        token, query = request.path_params["token"], request.url.query
+        return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
-    return [Route("/share/{token:path}", show, methods=["GET"])]
+    endpoint = limited(show, limiter, LINK_HEADERS, busy_page)
+    return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 
 @functools.cache

@@ -31,9 +31,6 @@ STREAMLIT = {
     "workbench.ui.widgets",
     "workbench.ui.unexpected",
     "workbench.anonymize.demands",
-    "workbench.synthesize.learning",
-    "workbench.synthesize.pooling",
-    "workbench.synthesize.record",
     "workbench.upload.reading",
 }
 """The modules that may draw beside the `form` and `view` of a page's room, and parts of those with names of

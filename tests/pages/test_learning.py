@@ -11,7 +11,7 @@ import pytest
 
 import dpcore as dp
 from tests.pages.test_synthesize import metric, spent
-from workbench.synthesize import learning
+from workbench.synthesize import figures_view
 
 
 def test_a_table_for_learning(opened):
@@ -170,7 +170,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
 def test_means_of_classes_follow_uneven_cells():
     """Places are even in cells, not in the unit: a mean between the second and third cell was shown as 40."""
     column = dp.Real("x", low=0, high=100, cuts=(1, 10, 60))  # middles 0.5, 5.5, 35, 80
-    assert learning.on_scale(column, 0.0, 1 / 3) == pytest.approx((20.25, (35 - 5.5) / 2))
-    assert learning.on_scale(column, -1 / 3, 2 / 3) == pytest.approx((5.5, (35 - 0.5) / 2))
+    assert figures_view.on_scale(column, 0.0, 1 / 3) == pytest.approx((20.25, (35 - 5.5) / 2))
+    assert figures_view.on_scale(column, -1 / 3, 2 / 3) == pytest.approx((5.5, (35 - 0.5) / 2))
     even = dp.Real("x", low=0, high=10, bin_width=1)
-    assert learning.on_scale(even, 0.5, 0.25) == pytest.approx((7.25, 1.125))
+    assert figures_view.on_scale(even, 0.5, 0.25) == pytest.approx((7.25, 1.125))

@@ -6,13 +6,13 @@ Nothing here reads anything but the release; what is asked is free and leaves no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from urllib.parse import parse_qsl
+from dataclasses import dataclass
+from urllib.parse import parse_qs
 
 from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
-from dpcore.synthesis import RowCount, askable, count_rows
+from dpcore.synthesis import askable, count_rows
 from dpcore.synthesis.release.row_count import Asked
 from workbench.report.document import fragment
 from workbench.ui.language import _
@@ -28,56 +28,94 @@ FROM, BELOW, IS = "from", "below", "is"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field:
-    """One column in the form, with what a person wrote.
+class ColumnInputs:
+    """The part of the form about one column, as it was filled in.
 
     Attributes:
         number: of the column in the release, which names its inputs.
-        low, high: the bounds between which a range may lie; empty for categories.
-        labels: categories; none for a range.
+        typed: numbers of the ticked boxes, or the text of a category.
+        ends: bounds of a range, as they were typed.
     """
 
     number: int
-    name: str
-    low: str = ""
-    high: str = ""
-    labels: tuple[str, ...] = ()
-    typed: tuple[str, ...] = ()
-    wanted: tuple[str, str] = ("", "")
+    column: Column
+    typed: list[str]
+    ends: tuple[str, str]
+
+    @property
+    def name(self) -> str:
+        """The column's name for people."""
+        return shown(self.column.name, at_most=60)
+
+    @property
+    def bounds(self) -> list[str]:
+        """The bounds between which a range may lie; none for categories."""
+        column = self.column
+        return [str(column.bounds[end]) for end in (0, -1)] if isinstance(column, IntervalColumn) else []
+
+    @property
+    def labels(self) -> list[str]:
+        """Categories that are offered."""
+        return [shown(label) for label in self.column.labels[:MAX_OFFERED]]
 
     @property
     def boxes(self) -> bool:
-        """Whether its categories are few enough for a box each."""
-        return 0 < len(self.labels) <= MAX_CHOICES
+        """Whether there is a box for each category."""
+        return len(self.labels) <= MAX_CHOICES
 
+    def condition(self) -> tuple[Asked, str] | None:
+        """The condition that these inputs say, and the same for people; None where they are empty.
 
-@dataclass(kw_only=True)
-class Question:
-    """What was asked.
+        Raises: ParameterError for a bound that is no number, and for a category that is not there.
+        """
+        column = self.column
+        if isinstance(column, IntervalColumn):
+            if not any(self.ends):
+                return None
+            usual = (column.bounds[0], column.bounds[-1])
+            low, high = (_bound(column, end or bound) for end, bound in zip(self.ends, usual, strict=True))
+            words = _("{column} from {low} to below {high}")
+            return (low, high), words.format(column=self.name, low=_said(low), high=_said(high))
+        if not self.typed:
+            return None
+        labels = self._chosen() if self.boxes else self.typed
+        words = _("{column}: {labels}")
+        return labels, words.format(column=self.name, labels=", ".join(map(shown, labels)))
 
-    Attributes:
-        where: the conditions.
-        words: the same for people.
-        fields: the form as it was filled in.
-        error: why it has no answer.
-    """
-
-    where: dict[str, Asked] = field(default_factory=dict)
-    words: list[str] = field(default_factory=list)
-    fields: list[Field] = field(default_factory=list)
-    error: DpcoreError | None = None
-    answer: RowCount | None = None
+    def _chosen(self) -> list[str]:
+        numbers = [int(each) if each.isascii() and each.isdecimal() else -1 for each in self.typed]
+        if any(not 0 <= each < len(self.column.labels) for each in numbers):
+            raise ParameterError(
+                "column {column!r} has no such category",
+                remedy="use the form on this page",
+                column=self.column.name,
+            )
+        return [self.column.labels[each] for each in numbers]
 
 
 def section(release: Release, query: str) -> str:
-    """The form as HTML, with the answer where the address holds a question."""
-    question = ask(release, query)
+    """Write the form as HTML, with the answer where the address holds a question.
+
+    Args:
+        query: the end of the address, as a browser sends a form.
+    """
+    inputs, where, words, problem, count = _inputs(release, {}), {}, [], None, None
+    try:
+        if given := _given(release, query):
+            inputs = _inputs(release, given)
+            for each in inputs:
+                if condition := each.condition():
+                    where[each.column.name], sentence = condition
+                    words.append(sentence)
+            count = count_rows(release, where)
+    except DpcoreError as error:
+        problem = " ".join(error_words(error))
     return fragment(
         "questions.html",
-        fields=question.fields,
-        answer=None if question.answer is None else answer_to(question.answer),
-        asked=_("Asked: {conditions}").format(conditions=join(question.words) or _("all rows")),
-        problem=None if question.error is None else " ".join(error_words(question.error)),
+        fields=inputs,
+        answer=None if count is None else answer_to(count),
+        asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
+        problem=problem,
         words={
             "title": _("Ask a question"),
             "about": _(
@@ -89,98 +127,44 @@ def section(release: Release, query: str) -> str:
             "range": _("{low} to {high}"),
             "one": _("one category"),
             "button": _("How many rows?"),
-            "names": {FROM: FROM, BELOW: BELOW, IS: IS},
         },
     )
 
 
-def ask(release: Release, query: str) -> Question:
-    """Read a question from the end of an address, and answer it."""
-    question = Question()
-    try:
-        given = _given(query)
-        _check_names(release, given)
-        _read(release, given, question)
-        if given:
-            question.answer = count_rows(release, question.where)
-    except DpcoreError as error:
-        question.error = error
-        if not question.fields:
-            _read(release, {}, question)
-    return question
+def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInputs]:
+    return [
+        ColumnInputs(
+            number=number,
+            column=release.schema.column(name),
+            typed=given.get(f"{IS}-{number}", []),
+            ends=(
+                "".join(given.get(f"{FROM}-{number}", [])[:1]),
+                "".join(given.get(f"{BELOW}-{number}", [])[:1]),
+            ),
+        )
+        for number, name in enumerate(askable(release))
+    ]
 
 
-def _given(query: str) -> dict[str, list[str]]:
-    """Names and values that a person filled in."""
+def _given(release: Release, query: str) -> dict[str, list[str]]:
+    """Read what was filled in, by the names of inputs."""
     if len(query) > MAX_QUERY:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     try:
-        pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        given = parse_qs(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
         raise LimitError("the question has too many conditions", remedy="choose fewer") from None
-    found: dict[str, list[str]] = {}
-    for name, value in pairs:
-        found.setdefault(name, []).append(value.strip())
-    return {name: [each for each in values if each] or [""] for name, values in found.items()}
-
-
-def _check_names(release: Release, given: Mapping[str, list[str]]) -> None:
-    columns = len(askable(release))
-    known = {f"{part}-{number}" for part in (FROM, BELOW, IS) for number in range(columns)}
-    if any(name not in known for name in given):
+    known = {f"{part}-{number}" for part in (FROM, BELOW, IS) for number in range(len(askable(release)))}
+    if not set(given) <= known:
         raise ParameterError(
             "the question names a column that this release does not have",
             remedy="use the form on this page",
         )
-
-
-def _read(release: Release, given: Mapping[str, list[str]], question: Question) -> None:
-    """Fill in the form and the conditions."""
-    for number, name in enumerate(askable(release)):
-        column = release.schema.column(name)
-        low, high = (given.get(f"{part}-{number}", [""])[0] for part in (FROM, BELOW))
-        typed = tuple(each for each in given.get(f"{IS}-{number}", []) if each)
-        question.fields.append(_field(column, number, typed, (low, high)))
-        heading = shown(name, at_most=60)
-        if isinstance(column, IntervalColumn):
-            if low or high:
-                ends = (_bound(column, low or column.bounds[0]), _bound(column, high or column.bounds[-1]))
-                question.where[name] = ends
-                question.words.append(
-                    _("{column} from {low} to below {high}").format(
-                        column=heading, low=_said(ends[0]), high=_said(ends[1])
-                    )
-                )
-        elif typed:
-            labels = _labels(column, typed)
-            question.where[name] = labels
-            question.words.append(
-                _("{column}: {labels}").format(column=heading, labels=", ".join(map(shown, labels)))
-            )
+    return {name: [text for each in values if (text := each.strip())] for name, values in given.items()}
 
 
 def _said(bound: float | str) -> str:
     return shown(f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound)
-
-
-def _field(column: Column, number: int, typed: tuple[str, ...], wanted: tuple[str, str]) -> Field:
-    name = shown(column.name, at_most=60)
-    if isinstance(column, IntervalColumn):
-        low, high = (str(column.bounds[end]) for end in (0, -1))
-        return Field(number=number, name=name, low=low, high=high, wanted=wanted)
-    return Field(number=number, name=name, labels=tuple(map(shown, column.labels[:MAX_OFFERED])), typed=typed)
-
-
-def _labels(column: Column, typed: tuple[str, ...]) -> list[str]:
-    """Boxes send the number of a category; a field sends its text."""
-    if len(column.labels) > MAX_CHOICES:
-        return list(typed)
-    numbers = [int(each) if each.isascii() and each.isdecimal() else -1 for each in typed]
-    if any(not 0 <= each < len(column.labels) for each in numbers):
-        raise ParameterError(
-            "column {column!r} has no such category", remedy="use the form on this page", column=column.name
-        )
-    return [column.labels[each] for each in numbers]
 
 
 def _bound(column: IntervalColumn, text: float | str) -> float | str:

@@ -127,44 +127,41 @@ def linked(names: Collection[str]) -> tuple[Download, ...]:
 
 def page(document: Document) -> Page:
     """Put a document on its page."""
-    before, _mark, after = (
-        _template("page.html")
-        .render(
-            document=document,
-            badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
-            style=STYLE,
-            style_digest=STYLE_DIGEST,
-            language=code(),
-            words={
-                "pictures": _("What came out"),
-                "table": _("The same as a table"),
-                "promise": _("What is promised, and what not"),
-                "reading": _("How to read it"),
-                "downloads": _("Download"),
-                "ask": _("Ask a question"),
-            },
-            questions=_QUESTIONS,
-        )
-        .partition(_QUESTIONS)
+    text = fragment(
+        "page.html",
+        document=document,
+        badge=document.badge_text or (BADGES[document.badge] if document.badge else ""),
+        style=STYLE,
+        style_digest=STYLE_DIGEST,
+        language=code(),
+        words={
+            "pictures": _("What came out"),
+            "table": _("The same as a table"),
+            "promise": _("What is promised, and what not"),
+            "reading": _("How to read it"),
+            "downloads": _("Download"),
+            "ask": _("Ask a question"),
+        },
+        questions=_QUESTIONS,
     )
+    before, _mark, after = text.partition(_QUESTIONS)
     return Page(before=before, after=after)
 
 
-def fragment(name: str, **fields: Any) -> str:
-    """A part of a page from its template; everything put in is escaped."""
-    text: str = _template(name).render(**fields)
+def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
+    """Fill in a template of a folder; everything put in is escaped."""
+    text: str = _templates(folder).get_template(name).render(**fields)
     return text
 
 
 @functools.cache
-def _template(name: str) -> Any:
+def _templates(folder: Path) -> Any:
     import jinja2
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=jinja2.FileSystemLoader(HERE),
+        loader=jinja2.FileSystemLoader(folder),
     )
-    return environment.get_template(name)

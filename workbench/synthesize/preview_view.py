@@ -1,42 +1,93 @@
-"""What a release would bring, before it is paid: its price, its error beside the rows, and ways out."""
+"""What a release would bring, before it is paid: its price, its error, and what would lower that."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.loss import AnyLoss, Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.synthesis import Histogram, Marginals, Recipe, SomeColumns, answer, askable
+from dpcore.synthesis import Recipe, answer, askable
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from dpcore.tables.counts import half_width
 from workbench import session
-from workbench.synthesize import learning, recipes, relations_view, view
+from workbench.synthesize import relations_view, runs, view
 from workbench.synthesize.charts import expected, picture
-from workbench.synthesize.relations import Trial
+from workbench.synthesize.recipe_form import RecipeForm
+from workbench.synthesize.relations import RelationTrial
 from workbench.ui import charts, epsilon_view, releases, reopening, widgets
 from workbench.ui.glossary import GLOSSARY
 from workbench.ui.language import _
 from workbench.ui.wording import amount, number, plain, rule_unit, spent_epsilon
 
 DROWNED, ROUGH = 1.0, 0.3
-"""Width of the error beside the rows of a mean cell, from which noise drowns counts, and blurs them."""
+"""Error over the rows of a mean cell, from which noise drowns counts, and blurs them."""
 GROUP_ERROR = 0.2
-"""Largest error of a group that is called told, beside its rows."""
+"""Largest error over the rows of a group that is called clear."""
 TABLES = 20
-ALONE = session.Widget[str]("marginal-ways")
-RELATIONS = session.Widget[str]("table-relations")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """A release that is planned, as public facts have it.
+
+    Attributes:
+        loss: as it is stated; `spent` under the rule of the account.
+        part: {column: category} of the one part that is read; empty for all rows.
+        rows: about how many there are; 0 where that is not known.
+        epsilon: where the epsilon is typed, for the buttons that change it.
+    """
+
+    curator: Curator
+    form: type[RecipeForm]
+    recipe: Recipe
+    loss: AnyLoss
+    part: dict[str, str]
+    rows: float
+    quote: Quote
+    epsilon: session.Widget[float]
+
+    @property
+    def spent(self) -> Loss:
+        return self.curator.rule.spends(self.loss)
+
+    @property
+    def single_column(self) -> str | None:
+        """The one column that is counted; None for any other release."""
+        cliques = [each.clique for each in self.quote.expected]
+        return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
+
+    def mean_cell(self, each: Expected) -> float:
+        """Return the rows of a mean cell of a table."""
+        return self.rows / max(1, each.cells)
+
+    def epsilon_for(self, half_width: float) -> float | None:
+        """Return the epsilon at which every cell is within `half_width` rows, rounded up to three digits.
+
+        None where no loss brings that, or the error of the recipe is not known in advance.
+        """
+        try:
+            loss = self.curator.loss_for(self.recipe, half_width, pure=self.curator.rule.pure)
+        except DpcoreError:
+            return None
+        epsilon = spent_epsilon(self.curator.rule.units(loss), self.curator.account)
+        return float(f"{1.005 * epsilon:.3g}")
 
 
 def show(
-    curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], box: session.Widget[float]
+    curator: Curator,
+    form: type[RecipeForm],
+    recipe: Recipe,
+    loss: AnyLoss,
+    part: dict[str, str],
+    epsilon: session.Widget[float],
 ) -> None:
-    """All of it; `box` is where the epsilon is typed, for the buttons that change it."""
+    """Show all of it. Args: epsilon: where it is typed, for the buttons that change it."""
     st.subheader(
         _("What you would get"),
         help=_(
@@ -46,39 +97,33 @@ def show(
     )
     rows = 0 if part else rows_of(curator)  # how many a part has is not known before
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
-    expected_error = quote.expected
-    cost, after, error = st.columns(3)
-    cost.metric(_("Cost"), amount(quote.charge, curator.account), help=GLOSSARY["charge"])
-    after.metric(
-        _("Left after"),
-        amount(max(0, quote.left_after), curator.account),
-        help=_("{unit}. {what}").format(unit=rule_unit(curator.account), what=GLOSSARY["budget"]),
+    preview = Preview(
+        curator=curator,
+        form=form,
+        recipe=recipe,
+        loss=loss,
+        part=part,
+        rows=rows,
+        quote=quote,
+        epsilon=epsilon,
     )
-    mean = learning.mean_off(curator, recipe, curator.rule.spends(loss), rows) if rows else None
-    worst = max((each.half_width() for each in expected_error), default=None)
-    if mean is not None:
-        error.metric(
-            _("Mean off by"),
-            f"± {number(mean)}",
-            help=_("At most, in 95 of 100 cases, for about {rows} rows.").format(rows=number(rows)),
-        )
-    elif worst is not None:
-        error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
-    trial = Trial.of(recipe, curator, curator.rule.spends(loss), rows) if rows else None
-    if expected_error and rows:
-        _warn(curator, recipe, expected_error, rows, box, alone=trial is not None)
+    _metrics(preview)
+    trial = form.trial(recipe, curator, preview.spent, rows) if rows else None
+    if quote.expected and rows:
+        _warn(preview, is_single=trial is not None)
     if trial is not None:
-        relations_view.show(trial)
-    _buy(curator, recipe, loss, part, quote)
-    if expected_error:
-        _expectation(curator, recipe, part, quote, rows)
-        _wanted_error(curator, recipe, box)
-    for sentence in learning.expectations(curator, recipe, curator.rule.spends(loss), rows):
+        relations_view.show(trial, _weaker_demands(preview, trial))
+    _buy(preview)
+    if quote.expected:
+        _expectation(preview)
+    for sentence in form.expectations(recipe, curator, preview.spent, rows):
         st.caption(sentence)
+    if quote.expected:
+        _wanted_error(preview)
 
 
 def rows_of(curator: Curator) -> float:
-    """About how many rows there are: of the latest release that tells it, or one digit of the file."""
+    """Return about how many rows there are: of the latest release that tells it, or one digit of the file."""
     for line in releases.earlier(curator):
         release = curator.release(line["request_id"])
         if release.part is None and release.marginals and release.tells_rows:
@@ -86,34 +131,53 @@ def rows_of(curator: Curator) -> float:
     return session.own(reopening.RowCounts).about.get(curator.account.dataset, 0)
 
 
-def _mean_cell(each: Expected, rows: float) -> float:
-    return rows / max(1, each.cells)
+def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
+    """Return trials of half of the columns, and of twice the epsilon, by their names for people."""
+    curator, half, twice = preview.curator, len(trial.sizes) // 2, 2 * (preview.epsilon.value() or 0.0)
+    trials = {}
+    if half > 1:
+        trials[_("With the {half} columns of the fewest cells").format(half=half)] = trial.narrowest(half)
+    spent = curator.rule.spends(epsilon_view.loss(curator, twice))
+    if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
+        trials[_("At epsilon {epsilon}").format(epsilon=f"{twice:g}")] = louder
+    return trials
 
 
-def _warn(
-    curator: Curator,
-    recipe: Recipe,
-    expected_error: Sequence[Expected],
-    rows: float,
-    box: session.Widget[float],
-    *,
-    alone: bool,
-) -> None:
-    """The error beside the rows of a mean cell, and a button for each remedy that there is.
+def _metrics(preview: Preview) -> None:
+    account, quote, rows = preview.curator.account, preview.quote, preview.rows
+    cost, after, error = st.columns(3)
+    cost.metric(_("Cost"), amount(quote.charge, account), help=GLOSSARY["charge"])
+    after.metric(
+        _("Left after"),
+        amount(max(0, quote.left_after), account),
+        help=_("{unit}. {what}").format(unit=rule_unit(account), what=GLOSSARY["budget"]),
+    )
+    width = preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows) if rows else None
+    if width is not None:
+        about = _("At most, in 95 of 100 cases, for about {rows} rows.").format(rows=number(rows))
+        error.metric(_("Mean off by"), f"± {number(width)}", help=about)
+    elif quote.expected:
+        worst = max(each.half_width() for each in quote.expected)
+        error.metric(_("Off by, rows"), f"± {number(worst)}", help=_("A cell, at most, in 95 of 100 cases."))
 
-    Args: alone: whether that is about single columns, and relations are another question.
+
+def _warn(preview: Preview, *, is_single: bool) -> None:
+    """Show the error over the rows of a mean cell, and a button for each remedy.
+
+    Args: is_single: whether that is about single columns, and relations are another question.
     """
-    worst = max(expected_error, key=lambda each: each.half_width() / _mean_cell(each, rows))
-    mean, half = _mean_cell(worst, rows), worst.half_width()
+    curator = preview.curator
+    worst = max(preview.quote.expected, key=lambda each: each.half_width() / preview.mean_cell(each))
+    mean, half = preview.mean_cell(worst), worst.half_width()
     facts = _("± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in all.").format(
         half=number(half),
         mean=number(mean),
-        rows=number(rows),
+        rows=number(preview.rows),
         table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
     )
     if half < ROUGH * mean:
-        said = _("Single columns: {facts}") if alone else _("Clear: {facts}")
-        st.caption(" ".join([said.format(facts=facts), *([_group_words(half)] if worst.clique else [])]))
+        sentence = (_("Single columns: {facts}") if is_single else _("Clear: {facts}")).format(facts=facts)
+        st.caption(f"{sentence} {_group_words(half)}" if worst.clique else sentence)
         return
     if half < DROWNED * mean:
         st.info(_("Blurred: {facts}").format(facts=facts), icon=":material/blur_on:")
@@ -123,63 +187,48 @@ def _warn(
         icon=":material/warning:",
     )
     with st.container(horizontal=True):
-        if isinstance(recipe, Marginals) and any(len(clique) > 1 for clique in recipe.measured):
-            st.button(_("Count each column alone"), on_click=ALONE.put, args=("one",))
-        if isinstance(recipe, SomeColumns):
-            st.button(_("Drop relations (Independent)"), on_click=RELATIONS.put, args=("independent",))
-        epsilon = _epsilon_for(curator, recipe, ROUGH * mean)
+        for label, take in preview.form.remedies(preview.recipe):
+            st.button(label, on_click=take)
+        epsilon = preview.epsilon_for(ROUGH * mean)
         if epsilon is not None and epsilon <= epsilon_view.left(curator):
-            st.button(
-                _("Use epsilon {epsilon}").format(epsilon=f"{epsilon:g}"),
-                key="remedy-epsilon",
-                on_click=box.put,
-                args=(epsilon,),
-            )
-    alone = isinstance(recipe, Histogram)
-    ways = [_("declare wider steps") if alone else _("take fewer columns, or wider steps")]
-    if curator.rule.pure and len(expected_error) > 5:
+            _use_epsilon(preview, _("Use epsilon {epsilon}"), epsilon, key="remedy-epsilon")
+    single = preview.single_column is not None
+    ways = [_("declare wider steps") if single else _("take fewer columns, or wider steps")]
+    if curator.rule.pure and len(preview.quote.expected) > 5:
         ways.append(_("with so many tables, a budget under zCDP has less noise: it is chosen at the opening"))
     st.caption(_("Also: {ways}.").format(ways="; ".join(ways)))
 
 
 def _group_words(half: float) -> str:
-    """The smallest group that is told within a fifth of its size."""
+    """Name the smallest group that is within a fifth of its size."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
         "A group of {rows:,} rows would be told as {low:,} to {high:,}; smaller ones more roughly."
     ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
-def _epsilon_for(curator: Curator, recipe: Recipe, half_width: float) -> float | None:
-    """The epsilon at which every cell is within so many rows, with three digits, rounded up; None without."""
-    try:
-        loss = curator.loss_for(recipe, half_width, pure=curator.rule.pure)
-    except DpcoreError:
-        return None
-    epsilon = spent_epsilon(curator.rule.units(loss), curator.account)
-    return float(f"{1.005 * epsilon:.3g}")
+def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
+    st.button(label.format(epsilon=f"{epsilon:g}"), key=key, on_click=preview.epsilon.put, args=(epsilon,))
 
 
-def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
-    cost = amount(quote.charge, curator.account)
-    stored = curator.stored(recipe, loss, part=part or None)
+def _buy(preview: Preview) -> None:
+    curator, quote, account = preview.curator, preview.quote, preview.curator.account
+    stored = curator.stored(preview.recipe, preview.loss, part=preview.part or None)
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
     with st.container(horizontal=True):
         if stored:
-            st.button(
-                _("Show the stored release, free"), type="primary", on_click=recipes.show, args=(stored,)
-            )
+            st.button(_("Show the stored release, free"), type="primary", on_click=runs.show, args=(stored,))
         if st.button(
-            label.format(cost=cost),
+            label.format(cost=amount(quote.charge, account)),
             type="secondary" if stored else "primary",
             disabled=not quote.affordable,
             key="release",
         ):
-            view.confirm(curator, recipe, loss, part, quote)
+            view.confirm(curator, preview.recipe, preview.loss, preview.part, quote)
     if quote.charge < quote.own_charge:
         st.caption(
             _("By itself it would cost {own}: other parts have paid for this one too.").format(
-                own=amount(quote.own_charge, curator.account)
+                own=amount(quote.own_charge, account)
             )
         )
     if quote.balance.left <= 0:
@@ -187,80 +236,78 @@ def _buy(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], 
     elif not quote.affordable:
         st.caption(
             _("This costs more than the {left} that is left. Choose less.").format(
-                left=amount(quote.balance.left, curator.account)
+                left=amount(quote.balance.left, account)
             )
         )
 
 
-def _expectation(curator: Curator, recipe: Recipe, part: dict[str, str], quote: Quote, rows: float) -> None:
-    expected_error = quote.expected
-    if isinstance(recipe, Histogram):
-        _picture(curator, recipe, part, expected_error[0], rows)
+def _expectation(preview: Preview) -> None:
+    tables, repeats = preview.quote.expected, preview.quote.repeats
+    if preview.single_column is not None:
+        _picture(preview, preview.single_column, tables[0])
     else:
-        tables = sorted(_alike(expected_error), key=lambda table: -table[1] * table[2])
-        widgets.show_chart(expected(tables[:TABLES], rows), key="expected")
-        if len(tables) > TABLES:
+        lines = sorted(_grouped(tables), key=lambda line: -line[1] * line[2])
+        widgets.show_chart(expected(lines[:TABLES], preview.rows), key="expected")
+        if len(lines) > TABLES:
             st.caption(
-                _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(tables))
+                _("The {shown} widest of {all} tables are drawn.").format(shown=TABLES, all=len(lines))
             )
-    told = [each for each in expected_error if each.variance]
-    if told:  # by the most precise of tables that agree, else by the inverse-variance mean of all
-        each_tells = [each.cells * each.variance for each in told]
-        variance = min(each_tells) if told[0].pooled else 1 / sum(1 / each for each in each_tells)
+    noisy = [each for each in tables if each.variance]
+    if noisy:  # by the most precise of tables that agree, else by the inverse-variance mean of all
+        variances = [each.cells * each.variance for each in noisy]
+        variance = min(variances) if noisy[0].pooled else 1 / sum(1 / each for each in variances)
         st.caption(
             _("The number of rows would be told within ± {half}.").format(
-                half=number(half_width(variance, told[0].noise, pooled=len(told) > 1))
+                half=number(half_width(variance, noisy[0].noise, pooled=len(noisy) > 1))
             )
         )
-    cells = sum(each.cells for each in expected_error)
-    repeats = (
+    cells = _("{cells} cells in all.").format(cells=f"{sum(each.cells for each in tables):,}")
+    more = (
         _("The budget allows one such release.")
-        if quote.repeats == 1
-        else _("The budget allows {repeats} such releases.").format(repeats=f"{quote.repeats:,}")
+        if repeats == 1
+        else _("The budget allows {repeats} such releases.").format(repeats=f"{repeats:,}")
     )
-    st.caption(_("{cells} cells in all.").format(cells=f"{cells:,}") + " " + repeats)
-    for sentence in recipes.size_words(curator, recipe):
-        st.caption(sentence)
+    st.caption(f"{cells} {more}")
 
 
-def _alike(expected_error: Sequence[Expected]) -> list[tuple[str, int, float]]:
-    """(name, cells, half-width) of the tables; those of one size and error share a bar (D10)."""
+def _grouped(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
+    """Return (name, cells, half-width) of the tables; those of one size and error share a line."""
     names: dict[tuple[int, float], list[str]] = {}
-    for each in expected_error:
+    for each in tables:
         name = " × ".join(each.clique) or _("number of rows")
         names.setdefault((each.cells, each.half_width()), []).append(name)
+    more = _("{table} and {others} like it")
     return [
-        (
-            of[0]
-            if len(of) == 1
-            else _("{table} and {others} like it").format(table=of[0], others=len(of) - 1),
-            *key,
-        )
-        for key, of in names.items()
+        (first if not others else more.format(table=first, others=len(others)), cells, half)
+        for (cells, half), (first, *others) in names.items()
     ]
 
 
-def _picture(curator: Curator, recipe: Histogram, part: dict[str, str], each: Expected, rows: float) -> None:
-    """The cells with their error: around the last release of the column, else around a flat shape."""
-    column = curator.schema.column(recipe.column)
-    for line in releases.earlier(curator):
-        release = curator.release(line["request_id"])
-        if release.part == next(iter(part.items()), None) and recipe.column in askable(release):
-            says = _("Around the release of {when}, which is public.").format(when=line["when"])
-            shape = answer(release, (recipe.column,)).values
+def _picture(preview: Preview, name: str, each: Expected) -> None:
+    """Draw the cells with their error: around the last release of the column, else around a flat shape."""
+    column, part = preview.curator.schema.column(name), next(iter(preview.part.items()), None)
+    for line in releases.earlier(preview.curator):
+        release = preview.curator.release(line["request_id"])
+        if release.part == part and name in askable(release):
+            caption = _("Around the release of {when}, which is public.").format(when=line["when"])
+            shape = answer(release, (name,)).values
             break
     else:
-        says = _("The shape is not known before: every cell is drawn alike. The bars show the error.")
-        shape = np.full(column.size, _mean_cell(each, rows))
+        caption = _("The shape is not known before: every cell is drawn alike. The bars show the error.")
+        shape = np.full(column.size, preview.mean_cell(each))
     labels, cells = charts.fold_labels(column.labels), charts.fold_table(np.ones(column.size))[0]
     half = each.half_width() * math.sqrt(cells)  # of a bar of so many cells
-    widgets.show_chart(picture(labels, charts.fold_table(shape), half, column=recipe.column), key="expected")
-    st.caption(says)
+    widgets.show_chart(picture(labels, charts.fold_table(shape), half, column=name), key="expected")
+    st.caption(caption)
 
 
-def _wanted_error(curator: Curator, recipe: Recipe, box: session.Widget[float]) -> None:
+def _wanted_error(preview: Preview) -> None:
+    """Find the epsilon for an error that is typed."""
+    only_rows = not any(each.clique for each in preview.quote.expected)
     wanted = st.number_input(
-        _("Or say how many rows a cell may be off"),
+        _("Or say how far the number of rows may be off")
+        if only_rows
+        else _("Or say how many rows a cell may be off"),
         min_value=0.0,
         value=None,
         step=10.0,
@@ -271,24 +318,16 @@ def _wanted_error(curator: Curator, recipe: Recipe, box: session.Widget[float]) 
     )
     if not wanted:
         return
-    epsilon = _epsilon_for(curator, recipe, wanted)
+    epsilon = preview.epsilon_for(wanted)
     if epsilon is None:
         st.caption(_("The error of this recipe is not known in advance, or no loss brings that."))
-    elif epsilon > epsilon_view.left(curator):
-        st.caption(
-            _("For ±{rows} rows you need epsilon {epsilon}, more than is left.").format(
-                rows=number(wanted), epsilon=f"{epsilon:g}"
-            )
-        )
-    else:
-        st.caption(
-            _("For ±{rows} rows you need epsilon {epsilon}.").format(
-                rows=number(wanted), epsilon=f"{epsilon:g}"
-            )
-        )
-        st.button(
-            _("Use this epsilon: {epsilon}").format(epsilon=f"{epsilon:g}"),
-            key="wanted-use",
-            on_click=box.put,
-            args=(epsilon,),
-        )
+        return
+    is_too_much = epsilon > epsilon_view.left(preview.curator)
+    sentence = (
+        _("For ±{rows} rows you need epsilon {epsilon}, more than is left.")
+        if is_too_much
+        else _("For ±{rows} rows you need epsilon {epsilon}.")
+    )
+    st.caption(sentence.format(rows=number(wanted), epsilon=f"{epsilon:g}"))
+    if not is_too_much:
+        _use_epsilon(preview, _("Use this epsilon: {epsilon}"), epsilon, key="wanted-use")

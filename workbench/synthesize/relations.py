@@ -7,6 +7,7 @@ any more. No private row takes part, so that what is said follows from public fa
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,8 +21,11 @@ from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
+from dpcore.evaluation.utility.counts import independent
 from dpcore.schema import Integer, PrivacyUnit, Schema
 from dpcore.synthesis import Adaptive, Recipe, SomeColumns, SyntheticModel, Tree
+from dpcore.tables.counts import cell_counts
+from dpcore.tables.distance import total_variation
 
 STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Associations (Cramer's V) that are tried, weakest first."""
@@ -44,7 +48,7 @@ Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class RelationTrial:
     """A recipe to be tried, from public facts alone; it goes to another process.
 
     Attributes:
@@ -61,8 +65,13 @@ class Trial:
     max_rows: int
 
     @classmethod
-    def of(cls, recipe: Recipe, curator: Curator, loss: Loss, rows: float) -> Trial | None:
-        """The trial of a recipe; None for one that chooses no relations, or under constraints."""
+    def of(cls, recipe: Recipe, curator: Curator, loss: Loss, rows: float) -> RelationTrial | None:
+        """Return the trial of a recipe; None for one that chooses no relations, or under constraints.
+
+        Args:
+            loss: what is spent.
+            rows: about how many there are.
+        """
         inner = recipe.recipe if isinstance(recipe, SomeColumns) else recipe
         domain = curator.schema.domain
         names = recipe.reads(domain)
@@ -77,52 +86,61 @@ class Trial:
         )
         return cls(recipe=plain, sizes=sizes, loss=grown, rows=most, max_rows=curator.schema.unit.max_rows)
 
+    def narrowest(self, columns: int) -> RelationTrial:
+        """Return the same with so many of the columns, those of the fewest cells."""
+        return dataclasses.replace(self, sizes=tuple(sorted(self.sizes)[:columns]))
 
-def told_from(trial: Trial) -> dict[bool, float | None]:
-    """Find the smallest of `STRENGTHS` from which on nearly all relations come out; None if none does.
 
-    Returns: whether a column of the pairs is wide, of more than `FEW` cells -> that association; a kind of
-    pairs that the table does not have is left out.
+def weakest_kept(trial: RelationTrial, strengths: Sequence[float] = STRENGTHS) -> dict[bool, float | None]:
+    """Find the smallest strength from which on nearly all relations come out.
+
+    Args:
+        strengths: associations that are tried, weakest first.
+
+    Returns: whether a column of the pairs is wide, of more than `FEW` cells -> that association, None if no
+        strength comes out; a kind of pairs that the table does not have is left out.
     """
-    held = {_is_wide(trial, pair) for pair in _pairs(trial)}
-    weakest: dict[bool, float | None] = dict.fromkeys(held)
-    for strength in reversed(STRENGTHS):
-        if not held:
+    kinds = {_is_wide(trial, pair) for pair in _pairs(trial)}
+    weakest: dict[bool, float | None] = dict.fromkeys(kinds)
+    for strength in reversed(strengths):
+        if not kinds:
             break
         draws = [_come_out(trial, strength) for _ in range(DRAWS)]
-        held = {kind for kind in held if all(shares[kind] >= NEARLY_ALL for shares in draws)}
-        weakest |= dict.fromkeys(held, strength)
+        kinds = {kind for kind in kinds if all(shares[kind] >= NEARLY_ALL for shares in draws)}
+        weakest |= dict.fromkeys(kinds, strength)
     return weakest
 
 
-def kept(model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Codes]) -> float:
-    """Share of a pair's distance from independence that a model keeps, over at most `BINS` cells a column.
+def share_kept(model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Codes]) -> float:
+    """Return the share of a pair's distance from independence that a model keeps.
 
     Args:
-        codes: of the two columns, a cell number a row, of the table that the model was learned from.
+        codes: a cell number a row of the two columns, of the table that the model was learned from.
     """
-    sizes = [model.domain.size(name) for name in pair]
-    bins = [even_bins(np.bincount(each, minlength=size)) for each, size in zip(codes, sizes, strict=True)]
-    true = _table(bins, codes[0], codes[1])
-    drawn = _merged(model.marginal(pair), bins)
-    drawn = drawn / max(float(drawn.sum()), 1e-9)
-    apart = np.outer(true.sum(axis=1), true.sum(axis=0))
-    distance = float(np.abs(true - apart).sum())
-    return 1 - float(np.abs(true - drawn).sum()) / max(distance, 1e-9)
+    true, bins = binned(codes, [model.domain.size(name) for name in pair])
+    drawn = np.zeros(true.shape)
+    np.add.at(drawn, np.ix_(*bins), model.marginal(pair))
+    if not drawn.any():
+        return 0.0
+    return 1 - total_variation(true, drawn) / max(total_variation(true, independent(true)), 1e-9)
 
 
-def association(codes: Sequence[Codes], sizes: Sequence[int]) -> float:
-    """Cramer's V of two columns, over at most `BINS` cells each: 0 for none, 1 where one tells the other."""
-    bins = [even_bins(np.bincount(each, minlength=size)) for each, size in zip(codes, sizes, strict=True)]
-    table = _table(bins, codes[0], codes[1])
-    apart = np.outer(table.sum(axis=1), table.sum(axis=0))
-    degrees = min(int((table.sum(axis=1) > 0).sum()), int((table.sum(axis=0) > 0).sum())) - 1
-    squares = ((table - apart) ** 2)[apart > 0] / apart[apart > 0]
-    return float(np.sqrt(squares.sum() / degrees)) if degrees > 0 else 0.0
+def binned(codes: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, list[Codes]]:
+    """Count the rows of two columns over at most `BINS` runs of cells each.
+
+    Args:
+        codes: a cell number a row of each column.
+        sizes: cells of each column.
+
+    Returns: the counts, and of each column the run of each cell.
+    """
+    runs = [_even_bins(np.bincount(each, minlength=size)) for each, size in zip(codes, sizes, strict=True)]
+    shape = tuple(int(each.max()) + 1 for each in runs)
+    return cell_counts([run[each] for run, each in zip(runs, codes, strict=True)], shape), runs
 
 
-def even_bins(rows: npt.NDArray[Any]) -> Codes:
-    """Neighboring cells in at most `BINS` runs of about equal rows: the run of each cell."""
+def _even_bins(rows: npt.NDArray[Any]) -> Codes:
+    """Return the run of each cell, where neighboring cells are in at most `BINS` runs of about equal rows."""
     if len(rows) <= BINS:
         return np.arange(len(rows))
     middle = np.cumsum(rows) - rows / 2
@@ -130,18 +148,18 @@ def even_bins(rows: npt.NDArray[Any]) -> Codes:
     return np.unique(runs, return_inverse=True)[1]
 
 
-def _pairs(trial: Trial) -> list[tuple[int, int]]:
+def _pairs(trial: RelationTrial) -> list[tuple[int, int]]:
     """Columns of about the same size by twos; the last one of an odd number is alone."""
     order = sorted(range(len(trial.sizes)), key=trial.sizes.__getitem__)
     order = [at for at in order if trial.sizes[at] > 1]
     return list(zip(order[0::2], order[1::2], strict=False))
 
 
-def _is_wide(trial: Trial, pair: tuple[int, int]) -> bool:
+def _is_wide(trial: RelationTrial, pair: tuple[int, int]) -> bool:
     return max(trial.sizes[at] for at in pair) > FEW
 
 
-def _come_out(trial: Trial, strength: float) -> dict[bool, float]:
+def _come_out(trial: RelationTrial, strength: float) -> dict[bool, float]:
     """Share of the related pairs that come out, of narrow and of wide ones."""
     pairs = _pairs(trial)
     columns = _invented(trial, strength, np.random.default_rng(0))
@@ -159,12 +177,12 @@ def _come_out(trial: Trial, strength: float) -> dict[bool, float]:
         return {_is_wide(trial, pair): 0.0 for pair in pairs}
     assert isinstance(model, SyntheticModel)
     for one, other in pairs:
-        share = kept(model, (names[one], names[other]), (columns[one], columns[other]))
+        share = share_kept(model, (names[one], names[other]), (columns[one], columns[other]))
         shares.setdefault(_is_wide(trial, (one, other)), []).append(share >= HALF)
     return {kind: sum(each) / len(each) for kind, each in shares.items()}
 
 
-def _invented(trial: Trial, strength: float, rng: np.random.Generator) -> list[Codes]:
+def _invented(trial: RelationTrial, strength: float, rng: np.random.Generator) -> list[Codes]:
     """Draw columns that share a factor by twos, with some values anew; cells are skewed as in real ones."""
     factors = {at: rng.random(trial.rows) for at in range(len(trial.sizes))}
     factors |= {other: factors[one] for one, other in _pairs(trial)}
@@ -175,15 +193,3 @@ def _invented(trial: Trial, strength: float, rng: np.random.Generator) -> list[C
         place = np.where(anew, rng.random(trial.rows), factors[at])
         columns.append(np.minimum(np.searchsorted(np.cumsum(shares) / shares.sum(), place), size - 1))
     return columns
-
-
-def _table(bins: Sequence[Codes], first: Codes, second: Codes) -> npt.NDArray[np.float64]:
-    shape = tuple(int(each.max()) + 1 for each in bins)
-    cells = np.ravel_multi_index((bins[0][first], bins[1][second]), shape)
-    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) / max(len(first), 1)
-
-
-def _merged(table: npt.NDArray[np.float64], bins: Sequence[Codes]) -> npt.NDArray[np.float64]:
-    merged = np.zeros([int(each.max()) + 1 for each in bins])
-    np.add.at(merged, np.ix_(*bins), table)
-    return merged

@@ -1,62 +1,92 @@
-"""Which relations a release would tell, before it is paid."""
+"""Which relations a release would keep, before it is paid."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
 from workbench import session
-from workbench.apart import process
-from workbench.apart.asking import call
-from workbench.synthesize.relations import FEW, Trial, told_from
+from workbench.synthesize.relations import FEW, STRENGTHS, RelationTrial, weakest_kept
+from workbench.ui import widgets
 from workbench.ui.language import _
 from workbench.ui.wording import join, number
 
 CLEAR = {False: 0.2, True: 0.35}
 """Associations of narrow and of wide pairs that need no warning where they come out."""
 AT_ONCE = 20
-"""Columns up to which relations are tried without being asked for."""
+"""Columns up to which relations are tried without a click."""
 
 
-def show(trial: Trial) -> None:
-    """From what strength on relations come out, by invented tables of the same shape; no row is read."""
-    key = ("relations", repr(trial))
+def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
+    """Show from what strength on relations come out, by invented tables of the same shape; no row is read.
+
+    Args: others: trials of weaker demands, by their names for people.
+    """
     label = _("Try on invented tables which relations would come out")
-    if (
-        key not in session.session().reports
-        and len(trial.sizes) > AT_ONCE
-        and not st.button(label, key="try-relations")
-    ):
+    waits = len(trial.sizes) > AT_ONCE and not _is_known(trial)
+    if waits and not st.button(label, key="try-relations"):
         return
-    with st.spinner(_("Trying on invented tables which relations would come out")):
-        told: dict[bool, float | None] = session.kept(
-            key, lambda: process.compute(call, told_from, trial, cancelled=session.unwanted())
-        )
-    words = {
-        False: _("between columns of at most {cells} cells").format(cells=FEW),
-        True: _("where a column has more than {cells} cells").format(cells=FEW),
-    }
-    strong = [
-        _("{where} from {strength} on").format(where=words[kind], strength=number(strength))
-        for kind, strength in sorted(told.items())
-        if strength is not None
-    ]
-    lost = [words[kind] for kind, strength in sorted(told.items()) if strength is None]
+    weakest = _weakest(trial)
+    kept, lost = _kept(weakest), _lost(weakest)
+    if kept:
+        sentence = _(
+            "Relations come out {strong} (Cramer's V: 0 for none, 1 where one column tells the other)."
+        ).format(strong=kept)
+        if lost:
+            sentence += " " + _("None comes out {lost}.").format(lost=lost)
+        if not lost and all(each is not None and each <= CLEAR[kind] for kind, each in weakest.items()):
+            st.caption(sentence)
+            return
     ways = _("Fewer columns, wider steps or a larger epsilon would tell weaker ones.")
-    if not strong:
+    if kept:
+        st.info(f"{sentence} {ways}", icon=":material/link:")
+    else:
         st.warning(
             _("**No relation between columns would come out**, however strong. {ways}").format(ways=ways),
             icon=":material/link_off:",
         )
-        return
-    sentences = [
-        _("Relations come out {strong} (Cramer's V: 0 for none, 1 where one column tells the other).").format(
-            strong=join(strong)
+    if all(map(_is_known, others.values())) or st.button(
+        _("Try how many fewer columns or a larger epsilon would tell"), key="try-other-relations"
+    ):
+        tried = [each for each in weakest.values() if each is not None]
+        most = 1.0 if lost else max(tried)
+        for name, other in others.items():
+            of_other = _weakest(other, [each for each in STRENGTHS if each <= most])
+            parts = [_kept(of_other), _lost(of_other) and _("none {lost}").format(lost=_lost(of_other))]
+            st.caption(_("{name}: {relations}.").format(name=name, relations="; ".join(filter(None, parts))))
+
+
+def _is_known(trial: RelationTrial) -> bool:
+    return ("relations", repr(trial)) in session.session().reports
+
+
+def _weakest(trial: RelationTrial, strengths: list[float] | None = None) -> dict[bool, float | None]:
+    with st.spinner(_("Trying on invented tables which relations would come out")):
+        return session.kept(
+            ("relations", repr(trial)),
+            lambda: widgets.compute_apart(weakest_kept, trial, strengths or list(STRENGTHS)),
         )
-    ]
-    if lost:
-        sentences.append(_("None comes out {lost}.").format(lost=join(lost)))
-    is_clear = not lost and all(each is not None and each <= CLEAR[kind] for kind, each in told.items())
-    if is_clear:
-        st.caption(" ".join(sentences))
-    else:
-        st.info(" ".join([*sentences, ways]), icon=":material/link:")
+
+
+def _where(is_wide: bool) -> str:
+    if is_wide:
+        return _("where a column has more than {cells} cells").format(cells=FEW)
+    return _("between columns of at most {cells} cells").format(cells=FEW)
+
+
+def _kept(weakest: Mapping[bool, float | None]) -> str:
+    """Say from what strength on relations come out; empty where none does."""
+    line = _("{where} from {strength} on")
+    return join(
+        [
+            line.format(where=_where(kind), strength=number(strength))
+            for kind, strength in sorted(weakest.items())
+            if strength is not None
+        ]
+    )
+
+
+def _lost(weakest: Mapping[bool, float | None]) -> str:
+    """Say between what columns no relation comes out; empty where there are none."""
+    return join([_where(kind) for kind, strength in sorted(weakest.items()) if strength is None])

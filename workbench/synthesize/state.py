@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from dpcore.synthesis import Step
 from dpcore.synthesis.discrete.constraints import Determines, Impossible
 
+Fact = Impossible | Determines
+
 
 @dataclass(kw_only=True)
 class SynthesizeState:
@@ -22,6 +24,6 @@ class SynthesizeState:
     """
 
     kind: str = "histogram"
-    facts: dict[str, tuple[Impossible | Determines, ...]] = field(default_factory=dict)
+    facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
     tests: dict[str, dict[str, Step | None]] = field(default_factory=dict)
     test_ids: dict[tuple[Hashable, ...], str] = field(default_factory=dict)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss, loss_from
@@ -26,9 +28,9 @@ from workbench.session.run import Run
 from workbench.store import places
 from workbench.store.datasets import DataSet
 from workbench.store.job import Job
-from workbench.synthesize import learning, model_view, pooling, recipes, record, tables_view
+from workbench.synthesize import figures_view, model_view, pooling_view, record_view, runs, tables_view
 from workbench.synthesize.script import can_be_written, counts_file, notebook, script
-from workbench.ui import asking_view, folder_view, releases, widgets
+from workbench.ui import asking_view, file_view, folder_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
@@ -71,7 +73,7 @@ def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str
             _("Pay and release"),
             type="primary",
             key="confirm",
-            on_click=recipes.start,
+            on_click=runs.start,
             args=(curator, recipe, loss, part, request_id),
         ):
             st.rerun()
@@ -89,25 +91,25 @@ def follow_run() -> None:
             st.rerun()  # with the budget of now above it
         _progress()
         return
-    if running.release is not None or recipes.is_stored(running):
-        recipes.show(running.request_id)
+    if running.release is not None or runs.is_stored(running):
+        runs.show(running.request_id)
         st.rerun()
     if running.error is not None:
         widgets.error_box(running.error)
         _what_it_cost(running)
-    st.button(_("Back"), on_click=recipes.back)
+    st.button(_("Back"), on_click=runs.show, args=(None,))
 
 
 def _what_it_cost(running: Run) -> None:
-    if recipes.is_kept(running):
+    if runs.is_kept(running):
         st.button(
             _("Store it now"),
             type="primary",
-            on_click=recipes.store_again,
+            on_click=runs.store_again,
             args=(running.request_id,),
             key="retry",
         )
-    elif recipes.is_charged(running):
+    elif runs.is_charged(running):
         st.caption(_("The charge stays: noise may have been drawn. The Ledger page lists it."))
     else:
         st.caption(_("Nothing was charged."))
@@ -133,7 +135,7 @@ def _progress() -> None:
     )
     st.button(
         _("Stop it; the charge stays") if running.charged else _("Stop it"),
-        on_click=recipes.stop,
+        on_click=runs.stop,
         disabled=running.stopped.is_set(),
         key="stop",
     )
@@ -145,7 +147,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         release = data_set.release(request_id)
     except DpcoreError as error:
         widgets.error_box(error)
-        st.button(_("Back"), on_click=recipes.back)
+        st.button(_("Back"), on_click=runs.show, args=(None,))
         return
     st.title(plain(releases.describe(release.recipe), at_most=200))
     widgets.private_badge(release)
@@ -158,7 +160,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
     with st.container(horizontal=True):
-        st.button(_("Release something else"), on_click=recipes.back, icon=":material/arrow_back:")
+        st.button(_("Release something else"), on_click=runs.show, args=(None,), icon=":material/arrow_back:")
         mine = session.ledger().is_mine(data_set.id)
         if mine and st.button(_("How good is it?"), icon=":material/balance:"):
             st.switch_page("pages/evaluate.py")
@@ -168,17 +170,17 @@ def show(data_set: DataSet, request_id: str) -> None:
     if isinstance(release.model, SyntheticModel):
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
-        learning.show_figures(data_set, release, release.model)
+        figures_view.show_figures(data_set, release, release.model)
     else:
         tables_view.show(release)
     if isinstance(release.model, GaussianModel):
-        learning.show_classes(release, release.model)
+        figures_view.show_classes(release, release.model)
     if askable(release):
         with st.expander(_("How many rows fit? Ask this release, as often as you like"), key="ask-release"):
             asking_view.questions(release, key="asked")
     if release.model.columns:
         _rows(data_set, release)
-        pooling.show(data_set.name, release)
+        pooling_view.show(data_set.name, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         for sentence in guarantee_words(release.guarantee):
@@ -189,57 +191,38 @@ def show(data_set: DataSet, request_id: str) -> None:
 def _files(data_set: DataSet, release: Release) -> None:
     """What can be taken away: counts for people, and what programs need."""
     st.subheader(_("Take it with you"), help=_("All of this may be published. Nothing is charged."))
-    name = data_set.name
+    one = len(release.marginals) == 1
+
+    def offer(label: str, data: Any, what: str, ending: str, icon: str, help: str | None = None) -> None:
+        name = release_file(data_set.name, release, what, ending)
+        file_view.download(label, data, name, icon=icon, help=help)
+
     with st.container(horizontal=True):
         if release.marginals:
-            st.download_button(
-                _("Counts with low and high (CSV)")
-                if len(release.marginals) == 1
-                else _("All counts with low and high (ZIP of CSV)"),
-                lambda: counts_file(release),
-                release_file(name, release, "counts", "csv" if len(release.marginals) == 1 else "zip"),
-                on_click="ignore",
-                icon=":material/table_chart:",
+            label = (
+                _("Counts with low and high (CSV)") if one else _("All counts with low and high (ZIP of CSV)")
             )
-        st.download_button(
-            _("Guarantee (JSON)"),
-            lambda: guarantee_json(release),
-            release_file(name, release, "guarantee", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/verified_user:",
-        )
-        st.download_button(
-            _("Noisy counts and model (JSON)"),
-            release.to_json,
-            release_file(name, release, "release", "json"),
-            "application/json",
-            on_click="ignore",
-            icon=":material/data_object:",
-        )
+            offer(label, lambda: counts_file(release), "counts", "csv" if one else "zip", "table_chart")
+        offer(_("Guarantee (JSON)"), lambda: guarantee_json(release), "guarantee", "json", "verified_user")
+        offer(_("Noisy counts and model (JSON)"), release.to_json, "release", "json", "data_object")
         if can_be_written(data_set, release):
-            st.download_button(
-                _("The same as a script (Python)"),
-                lambda: script(data_set, release),
-                release_file(name, release, "script", "py"),
-                on_click="ignore",
-                icon=":material/code:",
+            offer(
+                _("The same as a script (Python)"), lambda: script(data_set, release), "script", "py", "code"
             )
-            st.download_button(
+            offer(
                 _("The same as a notebook"),
                 lambda: notebook(data_set, release),
-                release_file(name, release, "notebook", "ipynb"),
-                on_click="ignore",
-                icon=":material/menu_book:",
+                "notebook",
+                "ipynb",
+                "menu_book",
             )
-        st.download_button(
+        offer(
             _("Download as one HTML file"),
             lambda: of_release.file(release),
-            release_file(name, release, "report", "html"),
-            "text/html",
-            on_click="ignore",
-            icon=":material/description:",
-            help=_("Pictures, tables and what is promised on one page, to be sent or printed."),
+            "report",
+            "html",
+            "description",
+            _("Pictures, tables and what is promised on one page, to be sent or printed."),
         )
 
 
@@ -258,7 +241,7 @@ def earlier(data_set: DataSet) -> None:
             key=f"open-{line['request_id']}",
             type="tertiary",
             icon=":material/verified_user:",
-            on_click=recipes.show,
+            on_click=runs.show,
             args=(line["request_id"],),
         )
         right.caption(_("{when} UTC · {cost}").format(when=line["when"], cost=line["cost"]))
@@ -290,23 +273,15 @@ def _rows(data_set: DataSet, release: Release) -> None:
             )
         )
     with st.container(horizontal=True):
-        st.download_button(
-            _("Rows (CSV)"),
-            lambda: drawing.csv_file(release, rows),
-            release_file(data_set.name, release, "rows", "csv"),
-            "text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
+        name = release_file(data_set.name, release, "rows", "csv")
+        file_view.download(_("Rows (CSV)"), lambda: drawing.csv_file(release, rows), name)
+        file_view.download(
             _("Rows (Parquet)"),
             lambda: drawing.parquet_file(release, rows, guarantee_json(release)),
             release_file(data_set.name, release, "rows", "parquet"),
-            on_click="ignore",
-            icon=":material/download:",
         )
     _folder(data_set, release)
-    record.show(session.session().curator, release, rows, key)
+    record_view.show(session.session().curator, release, rows, key)
 
 
 def _folder(data_set: DataSet, release: Release) -> None:
@@ -336,12 +311,10 @@ def _offer_job(data_set: DataSet, release: Release) -> None:
         loss=loss_from(release.guarantee.loss),
         part=release.part,
     )
-    st.download_button(
+    file_view.download(
         _("Download as a job (JSON)"),
         job.to_json(),
         release_file(data_set.name, release, "job", "json"),
-        "application/json",
-        on_click="ignore",
-        icon=":material/terminal:",
+        icon="terminal",
         help=_("The same beside the data: python -m workbench release job.json --to release.json"),
     )

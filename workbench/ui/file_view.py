@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mimetypes
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -27,6 +29,25 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
     """The same for several files."""
     return [] if _refused() else st.file_uploader(label, accept_multiple_files=True, **options)
+
+
+Content = str | bytes
+"""Of a file that is offered."""
+
+
+def download(
+    label: str, data: Content | Callable[[], Content], name: str, *, icon: str = "download", **options: Any
+) -> None:
+    """Offer a file, whose download draws no page anew.
+
+    Args:
+        data: its content, or what makes it when it is fetched.
+        name: of the file; its ending says of what type it is.
+        icon: a Material Symbol.
+        options: the key and the help of the button.
+    """
+    kind, _encoding = mimetypes.guess_type(name)
+    st.download_button(label, data, name, kind, on_click="ignore", icon=f":material/{icon}:", **options)
 
 
 def release_in(file: UploadedFile) -> Release:

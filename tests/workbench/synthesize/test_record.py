@@ -17,7 +17,7 @@ from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.synthesis import Closeness, Independent
 from workbench import session
 from workbench.apart import drawing
-from workbench.synthesize import record
+from workbench.synthesize import record_view
 from workbench.ui import epsilon_view, widgets
 
 
@@ -44,8 +44,8 @@ class Page:
         page.rerun.side_effect = self._yields
         asked = drawing.question(self.release, 500, ["a", "b"])
         for place, name, value in (
-            (record, "st", page),
-            (record, "being_computed", self.waits.append),
+            (record_view, "st", page),
+            (record_view, "being_computed", self.waits.append),
             (session, "session", self._session),
             (widgets, "compute_apart", lambda *given: asked),
             (epsilon_view, "left", lambda curator: 9.0),
@@ -74,7 +74,7 @@ class Page:
     def draw(self, pressed: str = "") -> None:
         """One run of the page after a click on a button that was drawn before."""
         self.pressed = pressed
-        record.show(self.curator, self.release, 500, ())
+        record_view.show(self.curator, self.release, 500, ())
 
     @property
     def spent(self) -> float:

@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.evaluation.utility.counts import cramers_v
 from dpcore.synthesis import SyntheticModel
 from workbench.synthesize import relations
-from workbench.synthesize.relations import Trial, association, kept, told_from
+from workbench.synthesize.relations import RelationTrial, binned, share_kept, weakest_kept
 
 LOUD, QUIET = dp.ZCDP(rho="0.00001"), dp.ZCDP(rho="0.5")
 
 
-def trial(loss: dp.ZCDP, sizes: tuple[int, ...] = (3, 4, 20, 20), rows: int = 5_000) -> Trial:
-    return Trial(recipe=dp.Adaptive(), sizes=sizes, loss=loss, rows=rows, max_rows=1)
+def trial(loss: dp.ZCDP, sizes: tuple[int, ...] = (3, 4, 20, 20), rows: int = 5_000) -> RelationTrial:
+    return RelationTrial(recipe=dp.Adaptive(), sizes=sizes, loss=loss, rows=rows, max_rows=1)
 
 
 def test_noise_that_drowns_everything_tells_nothing() -> None:
@@ -23,12 +24,12 @@ def test_noise_that_drowns_everything_tells_nothing() -> None:
     many = trial(
         LOUD, sizes=(5,) * 8 + (20,) * 8
     )  # by chance each of four pairs would have to come out, twice
-    assert told_from(many) == {False: None, True: None}
+    assert weakest_kept(many) == {False: None, True: None}
 
 
 def test_little_noise_tells_weak_relations() -> None:
     """The preview would warn of every release, and be read by nobody."""
-    told = told_from(trial(QUIET))
+    told = weakest_kept(trial(QUIET))
     assert told[False] == min(relations.STRENGTHS)
     assert told[True] is not None
     assert told[True] <= 0.35
@@ -36,7 +37,7 @@ def test_little_noise_tells_weak_relations() -> None:
 
 def test_a_table_of_one_kind_of_pairs_is_told_of_that_kind_alone() -> None:
     """A sentence would be about wide columns that the table does not have."""
-    assert set(told_from(trial(QUIET, sizes=(2, 3)))) == {False}
+    assert set(weakest_kept(trial(QUIET, sizes=(2, 3)))) == {False}
 
 
 @pytest.mark.parametrize("strength", [0.2, 0.5, 0.9])
@@ -47,7 +48,7 @@ def test_invented_relations_are_as_strong_as_is_said(strength: float) -> None:
     table = pd.crosstab(*columns, normalize=True)
     apart = np.outer(table.sum(axis=1), table.sum(axis=0))
     v = float(np.sqrt((((table - apart) ** 2) / apart).to_numpy().sum() / (min(table.shape) - 1)))
-    assert association(columns, (4, 4)) == pytest.approx(v)
+    assert cramers_v(binned(columns, (4, 4))[0]) == pytest.approx(v)
     assert v == pytest.approx(strength, abs=0.02)
 
 
@@ -65,9 +66,9 @@ def test_what_is_kept_is_judged_against_independence() -> None:
     model = curator.run(dp.Adaptive(), dp.ZCDP(rho=50)).model
     assert isinstance(model, SyntheticModel)
     codes = (frame["a"].to_numpy(), frame["b"].to_numpy())
-    assert kept(model, ("a", "b"), codes) > 0.9
+    assert share_kept(model, ("a", "b"), codes) > 0.9
     shuffled = (codes[0], rng.permutation(codes[1]))
-    assert kept(model, ("a", "b"), shuffled) < 0.5
+    assert share_kept(model, ("a", "b"), shuffled) < 0.5
 
 
 def test_large_tables_are_tried_with_as_much_less_noise() -> None:
@@ -77,7 +78,7 @@ def test_large_tables_are_tried_with_as_much_less_noise() -> None:
         columns=tuple(dp.Integer(name, low=0, high=1) for name in frame), unit=dp.PrivacyUnit(max_rows=1)
     )
     curator = dp.Curator.open(frame, schema, budget=dp.ZCDP(rho=1), ledger=dp.MemoryLedger())
-    million = Trial.of(dp.Adaptive(), curator, dp.ZCDP(rho="0.01"), 1_000_000)
+    million = RelationTrial.of(dp.Adaptive(), curator, dp.ZCDP(rho="0.01"), 1_000_000)
     assert million is not None
     assert (million.rows, float(million.loss.amount)) == (20_000, 0.01 * 50**2)
-    assert Trial.of(dp.Histogram("a"), curator, dp.ZCDP(rho="0.01"), 100) is None
+    assert RelationTrial.of(dp.Histogram("a"), curator, dp.ZCDP(rho="0.01"), 100) is None

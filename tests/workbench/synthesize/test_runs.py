@@ -8,7 +8,7 @@ import pytest
 
 from workbench import session
 from workbench.session.run import Run
-from workbench.synthesize import recipes
+from workbench.synthesize import runs
 
 
 @pytest.mark.parametrize(("request_id", "charged"), [("paid", True), ("refused", False)])
@@ -21,4 +21,4 @@ def test_a_charge_whose_answer_was_lost_is_a_charge(
         current="d", curators={"d": SimpleNamespace(lines=lambda: (line,))}, running=Run(title="Release")
     )
     monkeypatch.setattr(session, "session", lambda: held)
-    assert recipes.is_charged(Run(title="Release", request_id=request_id)) is charged
+    assert runs.is_charged(Run(title="Release", request_id=request_id)) is charged

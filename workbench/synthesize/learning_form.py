@@ -1,0 +1,157 @@
+"""Forms of a table for learning, and of the figures of one column."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import streamlit as st
+
+from dpcore.accounting.loss import Loss
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.evaluation.utility.learning import likely_labels
+from dpcore.schema import Categorical, Column, Integer, Real
+from dpcore.synthesis import Gaussian, Recipe, Statistics
+from workbench.synthesize.recipe_form import RecipeForm
+from workbench.ui import widgets
+from workbench.ui.language import N_, _
+from workbench.ui.wording import hundredths, number
+
+ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
+CLASS_ROWS = (100, 1_000, 10_000)
+USUAL_ROWS = 1_000
+"""Rows that the error of a mean is about where their number is not known."""
+DIFFERENCE = N_(
+    "Microaggregation (on the Anonymize page) puts at least k similar people into each group and publishes "
+    "the mean of the group: a syntactic promise, without epsilon. A published method draws rows from such "
+    "groups, adds noise to their means, and calls that private. It keeps no epsilon at all. One feature and "
+    "all labels come out unchanged, row by row. For a class of 400 people the means alone cost 140 times the "
+    "stated epsilon, because the noise is divided by their number. And one person can change the groups of "
+    "everybody else. With the noise that its own text asks for, its accuracy falls to chance at epsilon 0.1. "
+    "Here, sums over public classes get noise for the largest change that one person can make, and all else "
+    "follows from the noisy sums."
+)
+
+
+class LearningForm(RecipeForm):
+    kind = "learning"
+    title = N_("A table for learning")
+    icon = "model_training"
+    text = N_("Numbers with a label, class by class, to train and test models on (Gaussian).")
+
+    @classmethod
+    def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
+        schema = curator.schema
+        label = st.selectbox(
+            _("Label: the column to be learned"),
+            likely_labels(schema, names),
+            key=f"label-{table}",
+            persist_state="session",
+        )
+        others = [name for name in names if name != label]
+        varied = [name for name in others if schema.column(name).size > 1]
+        columns = st.multiselect(
+            _("Features"), others, varied, key=f"features-{table}-{label}", persist_state="session"
+        )
+        one_hot = st.multiselect(
+            _("Drawn by their categories (one-hot)"),
+            columns,
+            [name for name in columns if _is_unordered(schema.column(name))],
+            key=f"one-hot-{table}-{label}-{len(columns)}",
+            help=_("Columns that are no numbers, or have missing values. Each of their cells is counted."),
+        )
+        together = st.checkbox(
+            _("Find features that go together, for a fifth of the loss"),
+            key="feature-groups",
+            persist_state="session",
+        )
+        with st.expander(_("How is this different from microaggregation?")):
+            st.write(_(DIFFERENCE))
+        if not columns:
+            return None
+        groups = None if together else ()
+        try:
+            return Gaussian.of(schema, label=label, columns=columns, one_hot=one_hot, groups=groups)
+        except DpcoreError as error:
+            widgets.error_box(error)
+            return None
+
+    @classmethod
+    def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:
+        domain, most = curator.schema.domain, curator.schema.unit.max_rows
+        ratios = [recipe.signal_to_noise(domain, loss, most, people) for people in CLASS_ROWS]
+        noise = recipe.mean_noise(domain, loss, most)
+        sizes = [
+            _("{rows:,} rows: ± {error}, {ratio} to 1").format(
+                rows=people, error=hundredths(50 * noise / people), ratio=number(ratio)
+            )
+            for people, ratio in zip(CLASS_ROWS, ratios, strict=True)
+        ]
+        return [
+            _(
+                "How far each mean of a class is off, in parts of the column's range, and the expected "
+                "signal-to-noise ratio, for {sizes}."
+            ).format(sizes="; ".join(sizes)),
+            _(
+                "Below 1 to 1, in classes of fewer than about {rows} rows, noise hides what sets them apart: "
+                "take fewer features, or more epsilon."
+            ).format(rows=number(CLASS_ROWS[0] / ratios[0])),
+        ]
+
+
+class StatisticsForm(RecipeForm):
+    kind = "statistics"
+    title = N_("Mean and median")
+    icon = "functions"
+    text = N_("Mean, spread and quantiles of one column, with intervals.")
+
+    @classmethod
+    def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
+        numeric = [name for name in names if isinstance(curator.schema.column(name), Integer | Real)]
+        if not numeric:
+            st.info(_("No column holds numbers."))
+            return None
+        column = st.selectbox(_("Column"), numeric, key=f"figures-column-{table}", persist_state="session")
+        moments = st.checkbox(_("Mean and spread"), True, key="figures-moments", persist_state="session")
+        orders = st.multiselect(
+            _("Quantiles; half of the rows lie below the 50 % one"),
+            ORDERS,
+            ["1/2"],
+            format_func=lambda order: hundredths(float(100 * Fraction(order))),
+            key="figures-orders",
+            persist_state="session",
+        )
+        if not (moments or orders):
+            return None
+        return Statistics.of(curator.schema, column, moments=moments, quantiles=orders)
+
+    @classmethod
+    def mean_width(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> float | None:
+        if not recipe.moments:
+            return None
+        width: float = recipe.mean_width(loss, rows=curator.schema.unit.max_rows, people=rows)
+        return width
+
+    @classmethod
+    def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:
+        sentences, people = [], rows or USUAL_ROWS
+        width = cls.mean_width(recipe, curator, loss, people)
+        if width is not None:
+            sentences.append(
+                _("The mean of {rows} rows is off by at most {width}.").format(
+                    rows=number(people), width=number(width)
+                )
+            )
+        if recipe.quantiles:
+            error = number(recipe.rank_error(loss, rows=curator.schema.unit.max_rows)[0])
+            sentences.append(
+                _("A quantile is off by at most {error} places in the order.").format(error=error)
+            )
+        return [*sentences, _("Each in 95 of 100 cases.")]
+
+
+def _is_unordered(column: Column) -> bool:
+    """Whether the values of a column are no numbers, and more than two."""
+    many = isinstance(column, Categorical) and not column.ordered and column.size > 2
+    return many or column.missing

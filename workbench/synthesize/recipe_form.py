@@ -1,0 +1,131 @@
+"""Forms of recipes. Each kind of release is a card of the page, and registers itself."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import streamlit as st
+
+from dpcore.accounting.loss import Loss
+from dpcore.curator import Curator
+from dpcore.registry import Registered
+from dpcore.synthesis import Histogram, Marginals, Recipe
+from workbench import session
+from workbench.synthesize.relations import RelationTrial
+from workbench.ui.language import N_, _, said
+
+WAYS = session.Widget[str]("marginal-ways")
+
+
+class RecipeForm(Registered, ABC):
+    """A card of the page with the form of its recipes.
+
+    Attributes:
+        title, text: of the card, as messages.
+        icon: name of a Material Symbol.
+    """
+
+    title: ClassVar[str]
+    icon: ClassVar[str]
+    text: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
+        """Draw the form and return the recipe that it says; None while something is missing.
+
+        Args:
+            names: of the columns.
+            table: fingerprint of the data set, for the keys of widgets.
+        """
+
+    @classmethod
+    def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
+        """Return what makes the recipe ask for less: the label of a button, and its callback."""
+        return []
+
+    @classmethod
+    def mean_width(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> float | None:
+        """Return how far the mean of `rows` rows is off at most; None for a recipe without a mean."""
+        return None
+
+    @classmethod
+    def expectations(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> list[str]:
+        """Return what else to expect, from public facts alone.
+
+        Args: rows: about how many there are; 0 where that is not known.
+        """
+        if recipe.choosing is None:
+            return []
+        domain = curator.schema.domain
+        pairs = list(itertools.combinations(recipe.reads(domain), 2))
+        return [
+            _("The bars are the error of single columns. Which pairs are measured is decided on the way."),
+            _("{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}.").format(
+                pairs=len(pairs), cells=sum(map(domain.cells, pairs)), seconds=said(recipe.choosing)
+            ),
+        ]
+
+    @classmethod
+    def trial(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> RelationTrial | None:
+        """Return the trial of a recipe that chooses relations between columns; None for any other."""
+        return None
+
+
+class HistogramForm(RecipeForm):
+    kind = "histogram"
+    title = N_("One column")
+    icon = "bar_chart"
+    text = N_("A histogram: noisy counts of one column, with error bars.")
+
+    @classmethod
+    def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
+        column = st.selectbox(
+            _("Column"),
+            [*names, ""],
+            format_func=lambda name: name or _("(none: the number of rows alone)"),
+            key=f"histogram-column-{table}",
+            persist_state="session",
+        )
+        return Histogram(column) if column else Marginals(cliques=((),))
+
+
+class MarginalsForm(RecipeForm):
+    kind = "marginals"
+    title = N_("A few columns together")
+    icon = "grid_on"
+    text = N_("Marginals: noisy tables of chosen sets of columns, which agree with each other.")
+
+    @classmethod
+    def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
+        columns = st.multiselect(
+            _("Columns that should be counted together"),
+            names,
+            key=f"marginal-columns-{table}",
+            persist_state="session",
+        )
+        ways = {
+            "one": (_("each column alone"), 1),
+            "pairs": (_("every pair"), min(2, len(columns))),
+            "all": (_("all together, one table"), len(columns)),
+        }
+        way = st.radio(
+            _("Which tables"),
+            list(ways),
+            index=1,
+            format_func=lambda way: ways[way][0],
+            key=WAYS.key,
+            persist_state="session",
+        )
+        if not columns:
+            return None
+        return Marginals(cliques=tuple(itertools.combinations(columns, ways[way][1])))
+
+    @classmethod
+    def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
+        if all(len(clique) < 2 for clique in recipe.measured):
+            return []
+        return [(_("Count each column alone"), lambda: WAYS.put("one"))]

@@ -1,0 +1,87 @@
+"""The run of a release: started, stopped, stored and shown."""
+
+from __future__ import annotations
+
+from dpcore.accounting.loss import AnyLoss
+from dpcore.curator import Curator
+from dpcore.release import Release
+from dpcore.synthesis import Recipe
+from workbench import session
+from workbench.apart import learning
+from workbench.apart.listening import heard_by
+from workbench.session.run import Run
+from workbench.store.start import ledger as shared_ledger
+from workbench.synthesize.state import SynthesizeState
+from workbench.ui.language import _
+
+
+def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], request_id: str) -> None:
+    """Run once for this request id, in a thread; a second click with the same id is the same run."""
+    tab = session.session()
+    if request_id != tab.request_id:
+        return
+    tab.shown = None
+
+    def run(running: Run) -> Release:
+        elsewhere = learning.Apart(recipe, charged=running.charge, cancelled=running.stopped.is_set)
+        with heard_by(running.listen):
+            return curator.run(
+                elsewhere, loss, part=part or None, request_id=request_id, on_progress=running.progress
+            )
+
+    tab.start(_("Release"), run)
+
+
+def stop() -> None:
+    """Stop the run, whether it waits in line or computes."""
+    running = session.session().running
+    if running is not None:
+        running.stopped.set()
+
+
+def is_kept(running: Run) -> bool:
+    """Say whether the run was paid and ended well, and only the database could not take its release yet."""
+    return shared_ledger().is_kept(running.request_id)
+
+
+def is_stored(running: Run) -> bool:
+    """Say whether its release came into the ledger after all."""
+    return "committed" in _states(running)
+
+
+def is_charged(running: Run) -> bool:
+    """Say whether its charge is on file, also where the answer to that was lost."""
+    return running.charged or bool(_states(running))
+
+
+def _states(running: Run) -> set[str]:
+    curator = session.session().curator
+    lines = curator.lines() if curator else ()
+    return {line.state for line in lines if line.request_id == running.request_id}
+
+
+def store_again(request_id: str) -> None:
+    """Try once more to store a paid release; it is shown if the database takes it now."""
+    ledger = shared_ledger()
+    ledger.store_kept()
+    if not ledger.is_kept(request_id):
+        show(request_id)
+
+
+def show(request_id: str | None) -> None:
+    """Show a stored release, which costs nothing; or, with None, the plan of another one."""
+    tab = session.session()
+    tab.shown, tab.running = request_id, None
+
+
+def choose_kind(kind: str) -> None:
+    """Plan a release of this kind."""
+    session.own(SynthesizeState).kind = kind
+
+
+def take_note() -> None:
+    """Plan the kind of release that another page proposed, if any."""
+    note = session.take(session.PlanRelease)
+    if note is not None:
+        show(None)
+        choose_kind(note.kind)

@@ -1,0 +1,214 @@
+"""The form of a synthetic table: its columns, the relations to keep, and facts that every row must keep."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpcore.accounting.loss import Loss
+from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
+from dpcore.schema import IntervalColumn
+from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
+from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.suggested import suggest_facts
+from workbench import session
+from workbench.synthesize.charts import pair_grid
+from workbench.synthesize.recipe_form import RecipeForm
+from workbench.synthesize.relations import RelationTrial
+from workbench.synthesize.state import Fact, SynthesizeState
+from workbench.ui import widgets
+from workbench.ui.language import N_, Words, _, said
+from workbench.ui.wording import plain
+
+CHOSEN_RELATIONS = session.Widget[str]("table-relations")
+RELATIONS = Words(
+    {
+        "adaptive": N_("keep as many as the budget allows (Adaptive)"),
+        "tree": N_("keep the strongest, a quick preview (Tree)"),
+        "joint": N_("keep all of them, few columns only (Joint)"),
+        "independent": N_("drop them (Independent)"),
+    }
+)
+MOST_VALUES = 200
+"""Values of a column up to which it can be written down which other value each of them decides."""
+
+
+class TableForm(RecipeForm):
+    kind = "table"
+    title = N_("A whole table")
+    icon = "table_rows"
+    text = N_("Synthetic rows that follow noisy counts. No row belongs to a person.")
+
+    @classmethod
+    def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
+        columns = st.multiselect(
+            _("Columns of the table"), names, names, key=f"table-columns-{table}", persist_state="session"
+        )
+        relations = st.radio(
+            _("Relations between columns"),
+            list(RELATIONS),
+            format_func=RELATIONS.__getitem__,
+            key=CHOSEN_RELATIONS.key,
+            persist_state="session",
+        )
+        if relations in ("joint", "independent"):
+            kind = Joint if relations == "joint" else Independent
+            return kind(columns=tuple(columns)) if columns else None
+        constraints = _facts(curator, columns, table)
+        ordered = frozenset(
+            each.name
+            for each in curator.schema.columns
+            if each.name in columns and isinstance(each, IntervalColumn)
+        )
+        recipe: Recipe = Tree(ordered=ordered, constraints=constraints)
+        if relations == "adaptive":
+            weights = _important_pairs(columns, table) if len(columns) > 1 else {}
+            recipe = Adaptive(ordered=ordered, constraints=constraints, weights=weights)
+        return SomeColumns(columns=tuple(columns), recipe=recipe) if columns else None
+
+    @classmethod
+    def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
+        if recipe.choosing is None:
+            return []
+        return [(_("Drop relations (Independent)"), lambda: CHOSEN_RELATIONS.put("independent"))]
+
+    @classmethod
+    def trial(cls, recipe: Any, curator: Curator, loss: Loss, rows: float) -> RelationTrial | None:
+        return RelationTrial.of(recipe, curator, loss, rows)
+
+
+def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
+    """Ask for pairs of columns that matter more than others, by name or in a grid."""
+    pairs = list(itertools.combinations(columns, 2))
+    with st.expander(_("Pairs that matter most")):
+        chosen = st.multiselect(
+            _("Every pair counts; these should come out best, and count four times"),
+            pairs,
+            format_func=" × ".join,
+            placeholder=_("Type the name of a column"),
+            key=f"pairs-chosen-{table}-{len(columns)}",
+        )
+        if len(columns) <= widgets.READABLE:  # a square of more could not be hit
+            clicked = session.Selection(f"pairs-{table}-{len(columns)}", "pairs")
+            st.caption(_("Or click them here."))
+            widgets.show_clickable(pair_grid(columns), clicked)
+            chosen = [*chosen, *((pair["first"], pair["second"]) for pair in clicked.points())]
+    return {tuple(pair): 4.0 for pair in chosen}
+
+
+def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
+    """Ask for what every row must keep, known from outside; keep and return it."""
+    key, kept_facts = f"facts-{table}", session.own(SynthesizeState).facts
+    facts = kept_facts.get(table, ())
+
+    def keep(facts: tuple[Fact, ...]) -> None:
+        kept_facts[table] = facts
+
+    def line(text: str, button: str, name: str, facts: tuple[Fact, ...]) -> None:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(plain(text, at_most=300))
+        right.button(button, key=f"{key}-{name}", on_click=keep, args=(facts,))
+
+    with st.expander(_("Facts that every row must keep ({number})").format(number=len(facts))):
+        for i, fact in enumerate(facts):
+            line(fact_words(curator, fact), _("Remove"), f"remove-{i}", facts[:i] + facts[i + 1 :])
+        for i, suggestion in enumerate(suggest_facts(curator.schema)):
+            if suggestion.fact not in facts and fact_columns(suggestion.fact) <= set(columns):
+                text = f"{fact_words(curator, suggestion.fact)} ({said(suggestion.reason)})"
+                line(text, _("Add"), f"suggested-{i}", (*facts, suggestion.fact))
+        added = _new_fact(curator, columns, key)
+        if len(columns) > 1:
+            st.button(
+                _("Add this fact"),
+                disabled=added is None,
+                key=f"{key}-add",
+                on_click=keep,
+                args=((*facts, added),),
+            )
+    used = [fact for fact in facts if fact_columns(fact) <= set(columns)]
+    constraints = Constraints(
+        impossible=tuple(fact for fact in used if isinstance(fact, Impossible)),
+        determines=tuple(fact for fact in used if isinstance(fact, Determines)),
+    )
+    try:
+        constraints.check(curator.schema.domain)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return Constraints()
+    return constraints
+
+
+def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
+    kind = st.radio(
+        _("Add a fact"),
+        ["impossible", "determines"],
+        format_func={
+            "impossible": _("two values never meet in one row"),
+            "determines": _("one column decides another"),
+        }.get,
+        horizontal=True,
+        key=f"{key}-kind",
+    )
+    if len(columns) < 2:
+        return None
+    left, right = st.columns(2)
+    first = left.selectbox(_("Column"), columns, key=f"{key}-first")
+    second = right.selectbox(
+        _("and column") if kind == "impossible" else _("decides column"),
+        [name for name in columns if name != first],
+        key=f"{key}-second",
+    )
+    return (_impossible if kind == "impossible" else _determines)(curator, first, second, key)
+
+
+def _impossible(curator: Curator, first: str, second: str, key: str) -> Impossible | None:
+    cells = []
+    for side, name in zip(st.columns(2), (first, second), strict=True):
+        labels = curator.schema.column(name).labels
+        numbers = range(len(labels))
+        cells.append(
+            side.multiselect(_("Values"), numbers, format_func=labels.__getitem__, key=f"{key}-{name}")
+        )
+    return Impossible(columns=(first, second), cells=tuple(map(tuple, cells))) if all(cells) else None
+
+
+def _determines(curator: Curator, first: str, second: str, key: str) -> Determines | None:
+    of, to = curator.schema.column(first).labels, curator.schema.column(second).labels
+    if len(of) > MOST_VALUES:
+        st.caption(_("This column has too many values to write down by hand."))
+        return None
+    grid = st.data_editor(
+        pd.DataFrame({"value": of, "decides": [None] * len(of)}),
+        hide_index=True,
+        disabled=["value"],
+        column_config={
+            "value": st.column_config.TextColumn(_("value")),
+            "decides": st.column_config.SelectboxColumn(_("decides"), options=list(to)),
+        },
+        key=f"{key}-{first}-{second}",
+        alt=_("One line per value of the first column: the value of the second that it decides"),
+    )
+    if grid["decides"].isna().any():
+        return None
+    return Determines(column=first, target=second, cells=tuple(to.index(value) for value in grid["decides"]))
+
+
+def fact_columns(fact: Fact) -> set[str]:
+    """Return the columns that a fact is about."""
+    return set(fact.columns) if isinstance(fact, Impossible) else {fact.column, fact.target}
+
+
+def fact_words(curator: Curator, fact: Fact) -> str:
+    """Return a fact as a sentence."""
+    if isinstance(fact, Determines):
+        return _("{column} decides {target}").format(column=fact.column, target=fact.target)
+    sides = [
+        f"{name} = " + _(" or ").join(curator.schema.column(name).labels[cell] for cell in cells)
+        for name, cells in zip(fact.columns, fact.cells, strict=True)
+    ]
+    return _("never {facts}").format(facts=_(" and ").join(sides))
