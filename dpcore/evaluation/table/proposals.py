@@ -1,4 +1,4 @@
-"""What anonymizing a table would take: proposed roles and hierarchies, the size of a search, the frontier."""
+"""Proposed roles and hierarchies of a table, the size of a search, and the frontier."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
     kind = "proposed roles"
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the first ones: a person confirms what is proposed."""
+        """Return the rows, or the first ones of a table that does not fit: a person confirms the roles."""
         return table.rows() if table.in_memory else table.sample(FIRST)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[SuggestedRole, ...]:
-        """The proposals, in the order of the table."""
+        """Return the proposals, in the order of the table."""
         return suggest_roles(original.frame)
 
 
@@ -63,19 +63,19 @@ class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
         return self.columns
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the values of each column by itself, in proportion."""
+        """Return the rows, or of a table that does not fit the values of each column, in proportion."""
         if table.in_memory:
             return table.rows()
         return _in_proportion([table.tuples([name]) for name in self.columns])
 
     def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
-        """One hierarchy per column, with its reason."""
+        """Return one hierarchy per column, with its reason."""
         return suggest_together(original.frame, self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeOf(Evaluation[Microdata, Prediction]):
-    """The evaluation that tells how large full-domain search would be, before it runs."""
+    """The evaluation of the size of a full-domain search, before it runs."""
 
     kind = "search size"
 
@@ -86,11 +86,11 @@ class SizeOf(Evaluation[Microdata, Prediction]):
         return self.plan.quasi_identifiers
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, the distinct tuples and who holds them."""
+        """Return the rows; of a table that does not fit, the distinct tuples and their owners."""
         return _searchable(table, self.plan, schema)
 
     def compute(self, original: Microdata, schema: Schema) -> Prediction:
-        """The size; infinitely many seconds where the columns have too many values together."""
+        """Return the size; infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
         try:
             table = _tuples(original, self.plan.counting(schema.unit.id_column))
@@ -104,7 +104,7 @@ class SizeOf(Evaluation[Microdata, Prediction]):
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
-    """The evaluation that answers every k and suppression limit at once, for one plan's other choices.
+    """The evaluation of every k and suppression limit at once, for the other choices of one plan.
 
     Attributes:
         limits: with several of them, one pass over all combinations of levels answers all; with one, each k
@@ -124,11 +124,11 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         return (self.plan.method.name, *self.plan.quasi_identifiers)
 
     def read(self, table: Readable, schema: Schema) -> Microdata:
-        """The rows; of a table that does not fit, what a search needs of them."""
+        """Return the rows; of a table that does not fit, what a search needs of them."""
         return _searchable(table, self.plan, schema)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
-        """The points that are feasible, all with the loss of the same scale.
+        """Return the feasible points, all with the loss of the same scale.
 
         Raises: LimitError when it would take too long; errors of the plan.
         """
@@ -158,7 +158,7 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
 
 
 def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
-    """As many rows as show the shares of the values of each column; no row is one of the table's."""
+    """Return rows that show the shares of the values of each column; no row is one of the table's."""
     whole = max(PROPORTION, *(len(column.rows) for column in columns))
     frames = []
     for column in columns:
@@ -225,7 +225,7 @@ def _searched_point(
 def default_plan(
     roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy], *, k: int = 5, limit: float = 0.02
 ) -> Plan:
-    """k-anonymity at least loss, for confirmed roles: the result that needs no reading."""
+    """Return the plan of k-anonymity at least loss for confirmed roles."""
     return Plan(
         roles=dict(roles),  # type: ignore[arg-type]
         hierarchies=dict(hierarchies),

@@ -1,4 +1,4 @@
-"""What anonymizing a table would cost and leave: proposals, the frontier, one plan tried out. Internal."""
+"""One plan tried out: the risk before and after, and what was lost. Internal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One side of before and after: of the rows that say something before, and of all rows that leave after.
+    """The risk before, in the rows that say something, or after, in all rows that leave.
 
     Attributes:
         risk: re-identification by the quasi-identifiers as they are. A person with several rows is exposed by
@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialReport:
-    """A plan tried out: before, after, and what it lost.
+    """The risk before and after a plan, and what the plan lost.
 
     Attributes:
         plan: with its node filled in.
@@ -68,7 +68,7 @@ class TrialReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(RowsEvaluation[TrialReport]):
-    """The evaluation that tries a plan out, without publishing anything."""
+    """The trial of a plan, without publishing anything."""
 
     kind = "trial"
 
@@ -81,7 +81,7 @@ class Trial(RowsEvaluation[TrialReport]):
         return (self.plan.method.name, *map(str, self.plan.models))
 
     def compute(self, original: Microdata, schema: Schema) -> TrialReport:
-        """Both sides, and what making the table lost.
+        """Return both sides, and what making the table lost.
 
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
@@ -107,7 +107,7 @@ class Trial(RowsEvaluation[TrialReport]):
 
 
 def after_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, suppressed: BoolArray) -> Side:
-    """The figures of all rows that leave, the suppressed ones among them; at least one does.
+    """Return the figures of all rows that leave, the suppressed ones among them; at least one does.
 
     Args: classes, suppressed: (published rows,).
     """
@@ -119,7 +119,7 @@ def after_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, suppressed: Boo
 
 
 def side_of(frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray) -> Side:
-    """The figures of the rows that are kept, in these classes."""
+    """Return the figures of the rows that are kept, in these classes."""
     rows, own = frame[kept], class_index([classes[kept]])
     person = person_of(rows, plan.counted)
     others = [name for name in plan.columns_of("insensitive") if name not in plan.dropped]

@@ -1,4 +1,4 @@
-"""From a table to what learners take: one matrix of numbers in [-1, 1], and a label."""
+"""Features and labels for learners: a matrix of numbers in [-1, 1], and classes or numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_CLASSES = 10
 
 
 def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Floats:
-    """(rows, features) numbers: columns with an order scaled to [-1, 1] by their bounds, and clipped.
+    """Return features, (rows, features): columns with an order are scaled to [-1, 1] by their bounds.
 
     The others are one feature per declared category. A column with an order that declares missing values
     has a second feature that tells where they are. Depends on the schema, never on other rows.
@@ -29,7 +29,7 @@ def matrix(frame: pd.DataFrame, schema: Schema, columns: Sequence[str]) -> Float
 
 
 def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
-    """(rows,) a target with an order in [-1, 1], or two classes as -1 and 1; NaN where missing."""
+    """Return a target with an order in [-1, 1], or two classes as -1 and 1, (rows,); NaN where missing."""
     column = schema.column(target)
     if isinstance(column, IntervalColumn) and not (has_classes(column) and column.values_size == 2):
         return _scaled(column, frame[target])
@@ -38,7 +38,7 @@ def numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
 
 
 def has_classes(column: Column) -> bool:
-    """Whether a column can be classified: without an order, or few whole numbers, each in its own cell."""
+    """Tell whether a column has classes: it has no order, or few whole numbers in cells of their own."""
     if not isinstance(column, IntervalColumn):
         return True
     alone = isinstance(column, Integer) and bool((column.ends - column.edges[:-1] == 1).all())
@@ -46,7 +46,7 @@ def has_classes(column: Column) -> bool:
 
 
 def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
-    """(rows,) number of the class of each row; -1 where it is missing or not declared."""
+    """Return the number of the class of each row, (rows,); -1 where it is missing or not declared."""
     column = schema.column(target)
     if not has_classes(column):
         raise ParameterError(

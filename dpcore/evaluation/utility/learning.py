@@ -1,4 +1,4 @@
-"""Is a release good enough to learn from? Models trained on one side and tested on the other.
+"""Models that learned from a release and were tested on the original, and the other way round.
 
 Two scenarios, never one alone: 1 trains on the original and tests on the release, where an easier release
 looks better than the original; 2 trains on the release and tests on the original. Every score comes with
@@ -83,13 +83,16 @@ def learn(
     groups: int = 2,
     on_progress: OnProgress = silent,
 ) -> tuple[Score, ...]:
-    """Scores of every task in both scenarios.
+    """Return the scores of every task in both scenarios.
 
     Args:
+        splits: at least one.
+        schema: of all tables.
         target: the column to predict. Columns without an order, and of few whole numbers, are classified;
             two classes are also regressed on as -1 and 1. Columns with an order are regressed on.
         tasks: those that do not apply to the target are left out.
         groups: clusters of k-means, which does not see the target.
+        on_progress: called with the task and the share done.
     Raises: ParameterError for an unknown target or task, no other column, or a target with one value.
     """
     if not splits or set(tasks) - set(TASKS):
@@ -132,14 +135,14 @@ def learn(
 
 
 def applies(task: str, column: Column) -> bool:
-    """Whether a task of `TASKS` can predict a column."""
+    """Tell whether a task of `TASKS` can predict a column."""
     if task == "linear":
         return isinstance(column, IntervalColumn) or column.values_size == 2
     return task == "k-means" or has_classes(column)
 
 
 def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Columns by how likely they are to be predicted: by name, then by few values, the last one first."""
+    """Sort columns, the likeliest to be predicted first: by name, then by few values, the last one first."""
 
     def rank(name: str) -> tuple[bool, bool, int]:
         column = schema.column(name)
@@ -152,7 +155,7 @@ def likely_labels(schema: Schema, names: Sequence[str]) -> list[str]:
 def random_splits(
     original: pd.DataFrame, release: pd.DataFrame, *, person: str | None = None, times: int = 5
 ) -> list[Split]:
-    """`times` random cuts of the original into 80 % and 20 % of the people."""
+    """Cut the original `times` times at random into 80 % and 20 % of the people."""
     people = pd.factorize(original[person])[0] if person else np.arange(len(original))
     count = int(people.max(initial=-1)) + 1
     if count < 10:
@@ -168,7 +171,7 @@ def random_splits(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Efficacy(RowsEvaluation[tuple[Score, ...]]):
-    """The evaluation that learns from a release and from the original.
+    """The evaluation of models that learned from a release and from the original.
 
     The release is made from all rows, those that are tested on as well.
 
@@ -192,7 +195,7 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
         return (self.target,)
 
     def compute(self, original: Microdata, schema: Schema) -> tuple[Score, ...]:
-        """The scores."""
+        """Return the scores."""
         cuts = random_splits(
             original.frame, self.release.frame, person=schema.unit.id_column, times=self.splits
         )
@@ -235,7 +238,7 @@ class _Examples:
         )
 
     def shuffled(self, rng: np.random.Generator) -> _Examples:
-        """The same with labels that have nothing to do with the features, nor these with each other."""
+        """Shuffle labels and features, so that neither has to do with any other."""
         return _Examples(
             features=np.column_stack([rng.permutation(each) for each in self.features.T]),
             classes=None if self.classes is None else rng.permutation(self.classes),
@@ -320,7 +323,7 @@ def _number_scores(model: Trained, tested: _Examples) -> list[tuple[str, float]]
 def _cluster_scores(
     original: _Examples, test: _Examples, release: _Examples, groups: int, rng: np.random.Generator
 ) -> Found:
-    """Do clusters of one table put the rows of the other where its own clusters do? No row is aligned."""
+    """Compare the clusters of one table with those of the other on the same rows; no row is aligned."""
     own, other, again = (clusters(part.features, groups) for part in (original, release, test))
     of_nothing = clusters(release.shuffled(rng).features, groups)
     of_nothing_either = clusters(original.shuffled(rng).features, groups)

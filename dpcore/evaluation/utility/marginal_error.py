@@ -1,4 +1,4 @@
-"""How far two tables are apart in all their small marginals, beside what sampling alone would do."""
+"""The distances of all small marginals of two tables, with those that sampling alone would bring."""
 
 from __future__ import annotations
 
@@ -67,12 +67,14 @@ def marginal_error(
     max_cliques: int | None = None,
     told: Callable[[float], None] = lambda share: None,
 ) -> MarginalError:
-    """Mean and worst total variation distance over the marginals of `ways` columns.
+    """Return the mean and worst total variation distance over the marginals of `ways` columns.
 
     Reads the original: the result is internal.
 
     Args:
+        original: the rows, with at least one.
         other: a table with some of the schema's columns, with at least one row.
+        schema: of both tables.
         ways: numbers of columns, from 1.
         max_cliques: compare at most so many cliques of each way, chosen at random; None for all.
         told: hears the share of the cliques that are done.
@@ -157,7 +159,7 @@ class _Tables:
         self._times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
 
     def distances(self, clique: tuple[int, ...]) -> list[float]:
-        """Total variation distances of the other table, a bootstrap and a shuffle from the original."""
+        """Return the total variation distances of the other table, a bootstrap and a shuffle."""
         flat = self._codes[clique[0]]
         cells = self._sizes[clique[0]]
         for column in clique[1:]:
