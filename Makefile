@@ -1,7 +1,8 @@
 # make app    the workbench on http://127.0.0.1:8501
-# make test   every test, on all cores
+# make test   the quick tier of the tests, on all cores: something of every guarantee, in minutes
+# make proofs the rest: browsers, Spark, laws and lattices in full
 # make lint   format, lint and types
-# make check  lint, then test
+# make check  lint, test, proofs
 # make bench  every benchmark
 # make messages  what there is to translate, as build/workbench.pot
 # make wheel  the library as a wheel in build/
@@ -14,7 +15,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app lock parts licenses backup restore accept rekey test lint check bench messages wheel engines chromium
+.PHONY: app lock parts licenses backup restore accept rekey test proofs lint check bench messages wheel engines chromium
 
 app: $(VENV)/app
 	$(BIN)/streamlit run server.py
@@ -48,15 +49,20 @@ accept: $(VENV)/app
 
 # Each core takes the next test; numerical libraries keep to one thread each, or they would fight for the cores.
 # Servers and workers that tests start read compiled modules, also where the environment asks for none.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
 test: $(VENV)/dev chromium
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST) -m "not proof"
+
+proofs: $(VENV)/dev chromium
+	$(PYTEST) -m proof
 
 lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-check: lint test
+check: lint test proofs
 
 bench: $(VENV)/dev
 	set -e; for name in histogram synthesis preview learning anonymize attacks local ledger interaction sharing; do echo "== $$name"; \

@@ -97,16 +97,19 @@ def cliques() -> list[tuple[str, ...]]:
 
 
 def parquet(folder: Path, **unit: Any) -> Any:
-    from dpcore.engines.streaming.parquet import ParquetEngine
+    from dpcore.engines.streaming.engine import ArrowEngine
+    from dpcore.engines.streaming.parquet import ParquetReader
 
-    return ParquetEngine(folder, declared(**unit), key=KEY)
+    return ArrowEngine(ParquetReader(folder), declared(**unit), key=KEY)
 
 
 def duckdb_engine(folder: Path, **unit: Any) -> Any:
-    from dpcore.engines.sql.duckdb import DuckDBEngine
+    from dpcore.engines.sql.duckdb import DuckDBReader
     from dpcore.engines.sql.duckdb_source import DuckDBSource
+    from dpcore.engines.streaming.engine import ArrowEngine
 
-    return DuckDBEngine(DuckDBSource(kind="parquet", location=str(folder)), declared(**unit), key=KEY)
+    source = DuckDBSource(kind="parquet", location=str(folder))
+    return ArrowEngine(DuckDBReader(source), declared(**unit), key=KEY)
 
 
 def spark_engine(folder: Path, **unit: Any) -> Any:

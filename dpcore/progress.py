@@ -1,12 +1,28 @@
-"""Who is told how far long work is."""
+"""Progress callbacks, and where long functions are computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 OnProgress = Callable[[str, float], None]
 """Takes the stage and the share done, from 0 to 1; what it raises ends the work."""
+Answer_co = TypeVar("Answer_co")
 
 
 def silent(stage: str, share: float) -> None:
-    """Nobody is told."""
+    """Ignore progress."""
+
+
+class Compute(Protocol):
+    """The seam for work in other processes: calls a function of a module, here or elsewhere."""
+
+    def __call__(
+        self, function: Callable[..., Answer_co], *given: Any, on_progress: OnProgress | None = None
+    ) -> Answer_co:
+        """Return `function(*given)`; with `on_progress`, it gets a callback as its last argument."""
+
+
+def here(function: Callable[..., Answer_co], *given: Any, on_progress: OnProgress | None = None) -> Answer_co:
+    """Compute in this process and thread, see `Compute`."""
+    return function(*given) if on_progress is None else function(*given, on_progress)

@@ -27,8 +27,15 @@ def _together(item: pytest.Item) -> str:
     return "server" if {"web", "deploy"} & {*item.path.parts} else ""
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts Spark is a proof."""
+    for item in items:
+        if _together(item) == "spark":
+            item.add_marker(pytest.mark.proof)
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def deal(items: list[pytest.Item]) -> None:
     """Long tests first, dealt to the workers: xdist gives each worker an even share of the list, in order."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers == 1:
@@ -44,6 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         dealt += [*long, *short[:rest]]
         short = short[rest:]
     items[:] = dealt
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what the quick tier left out."""
+    if config.getoption("markexpr") == "not proof":
+        terminalreporter.write_line("Browser walks, Spark, and laws in full were left out: make proofs")
 
 
 def pytest_collection_finish() -> None:

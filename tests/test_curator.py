@@ -27,6 +27,7 @@ from dpcore.evaluation.base import RowsEvaluation
 from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
+from dpcore.progress import here
 from dpcore.release import Guarantee, Release
 from dpcore.schema import Domain
 from dpcore.synthesis import Categories, FoundCategories, Tree, load_model
@@ -95,7 +96,7 @@ class Spy:
             )
         account = self.ledger.open(Account.of("spied", SCHEMA.unit.to_dict(), dp.PureDP(epsilon=10)))
         self.curator = dp.Curator(
-            engine=self.engine, schema=SCHEMA, account=account, ledger=self.ledger, name="spied"
+            engine=self.engine, schema=SCHEMA, account=account, ledger=self.ledger, name="spied", compute=here
         )
 
     def _noted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -748,7 +749,7 @@ def test_evaluations_are_noted_and_uncharged() -> None:
     class Fails(RowsEvaluation[None]):
         kind = "a question that fails"
 
-        def compute(self, original: Microdata, schema: dp.Schema) -> None:
+        def compute(self, original: Microdata, schema: dp.Schema, on_progress: Any) -> None:
             raise RuntimeError
 
     curator = opened()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import ClassVar, Protocol
 
 import pandas as pd
 
@@ -19,8 +18,6 @@ from dpcore.anonymize.partition.recoding import local_recoding
 from dpcore.anonymize.recoded import Recoded
 from dpcore.errors import ParameterError
 from dpcore.progress import OnProgress, silent
-
-Result = TypeVar("Result")
 
 
 class Method(Protocol):
@@ -41,9 +38,6 @@ class Method(Protocol):
     def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
         """The plan with what the method chooses filled in. Raises: as `recode`, and what is raised by
         `on_progress`, which gets the stage and the share done of what takes long."""
-
-    def decided(self, decide: Callable[..., Result], *given: Any) -> Result:
-        """What a function decides by what it is given, `decide(*given)`; perhaps in another process."""
 
     def recode(self, frame: pd.DataFrame, plan: Choices, on_progress: OnProgress = silent) -> Recoded:
         """Recode the published rows of a table; what the plan leaves open is chosen as `prepared` does.
@@ -69,9 +63,6 @@ class _Named:
 
     def prepared(self, frame: pd.DataFrame, plan: Chosen, on_progress: OnProgress = silent) -> Chosen:
         return plan
-
-    def decided(self, decide: Callable[..., Result], *given: Any) -> Result:
-        return decide(*given)
 
 
 @dataclass(frozen=True)

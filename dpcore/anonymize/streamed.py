@@ -58,11 +58,6 @@ class Recoding:
         Raises: RowsError where the plan needs all rows at once; as `apply`.
         """
         check_streamed(plan)
-        found: Recoding = plan.method.decided(cls._decided, distinct, plan, on_progress)
-        return found
-
-    @classmethod
-    def _decided(cls, distinct: DistinctRows, plan: Plan, on_progress: OnProgress) -> Recoding:
         if plan.counted is not None and distinct.held is None:
             raise ParameterError(
                 "the plan counts {whom}, and it is not known who holds which tuples",

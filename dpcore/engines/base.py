@@ -1,4 +1,4 @@
-"""What the curator asks of whatever holds the rows, and what all engines share in answering it."""
+"""Engines: the rows of a private table, and the questions that the curator has for them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from dpcore.engines.joint import joint, passes
-from dpcore.engines.tuples.holders import Holder, Holding
+from dpcore.engines.tuples.distinct import Tupling, too_many
+from dpcore.engines.tuples.holders import Holders, Holding
 from dpcore.engines.work import (
     Assigning,
     Checking,
     Counting,
+    Digesting,
     Groups,
     Handing,
     Making,
@@ -30,106 +32,26 @@ from dpcore.engines.work import (
     Texts,
     Work,
 )
-from dpcore.errors import DisclosureError, LimitError, ParameterError, RowsError, SchemaError
+from dpcore.errors import DisclosureError, ParameterError, SchemaError, source_changed
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MOST_AT_ONCE, Counts, check_cells, project
-from dpcore.tables.digests import counted
+from dpcore.tables.digests import counted, fingerprint_of
 from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.tables.sums import Entry, Integers
 
 MOST_ROWS = 2_000_000
 """Rows that are brought into memory at once, at most."""
-MOST_TUPLES = 5_000_000
-"""Distinct tuples that are brought into memory at once, at most."""
 MOST_JOINT = 2**14
 """Cells of a table that is counted for several others, at most: to sum up a larger one costs more than to
 count again, with few rows and with many."""
 
 
-class Engine(Protocol):
-    """Holds private rows. Prints its domain, never its rows, and refuses to be pickled."""
+class Engine(ABC):
+    """Private rows behind a schema, which answer each question with one pass over them, in batches.
 
-    @property
-    def domain(self) -> Domain:
-        """Names and sizes of the declared columns."""
-
-    def counts(
-        self,
-        cliques: Sequence[Clique],
-        *,
-        part: Part | None = None,
-        groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
-    ) -> list[Counts]:
-        """Exact counts over each clique, of all rows or of those of one (column, category).
-
-        `groups` maps the cells of a column to fewer, merged cells before counting.
-        """
-
-    def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
-        """Exact sums over the rows of each cell of `by`: int64 (cells, entries), in units of 1 / GRID rows.
-
-        A row counts for the product of an entry's levels at its cells, at most GRID in size.
-        """
-
-    def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
-        """Exact number of rows of every text of a declared column, missing ones left out. Private."""
-
-    def assigned(
-        self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int, reads: Clique
-    ) -> Counts:
-        """Exact number of rows that a public rule puts into each of so many cells. Private.
-
-        It is given the columns that it `reads` alone, and must put a row where it belongs whatever the
-        other rows are.
-        """
-
-    def held(self) -> AbstractContextManager[None]:
-        """One state of the table for all that is read inside, in this thread. It is held before a charge.
-
-        Raises: ReadError where the table is not as it was when it was opened, as far as that can be told.
-        """
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
-
-    def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """The distinct tuples of any columns over all rows, with their rows and people. Private.
-
-        Args: by: any column that tells whose a row is: then it is also found who holds which tuples.
-        Raises: LimitError for too many of them, or of the sets of them that people hold.
-        """
-
-    def people(self) -> dict[int, int]:
-        """How many people have so many rows, by the number of rows. Private."""
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether all rows fit into memory, so that `rows` returns them."""
-
-    def rows(self) -> Microdata:
-        """The rows, for work outside differential privacy. Raises: RowsError where they do not fit."""
-
-    def counted(self, rows: Microdata) -> Microdata:
-        """Return those of some rows that count: of each person as many as declared."""
-
-    def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
-        """Hand over what is published of all rows, some at a time and in any order, each once.
-
-        Args:
-            publish: must make of a row what it makes of it whatever the other rows are.
-            take: is called by several threads.
-        """
-
-    def sample(self, rows: int) -> Microdata:
-        """The first so many rows that the engine comes by, for their owner's eyes; it reads few more."""
-
-
-class Scanner(ABC):
-    """An engine that answers each question with one pass over its rows, in batches.
-
-    An engine fills in its `_columns`, all of them.
+    It prints its domain, never its rows, and refuses to be pickled. A subclass fills in its
+    `_columns`, all of them, and its `_people`, the number of people by their number of rows.
     With an id column, at most `max_rows` rows of each person are counted: those with the lowest keyed digests
     of their own content, so that neither the order nor the place of rows matters, nor other people's rows.
     """
@@ -139,6 +61,8 @@ class Scanner(ABC):
         self._key = key
         self._names = schema.domain.names
         self._columns: Sequence[str] = ()
+        self._people: dict[int, int] = {}
+        self._print: str | None = None
         self._on_rows: Callable[[int], None] = unheeded
 
     def __repr__(self) -> str:
@@ -153,8 +77,48 @@ class Scanner(ABC):
         return self._schema.domain
 
     def held(self) -> AbstractContextManager[None]:
-        """One state of the table for all that is read inside: here it has no other."""
+        """Hold one state of the table for all that is read inside, in this thread, before a charge.
+
+        Raises: ReadError where the table is not as it was when it was opened, as far as that can be told.
+        """
         return nullcontext()
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the whole table under the ledger's key, whatever the order of its rows and columns."""
+        if self._print is None:  # a pass over all columns, once
+            total = self._scan(Digesting(key=self._key), counted=False)
+            self._print = fingerprint_of(self._columns, total, self._key)
+        return self._print
+
+    def people(self) -> dict[int, int]:
+        """Return the number of people by their number of rows. Private."""
+        return self._people
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows fit into memory, so that `rows` returns them."""
+        return self._all_rows() <= MOST_ROWS
+
+    def rows(self) -> Microdata:
+        """Return all rows, for work outside differential privacy.
+
+        Raises: RowsError where they do not fit; ReadError where they are more or fewer than there were.
+        """
+        if not self.in_memory:
+            raise too_many("rows", MOST_ROWS)
+        length = self._all_rows()
+        rows = self.sample(length + 1)
+        if len(rows.frame) != length:
+            raise source_changed()
+        return rows
+
+    @abstractmethod
+    def sample(self, rows: int) -> Microdata:
+        """Return up to `rows` rows in the order of the source, for their owner; few more are read."""
+
+    def _all_rows(self) -> int:
+        return sum(rows * people for rows, people in self._people.items())
 
     @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
@@ -167,7 +131,11 @@ class Scanner(ABC):
         part: Part | None = None,
         groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
     ) -> list[Counts]:
-        """Exact counts over each clique, int64, of all rows or of those of one part.
+        """Return exact counts over each clique, int64, of all rows or of those of one part.
+
+        Args:
+            part: (column, category): its rows alone.
+            groups: by column, the merged cell of each cell, int64; merged before counting.
 
         Raises: LimitError for a clique with too many cells, before anything is allocated.
         """
@@ -191,8 +159,9 @@ class Scanner(ABC):
         return [found[place] for place in range(len(cliques))]
 
     def sums(self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None) -> Integers:
-        """Exact sums over the rows of each cell of `by`, int64 (cells, entries), in units of 1 / GRID rows.
+        """Return exact sums over the rows of each cell of `by`, int64 (cells, entries), in 1 / GRID rows.
 
+        A row counts for the product of an entry's levels at its cells, at most GRID in size.
         Raises: LimitError for too many cells, before anything is allocated.
         """
         check_cells(self.domain, [by] * len(entries))
@@ -206,7 +175,7 @@ class Scanner(ABC):
         return found
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
-        """Exact number of rows of every text of a declared column, missing ones left out. Private."""
+        """Count the rows of every text of a declared column exactly, missing ones left out. Private."""
         self._check_part(part)
         texts: Counter[str] = self._scan(Texts(column=column, part=part))
         return dict(texts)
@@ -214,35 +183,53 @@ class Scanner(ABC):
     def assigned(
         self, assign: Callable[[pd.DataFrame], npt.NDArray[np.int64]], cells: int, reads: Clique
     ) -> Counts:
-        """Exact number of rows that a public rule puts into each of so many cells. Private."""
+        """Count exactly the rows that a public rule puts into each of its cells. Private.
+
+        Args:
+            assign: gets the columns that it `reads`, and returns the cell of each row, int64; it must put a
+                row where it belongs whatever the other rows are.
+            cells: their number.
+        """
         places = self._scan(Assigning(assign=assign, number=cells, reads=reads))
         return Counts(clique=(), values=places)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """The distinct tuples of any columns over all rows, with their rows and people. Private."""
+        """Return the distinct tuples of any columns over all rows, with their rows and people. Private.
+
+        Args:
+            columns: names of columns of the table, declared or not.
+            by: a column that names the owner of a row; then the owners of each tuple are found, too.
+
+        Raises: LimitError for too many tuples, or too many sets of them that people have.
+        """
         named = [*columns, *([] if by is None else [by])]
         if not columns:
             raise ParameterError("tuples need at least one column", remedy="name the columns")
         for name in named:
             if name not in self._columns:
                 raise SchemaError("the table has no column {column}", remedy="check the names", column=name)
-        found = self._tuples(columns)
+        distinct = self._tuples(columns)
         if by is None:
-            return found
-        holder = Holder(found, columns)
-        self._each(Holding(columns=tuple(columns), by=by), holder.take)
-        return replace(found, held=holder.held(self._on_rows))
+            return distinct
+        holders = Holders(distinct, columns)
+        self._each(Holding(columns=tuple(columns), by=by), holders.take)
+        return replace(distinct, held=holders.held(self._on_rows))
 
-    @abstractmethod
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
-        """The distinct tuples of columns that are there."""
+        work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
+        return self._scan(work, counted=False).distinct(named=work.id_column is not None)
 
     def counted(self, rows: Microdata) -> Microdata:
         """Return those of some rows that count: of each person as many as declared."""
         return Microdata(counted(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Publish, take: Callable[[pd.DataFrame], None]) -> None:
-        """Hand over what is published of all rows, some at a time and in any order, each once."""
+        """Hand over the published form of all rows, some at a time and in any order, each once.
+
+        Args:
+            publish: must make of a row what it makes of it whatever the other rows are.
+            take: is called by several threads.
+        """
         self._each(Publishing(publish=publish), take)
 
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
@@ -275,14 +262,4 @@ def _several(clique: Clique, domain: Domain) -> Clique:
 
 
 def unheeded(rows: int) -> None:
-    """How many rows of a pass are done; nobody asked."""
-
-
-def too_many(what: str, most: int) -> LimitError:
-    """What an engine refuses to bring into memory: "rows" or "distinct tuples"."""
-    return (RowsError if what == "rows" else LimitError)(
-        "the table has more than {most:,} {what}, which are not brought into memory",
-        remedy="take fewer columns, or a sample that is marked as one",
-        most=most,
-        what=what,
-    )
+    """Ignore how many rows of a pass are done."""

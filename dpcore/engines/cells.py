@@ -20,7 +20,7 @@ _NARROW = 2**16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Table:
+class CellTable:
     """The cells of values that have numbers from 0 on.
 
     Attributes:
@@ -32,7 +32,7 @@ class Table:
     names: Any
 
     @classmethod
-    def of(cls, column: Column, width: int, names: Any) -> Table:
+    def of(cls, column: Column, width: int, names: Any) -> CellTable:
         """One in which nobody has looked."""
         cells: Cells = np.full(width, column.size, dtype=np.min_scalar_type(column.size))
         return cls(cells=cells, names=names)
@@ -59,7 +59,7 @@ class Table:
         return cells
 
 
-Found = dict[str, Table]
+Found = dict[str, CellTable]
 """By column: what was looked at before, for the next batch."""
 
 
@@ -96,7 +96,7 @@ def cells_of(column: Column, values: pd.Series, found: Found | None = None) -> C
 def _of_names(column: Column, places: Array, names: pd.Series, found: Found) -> Cells:
     table = found.get(column.name)
     if table is None or not (isinstance(table.names, pd.Series) and table.names.equals(names)):
-        table = found[column.name] = Table.of(column, len(names) + 1, names)
+        table = found[column.name] = CellTable.of(column, len(names) + 1, names)
     return table.look(column, places, lambda new: names[new])
 
 
@@ -115,7 +115,7 @@ def _of_numbers(column: Column, values: pd.Series, found: Found) -> Cells | None
     if table is None or not (isinstance(low, int) and low <= least and largest < low + width):
         middle = least - (width - 1 - largest + least) // 2
         low = min(max(middle, int(limits.min)), int(limits.max) + 1 - width)
-        table = found[column.name] = Table.of(column, width, low)
+        table = found[column.name] = CellTable.of(column, width, low)
     zero = kind.type(low)
     places = (numbers - zero).astype(np.uint8 if width == 2**8 else np.uint16)
     cells = table.look(column, places, lambda new: pd.Series(new.astype(kind) + zero))

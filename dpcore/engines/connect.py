@@ -1,10 +1,11 @@
-"""The engine for each kind of table and connected source."""
+"""Kinds of connected sources, and the engine of each."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,11 +25,113 @@ from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
-from dpcore.schema.source import Source
+from dpcore.schema.source import Source, SourceKind
 from dpcore.tables.rows import Microdata
+from dpcore.text import Text
 
 _STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
 """How Spark keeps the rows of a table itself; a table of another data base may be a query there."""
+
+
+class Connection(SourceKind, ABC):
+    """A kind of source with the way to its rows."""
+
+    @classmethod
+    @abstractmethod
+    def open(
+        cls, source: Source, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+    ) -> Engine:
+        """Return the engine on a source, behind a schema and under a key of its own."""
+
+    @classmethod
+    @abstractmethod
+    def look(cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+        """Return up to `rows` rows in the order of the source."""
+
+
+class _Streamed(Connection):
+    """A kind of source whose rows a reader hands over as batches of Arrow."""
+
+    @classmethod
+    def reader(cls, source: Source) -> Reader:
+        """Return the reader of a source: here DuckDB."""
+        fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
+        return DuckDBReader(DuckDBSource(**fields))
+
+    @classmethod
+    def open(
+        cls, source: Source, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+    ) -> Engine:
+        return ArrowEngine(cls.reader(source), schema, key=key, on_rows=on_rows)
+
+    @classmethod
+    def look(cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+        return sample_of(cls.reader(source), rows, on_rows)
+
+
+class Parquet(_Streamed):
+    """A file of Parquet, or a folder of them."""
+
+    kind = "parquet"
+    title = Text("Parquet")
+
+    @classmethod
+    def reader(cls, source: Source) -> Reader:
+        if source.query or source.described:
+            return super().reader(source)
+        return ParquetReader(Path(source.location))
+
+
+class CSV(_Streamed):
+    """A file of CSV, or a folder of them."""
+
+    kind = "csv"
+    title = Text("CSV")
+    has_delimiter = True
+
+
+class DuckDB(_Streamed):
+    """A file of DuckDB."""
+
+    kind = "duckdb"
+    title = Text("DuckDB")
+    has_tables = has_joins = True
+
+
+class PostgreSQL(_Streamed):
+    """A data base of PostgreSQL."""
+
+    kind = "postgres"
+    title = Text("PostgreSQL")
+    has_tables = has_joins = True
+
+    @classmethod
+    def reader(cls, source: Source) -> Reader:
+        return PostgresReader(source)
+
+
+class Spark(Connection):
+    """A table of Spark, or a folder of Parquet that Spark reads."""
+
+    kind = "spark"
+    title = Text("Spark")
+    has_joins = True
+    has_queries = False
+
+    @classmethod
+    def base(cls, source: Source) -> str:
+        return "" if "/" in source.location else source.location
+
+    @classmethod
+    def open(
+        cls, source: Source, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
+    ) -> Engine:
+        check_joins(source, schema)
+        return SparkEngine(_spark_table(source), schema, key=key, on_rows=on_rows)
+
+    @classmethod
+    def look(cls, source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
+        return SparkEngine.look(_spark_table(source), rows)
 
 
 def engine_of(
@@ -38,36 +141,26 @@ def engine_of(
     key: bytes,
     on_rows: Callable[[int], None] = unheeded,
 ) -> Engine:
-    """The engine that holds a table behind this schema. Raises: as the engines do."""
+    """Return the engine that holds a table behind this schema. Raises: as the engines do."""
     if isinstance(table, pd.DataFrame):
         return FrameEngine(table, schema, key=key)
     if not isinstance(table, Source):
         return table
-    check_joins(table, schema)
     key = derived_key(key, f"rows of {source_dataset(table.name)}")  # all that other machines get
-    if table.kind == "spark":
-        return SparkEngine(_spark_table(table), schema, key=key, on_rows=on_rows)
-    return ArrowEngine(_reader(table), schema, key=key, on_rows=on_rows)
+    return Connection.of_kind(table.kind).open(table, schema, key=key, on_rows=on_rows)
 
 
 def look(source: Source, rows: int, on_rows: Callable[[int], None] = unheeded) -> Microdata:
-    """The first rows that are come by, at most so many, for their owner's eyes: a part, and no random one.
+    """Return up to `rows` rows in the order of the source, for their owner: a part, and no random one.
 
-    Args: on_rows: told now and then that a query is at work; what it raises ends it.
+    Args:
+        source: where the table lies.
+        rows: at most.
+        on_rows: called now and then while a query is at work; what it raises ends it.
+
     Raises: ReadError when the source cannot be read.
     """
-    if source.kind == "spark":
-        return SparkEngine.look(_spark_table(source), rows)
-    return sample_of(_reader(source), rows, on_rows)
-
-
-def _reader(source: Source) -> Reader:
-    if source.kind == "parquet" and not (source.query or source.described):
-        return ParquetReader(Path(source.location))
-    if source.kind == "postgres":
-        return PostgresReader(source)
-    fields = {each.name: getattr(source, each.name) for each in dataclasses.fields(source)}
-    return DuckDBReader(DuckDBSource(**fields))
+    return Connection.of_kind(source.kind).look(source, rows, on_rows)
 
 
 def _spark_table(source: Source) -> object:

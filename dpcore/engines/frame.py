@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
-from dpcore.engines.base import Scanner
+from dpcore.engines.base import Engine
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
-from dpcore.engines.tuples.distinct import Tupling
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
 from dpcore.tables.digests import (
@@ -19,10 +16,10 @@ from dpcore.tables.digests import (
     row_digests,
     rows_per_person,
 )
-from dpcore.tables.rows import DistinctRows, Microdata
+from dpcore.tables.rows import Microdata
 
 
-class FrameEngine(Scanner):
+class FrameEngine(Engine):
     """A frame behind a schema."""
 
     def __init__(self, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> None:
@@ -32,7 +29,7 @@ class FrameEngine(Scanner):
         self._frame = frame.copy(deep=False)  # later changes to the caller's frame do not reach it
         self._columns = list(frame.columns)
         digests = row_digests(frame, key)
-        self.fingerprint = fingerprint(frame, key, digests)
+        self._print = fingerprint(frame, key, digests)
         kept = kept_rows(frame, digests, schema.unit)
         cells = {
             column.name: cells_of(
@@ -45,12 +42,8 @@ class FrameEngine(Scanner):
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         return work.of(self._counted if counted else Batch(self._frame, self._schema))
 
-    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
-        work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
-        return self._scan(work, counted=False).distinct(named=work.id_column is not None)
-
     def people(self) -> dict[int, int]:
-        """How many people have so many rows, by the number of rows. Private."""
+        """Return the number of people by their number of rows. Private."""
         name = self._schema.unit.id_column
         if name is None:
             return {1: len(self._frame)}
@@ -58,13 +51,13 @@ class FrameEngine(Scanner):
 
     @property
     def in_memory(self) -> bool:
-        """Whether all rows fit into memory: here they are there."""
+        """Whether all rows fit into memory, where they are here."""
         return True
 
     def rows(self) -> Microdata:
-        """All rows as they were given."""
+        """Return all rows as they were given."""
         return Microdata(self._frame)
 
     def sample(self, rows: int) -> Microdata:
-        """The first so many rows."""
+        """Return up to `rows` rows in the order of the frame."""
         return Microdata(self._frame.iloc[:rows])

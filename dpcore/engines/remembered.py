@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +16,10 @@ MOST_CELLS = 8_000_000
 """Cells that are remembered, at most."""
 
 
-class CountsOf(Protocol):
-    """Exact counts over cliques, of cells merged by `groups`."""
-
-    def __call__(self, cliques: Sequence[Clique], *, groups: Groups | None = None) -> list[Counts]: ...
-
-
 class Remembered:
     """A recipe that asks about the same cliques round by round pays each time, but the rows are read once."""
 
-    def __init__(self, counts: CountsOf) -> None:
+    def __init__(self, counts: Callable[..., list[Counts]]) -> None:
         self._counts = counts
         self._known: dict[tuple[object, ...], Counts] = {}
         self._cells = 0

@@ -2,7 +2,6 @@
 
 from dpcore.evaluation.attacks import Attacks, CanaryReport, Disclosure, HeldOut, canary_audit, disclosure
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, RowsEvaluation
-from dpcore.evaluation.first_rows import OnFirstRows
 from dpcore.evaluation.table.audit import Audit, AuditReport
 from dpcore.evaluation.table.one_person import Known, OnePerson, PersonReport, SecretValue
 from dpcore.evaluation.table.outliers import ThinRows, ThinRowsOf
@@ -50,7 +49,6 @@ __all__ = [
     "Known",
     "MarginalError",
     "NamedError",
-    "OnFirstRows",
     "OnePerson",
     "PersonReport",
     "PrivateAccuracy",

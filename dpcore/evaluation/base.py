@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import OnProgress, silent
 from dpcore.registry import Registered
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -58,8 +59,8 @@ class Evaluation(Registered, ABC, Generic[Read, Result]):
         """Read what the answer needs of the original. Raises: RowsError for rows that do not fit."""
 
     @abstractmethod
-    def compute(self, original: Read, schema: Schema) -> Result:
-        """Return the answer."""
+    def compute(self, original: Read, schema: Schema, on_progress: OnProgress = silent) -> Result:
+        """Return the answer; what takes long calls `on_progress` with the stage and the share done."""
 
 
 class RowsEvaluation(Evaluation[Microdata, Result]):

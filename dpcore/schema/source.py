@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Literal
+from typing import ClassVar
 
 from dpcore.errors import ParameterError
+from dpcore.registry import Registered
+from dpcore.text import Text
 
-Kind = Literal["parquet", "csv", "duckdb", "postgres", "spark"]
-KINDS: tuple[Kind, ...] = ("parquet", "csv", "duckdb", "postgres", "spark")
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 Value = str | bool | int | float | date
 _MOST_EXACT = 2**53
@@ -65,6 +65,29 @@ class Join:
         object.__setattr__(self, "key", self.key or self.on)
 
 
+class SourceKind(Registered):
+    """A kind of place where tables lie, by what its sources can say; `dpcore.engines` opens each.
+
+    Attributes:
+        title: its name for people.
+        has_tables: a source names one of its tables, unless it has a query.
+        has_joins: columns of other tables can be joined.
+        has_queries: a source may have a query.
+        has_delimiter: cells are texts with a character between them.
+    """
+
+    title: ClassVar[Text]
+    has_tables: ClassVar[bool] = False
+    has_joins: ClassVar[bool] = False
+    has_queries: ClassVar[bool] = True
+    has_delimiter: ClassVar[bool] = False
+
+    @classmethod
+    def base(cls, source: Source) -> str:
+        """Return the first table of a data base; empty for files and queries."""
+        return source.table
+
+
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """A table that stays where it is.
@@ -87,7 +110,7 @@ class Source:
     """
 
     name: str
-    kind: Kind
+    kind: str
     location: str = field(repr=False)
     table: str = ""
     columns: tuple[str, ...] = ()
@@ -98,26 +121,29 @@ class Source:
     declared_by: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise self._wrong("its kind must be one of " + ", ".join(KINDS))
-        is_base = self.kind in ("duckdb", "postgres")
-        if is_base and not (self.table or self.query):
+        kinds = SourceKind.kinds()
+        if self.kind not in kinds:
+            raise self._wrong("its kind must be one of " + ", ".join(kinds))
+        kind = kinds[self.kind]
+        if kind.has_tables and not (self.table or self.query):
             raise self._wrong("it needs a table")
-        if self.table and not is_base:
+        if self.table and not kind.has_tables:
             raise self._wrong("it has one table, which its location names")
         if self.query and (self.table or self.described):
             raise self._wrong("a query takes the place of table, columns, conditions and joins")
         if self.query and not self.declared_by:
             raise self._wrong("who wrote its query must declare that each row comes from one person")
-        if self.query and self.kind == "spark":
-            raise self._wrong("a query of Spark is read as a view")
-        if self.joins and (self.kind in ("csv", "parquet") or not self.columns):
+        if self.query and not kind.has_queries:
+            raise self._wrong(f"a query of {kind.title} is read as a view")
+        if self.joins and not (kind.has_joins and self.columns):
             raise self._wrong("joins need a data base and a list of columns")
         if not all((*self.output, *(name for join in self.joins for name in (join.table, join.on)))):
             raise self._wrong("a name is empty")
         if len({name.casefold() for name in self.output}) < len(self.output):
             raise self._wrong("it reads two columns of one name")
-        if self.delimiter and (self.kind != "csv" or len(self.delimiter) > 1 or self.delimiter in '"\r\n'):
+        if self.delimiter and (
+            not kind.has_delimiter or len(self.delimiter) > 1 or self.delimiter in '"\r\n'
+        ):
             raise self._wrong("the delimiter of CSV is one character, and no quote")
 
     @property
@@ -133,7 +159,7 @@ class Source:
     @property
     def base(self) -> str:
         """The first table of a data base; empty for files and queries."""
-        return self.location if self.kind == "spark" and "/" not in self.location else self.table
+        return SourceKind.of_kind(self.kind).base(self)
 
     @property
     def used(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -67,7 +67,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "accounting.events": {"str(self.delta)"},
         "accounting.ledger": {"datetime.now(UTC).isoformat(timespec='seconds')"},
         "accounting.loss": {"str(getattr(loss, name))"},
-        "curator": {
+        "curator.curator": {
             *("str(spend.amount)", "map(str, plan.models)"),
             *("datetime.now(UTC).isoformat(timespec='seconds')",),
         },

@@ -85,7 +85,7 @@ def workbench_floor(module: str) -> int:
     rooms = (
         "samples",
         "store",
-        "apart",
+        "workers",
         "web",
         "session",
         "ui",

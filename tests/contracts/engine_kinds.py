@@ -23,10 +23,11 @@ import pytest
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine
-from dpcore.engines.sql.duckdb import DuckDBEngine
+from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.sql.postgres import PostgresEngine
-from dpcore.engines.streaming.parquet import ParquetEngine
+from dpcore.engines.sql.postgres import PostgresReader
+from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.values import READ_AS_TEXT
@@ -35,12 +36,27 @@ Make = Callable[..., Engine]
 _NUMBERS = itertools.count()
 
 
+def parquet_engine(path: Path, schema: Schema, **options: Any) -> ArrowEngine:
+    """Parquet behind a schema."""
+    return ArrowEngine(ParquetReader(path), schema, **options)
+
+
+def duckdb_engine(source: DuckDBSource, schema: Schema, **options: Any) -> ArrowEngine:
+    """A source that DuckDB reads, behind a schema."""
+    return ArrowEngine(DuckDBReader(source), schema, **options)
+
+
+def postgres_engine(source: Source, schema: Schema, **options: Any) -> ArrowEngine:
+    """A source in PostgreSQL, behind a schema."""
+    return ArrowEngine(PostgresReader(source), schema, **options)
+
+
 def in_memory(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
     return FrameEngine(frame, schema, key=key)
 
 
 def as_parquet(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
-    return ParquetEngine(written(folder, frame), schema, key=key)
+    return parquet_engine(written(folder, frame), schema, key=key)
 
 
 def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> Engine:
@@ -48,9 +64,9 @@ def in_duckdb(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) 
     if frame.attrs.get(READ_AS_TEXT):
         place = folder / f"{next(_NUMBERS)}.csv"
         frame.to_csv(place, index=False)
-        return DuckDBEngine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
+        return duckdb_engine(DuckDBSource(kind="csv", location=str(place)), schema, key=key)
     source = DuckDBSource(kind="parquet", location=str(written(folder, frame)))
-    return DuckDBEngine(source, schema, key=key)
+    return duckdb_engine(source, schema, key=key)
 
 
 @functools.cache
@@ -88,7 +104,7 @@ def in_postgres(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes
         plain = [column.cast(kinds.get(column.type, column.type)) for column in plain]
         cursor.adbc_ingest(table, pa.table(plain, rows.column_names), db_schema_name=place)
     query = f"SELECT * FROM {place}.{table} ORDER BY random()"
-    return PostgresEngine(postgres_source(query=query, declared_by="tests"), schema, key=key)
+    return postgres_engine(postgres_source(query=query, declared_by="tests"), schema, key=key)
 
 
 def postgres_source(**fields: Any) -> Source:
@@ -136,9 +152,9 @@ def in_spark(folder: Path, frame: pd.DataFrame, schema: Schema, *, key: bytes) -
 
 ENGINES = {
     "frame": (FrameEngine, in_memory),
-    "parquet": (ParquetEngine, as_parquet),
-    "duckdb": (DuckDBEngine, in_duckdb),
-    "postgres": (PostgresEngine, in_postgres),
+    "parquet": (ArrowEngine, as_parquet),
+    "duckdb": (ArrowEngine, in_duckdb),
+    "postgres": (ArrowEngine, in_postgres),
     "spark": (SparkEngine, in_spark),
 }
 

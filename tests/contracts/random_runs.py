@@ -24,11 +24,10 @@ import dpcore as dp
 from dpcore.accounting.loss import AnyLoss
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.sql.duckdb import DuckDBEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.evaluation.utility.private import PrivateAccuracy, PrivateMarginalError
 from dpcore.synthesis import Categories, Closeness, Gaussian, Recipe, SomeColumns, Statistics, Tree
+from tests.contracts.engine_kinds import duckdb_engine, parquet_engine
 
 TEXTS = ["", " ", "a", "A", "\x00", "x" * 3000, "é", "é", "nan", "None", "1", "1.0", "-0", "\u202e"]
 TEXTS += ["(missing)", "(other)", "other", "missing", "a,b", "\n", "inf", "True"]
@@ -103,8 +102,8 @@ def held(
         path = folder / "table.parquet"
         frame.to_parquet(path, row_group_size=random.choice([1, 3, 10**6]))
         if kind == "parquet":
-            return kind, ParquetEngine(path, schema, key=key)
-        return kind, DuckDBEngine(DuckDBSource(kind="parquet", location=str(path)), schema, key=key)
+            return kind, parquet_engine(path, schema, key=key)
+        return kind, duckdb_engine(DuckDBSource(kind="parquet", location=str(path)), schema, key=key)
     except (pa.ArrowInvalid, pa.ArrowTypeError, dp.DpcoreError):
         return kind, None
 

@@ -34,13 +34,11 @@ from dpcore.anonymize.plan import Suppressed
 from dpcore.anonymize.streamed import Recoding, Tally
 from dpcore.engines.base import Engine
 from dpcore.engines.cells import cells_of
+from dpcore.engines.connect import Connection
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine
-from dpcore.engines.sql.duckdb import DuckDBEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.streaming import kept_rows
-from dpcore.engines.streaming.engine import ArrowEngine
-from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.errors import SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema.role import Role
@@ -48,7 +46,7 @@ from dpcore.schema.values import texts
 from dpcore.tables.digests import fingerprint, first_rows
 from dpcore.tables.rows import DistinctRows
 from dpcore.tables.sums import levels
-from tests.contracts.engine_kinds import ENGINES, spark_session
+from tests.contracts.engine_kinds import ENGINES, duckdb_engine, parquet_engine, spark_session
 
 Make = Callable[..., Engine]
 KEY = b"k" * 32
@@ -79,7 +77,8 @@ def test_every_engine_is_here() -> None:
         for name, member in vars(module).items():
             if name.endswith("Engine") and member is not Engine and member.__module__ == module.__name__:
                 found.add(member)
-    assert found == {kind for kind, _ in ENGINES.values()} | {ArrowEngine}
+    assert found == {kind for kind, _ in ENGINES.values()}
+    assert set(Connection.kinds()) - {"csv"} <= set(ENGINES)  # which DuckDB reads
 
 
 def table(rows: int = 300) -> pd.DataFrame:
@@ -509,9 +508,9 @@ def test_not_a_number_is_missing_as_null_is(kind: str, tmp_path: Path) -> None:
         held: Engine = SparkEngine(spark_session().read.parquet(str(tmp_path)), schema, key=KEY)
     elif kind == "duckdb":
         source = DuckDBSource(kind="parquet", location=str(tmp_path))
-        held = DuckDBEngine(source, schema, key=KEY)
+        held = duckdb_engine(source, schema, key=KEY)
     else:
-        held = ParquetEngine(tmp_path, schema, key=KEY)
+        held = parquet_engine(tmp_path, schema, key=KEY)
     for name in ("x", "y"):
         expected = [("(missing)", 2, 1), ("0", 2, 1), ("1.5", 1, 1), ("inf", 1, 1)]
         assert bag(held.tuples([name], by="person")) == Counter(expected)
@@ -523,11 +522,11 @@ def test_times_with_a_zone_do_not_follow_the_server(tmp_path: Path) -> None:
     stamps = pa.array([0, 3_600_000_000, None], pa.timestamp("us", "Europe/Berlin"))
     pq.write_table(pa.table({"x": stamps, "age": [1, 2, 3]}), tmp_path / "a.parquet")
     program = (
-        "import sys\nimport dpcore as dp\nfrom dpcore.engines.sql.duckdb import DuckDBEngine\n"
-        "from dpcore.engines.sql.duckdb_source import DuckDBSource\n"
+        "import sys\nimport dpcore as dp\nfrom dpcore.engines.sql.duckdb_source import DuckDBSource\n"
+        "from tests.contracts.engine_kinds import duckdb_engine\n"
         "schema = dp.Schema(columns=(dp.Integer('age', low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1))\n"
         "source = DuckDBSource(kind='parquet', location=sys.argv[1])\n"
-        "print(DuckDBEngine(source, schema, key=b'k').fingerprint)\n"
+        "print(duckdb_engine(source, schema, key=b'k').fingerprint)\n"
     )
     found = {
         subprocess.run(
@@ -548,10 +547,11 @@ def test_engines_that_forget_a_zone_give_the_times_of_utc(tmp_path: Path) -> Non
     plain = stamps.cast(pa.timestamp("us"))
     pq.write_table(pa.table({"x": stamps, "y": plain, "age": [1, 2, 3]}), tmp_path / "a.parquet")
     schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1))
-    expected = ParquetEngine(tmp_path, schema, key=KEY)
+    expected = parquet_engine(tmp_path, schema, key=KEY)
     session = spark_session()
     zone = session.conf.get("spark.sql.session.timeZone")
-    held: list[Engine] = [DuckDBEngine(DuckDBSource(kind="parquet", location=str(tmp_path)), schema, key=KEY)]
+    source = DuckDBSource(kind="parquet", location=str(tmp_path))
+    held: list[Engine] = [duckdb_engine(source, schema, key=KEY)]
     try:
         session.conf.set("spark.sql.session.timeZone", "America/New_York")
         held.append(SparkEngine(session.read.parquet(str(tmp_path)), schema, key=KEY))
@@ -570,4 +570,4 @@ def test_types_that_duckdb_reads_as_others(values: pa.Array, tmp_path: Path) -> 
     pq.write_table(pa.table({"x": values, "age": [1]}), tmp_path / "a.parquet")
     schema = dp.Schema(columns=COLUMNS[:1], unit=dp.PrivacyUnit(max_rows=1))
     with pytest.raises(SchemaError, match="'x'"):
-        DuckDBEngine(DuckDBSource(kind="parquet", location=str(tmp_path)), schema, key=KEY)
+        duckdb_engine(DuckDBSource(kind="parquet", location=str(tmp_path)), schema, key=KEY)

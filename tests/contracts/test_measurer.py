@@ -24,6 +24,7 @@ from scipy import stats
 import dpcore as dp
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import Loss
+from dpcore.curator.measuring import measurer_of
 from dpcore.engines.remembered import Remembered
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.schema.domain import Clique
@@ -288,13 +289,17 @@ class Read(Exception):
     """The rows were asked for something."""
 
 
+def measurer_under(curator: dp.Curator, loss: Loss, part: tuple[str, str] | None = None) -> Measurer:
+    return measurer_of(curator._engine, curator.schema, loss, part, DELTA)
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_is_paid_before_it_reads(verb: str) -> None:
     """Rows would be read for an answer that is then refused, and the refusal be free."""
     loss, paid = dp.PureDP(epsilon=1), []
 
     def new() -> Measurer:
-        measurer = curator_of(1)._measurer(loss, None, DELTA)
+        measurer = measurer_under(curator_of(1), loss)
 
         def read(*given: object, **named: object) -> NoReturn:
             paid.append((measurer._purse.loss, len(measurer.events)))
@@ -322,7 +327,7 @@ def test_draws_follow_the_law_on_record(verb: str, view: str, loss: Loss, rows: 
         pytest.skip("no rule is applied to a part")
 
     def new() -> Measurer:
-        return seen.narrow(curator_of(rows)._measurer(loss, seen.part, DELTA))
+        return seen.narrow(measurer_under(curator_of(rows), loss, seen.part))
 
     draws, events, reads = VERBS[verb](new, seen, loss)
     assert draws.p_value(1.0) > laws.FALSE_ALARM

@@ -16,11 +16,10 @@ import pytest
 import dpcore as dp
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.sql.duckdb import DuckDBEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.streaming.parquet import ParquetEngine
 from dpcore.io.read import read_table
 from dpcore.tables import arrow
+from tests.contracts.engine_kinds import duckdb_engine, parquet_engine
 
 KEY = b"k" * 32
 CUTS = (0.0, 0.1, 0.3, 1.0)
@@ -80,8 +79,8 @@ def opened(place: Path, kind: pa.DataType) -> dict[str, Callable[[dp.Schema], En
         "frame": lambda schema: FrameEngine(
             pq.read_table(place).to_pandas(types_mapper=arrow.nullable().get), schema, key=KEY
         ),
-        "parquet": lambda schema: ParquetEngine(place, schema, key=KEY),
-        "duckdb": lambda schema: DuckDBEngine(
+        "parquet": lambda schema: parquet_engine(place, schema, key=KEY),
+        "duckdb": lambda schema: duckdb_engine(
             DuckDBSource(kind="parquet", location=str(place)), schema, key=KEY
         ),
     }

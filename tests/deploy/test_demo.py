@@ -6,12 +6,15 @@ import os
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from tests.workbench.web.client import Visitor, serving
 from workbench.store.settings import settings_from
 
 SAMPLE = "Open this sample"
 
 
+@pytest.mark.proof
 def test_visitors_share_no_budget_and_send_no_files() -> None:
     """One visitor would empty the samples for all others, or leave a real table on a public server."""
     with serving(WORKBENCH_DEMO="1") as demo:

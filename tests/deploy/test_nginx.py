@@ -33,6 +33,7 @@ def test_uploads_of_the_allowed_size_pass(server: Server, tmp_path: Path) -> Non
         assert secret not in log + (tmp_path / "error").read_text()
 
 
+@pytest.mark.proof
 def test_two_servers_keep_each_browser(server: Server, tmp_path: Path) -> None:
     """Behind round robin 3 of 8 uploads were lost: the session is at the other server."""
     with serving() as other, proxy(tmp_path, server.host, other.host) as host:
@@ -61,6 +62,7 @@ def test_closed_addresses(server: Server, tmp_path: Path) -> None:
         assert "nginx/" not in str(get(host, "/")[1])
 
 
+@pytest.mark.proof
 def test_a_path_below_the_name(tmp_path: Path) -> None:
     """Under a path of a shared name pages, uploads and answer links would go astray."""
     with (

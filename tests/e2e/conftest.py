@@ -10,16 +10,20 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+QUICK = ("test_one_release_is_paid_once_and_kept", "test_hostile_names_ask_for_nothing_and_run_nothing")
+"""The walks that are not left to `make proofs`."""
 _numbers = itertools.count()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what drives a browser, and skip it where there is none."""
+    """Mark what drives a browser, as a proof but for two walks, and skip it where there is none."""
     from tests.e2e.browser import CHROMIUM
 
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            if item.name not in QUICK:
+                item.add_marker(pytest.mark.proof)
             if CHROMIUM is None:
                 item.add_marker(pytest.mark.skip(reason="no Chromium is installed"))
 

@@ -24,26 +24,22 @@ from dpcore.anonymize.levels import columns_of
 from dpcore.anonymize.methods import METHODS
 from dpcore.anonymize.models import DistinctL
 from dpcore.anonymize.streamed import Recoding, Tally
+from dpcore.engines import base
 from dpcore.engines.batch import Batch
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.remembered import Remembered
-from dpcore.engines.sql.duckdb import DuckDBEngine, DuckDBReader
+from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.sql.postgres import PostgresEngine
-from dpcore.engines.streaming import base as streamed_module
 from dpcore.engines.streaming import coded as coded_module
 from dpcore.engines.streaming.coded import Coded, NoRoomError
-from dpcore.engines.streaming.engine import sample_of
-from dpcore.engines.streaming.parquet import ParquetEngine
+from dpcore.engines.streaming.engine import ArrowEngine, sample_of
 from dpcore.engines.work import Counting, Digesting, Summing
 from dpcore.evaluation import (
     Audit,
     CountsOf,
     DistancesOf,
-    OnFirstRows,
     RangeErrorsOf,
     Similarity,
-    first_rows,
 )
 from dpcore.evaluation.table.proposals import RolesOf
 from dpcore.io.folder import write_mixed
@@ -52,6 +48,7 @@ from dpcore.schema.source import Source
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import PublicTable
 from dpcore.tables.sums import GRID
+from tests.contracts.engine_kinds import duckdb_engine, parquet_engine, postgres_engine
 
 KEY = b"k" * 32
 SCHEMA = dp.Schema(
@@ -69,14 +66,14 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def duckdb(**source: object) -> DuckDBEngine:
+def duckdb(**source: object) -> ArrowEngine:
     pytest.importorskip("duckdb")
-    return DuckDBEngine(DuckDBSource(**source), SCHEMA, key=KEY)  # type: ignore[arg-type]
+    return duckdb_engine(DuckDBSource(**source), SCHEMA, key=KEY)  # type: ignore[arg-type]
 
 
-def opened(kind: str, folder: Path) -> ParquetEngine | DuckDBEngine:
+def opened(kind: str, folder: Path) -> ArrowEngine:
     if kind == "parquet":
-        return ParquetEngine(folder, SCHEMA, key=KEY)
+        return parquet_engine(folder, SCHEMA, key=KEY)
     return duckdb(kind="parquet", location=str(folder))
 
 
@@ -92,7 +89,7 @@ def test_files_of_a_folder_must_agree(folder: Path, other: pd.DataFrame, says: s
     """Files that disagree would be counted by halves, or by what somebody else's file says."""
     pq.write_table(pa.Table.from_pandas(other), folder / "b.parquet")
     with pytest.raises(dp.SchemaError, match=says):
-        ParquetEngine(folder, SCHEMA, key=KEY)
+        parquet_engine(folder, SCHEMA, key=KEY)
 
 
 def test_nested_columns_are_refused(folder: Path) -> None:
@@ -100,7 +97,7 @@ def test_nested_columns_are_refused(folder: Path) -> None:
     nested = pa.Table.from_pandas(FRAME).append_column("s", pa.array([{"a": 1}] * 400))
     pq.write_table(nested, folder / "a.parquet")
     with pytest.raises(dp.SchemaError, match="'s' holds values that are no numbers"):
-        ParquetEngine(folder, SCHEMA, key=KEY)
+        parquet_engine(folder, SCHEMA, key=KEY)
     with pytest.raises(dp.SchemaError, match="'s' holds values that are no numbers"):
         duckdb(kind="parquet", location=str(folder))
 
@@ -129,12 +126,12 @@ def test_a_file_that_changes_fails_the_run_and_keeps_the_charge(folder: Path, ki
 
 def test_a_source_that_is_gone(folder: Path) -> None:
     """A page must say so, whatever the other library would say."""
-    engine = ParquetEngine(folder, SCHEMA, key=KEY)
+    engine = parquet_engine(folder, SCHEMA, key=KEY)
     (folder / "a.parquet").unlink()
     with pytest.raises(dp.ReadError):
         engine.counts([("age",)])
     for make in (
-        lambda: ParquetEngine(folder, SCHEMA, key=KEY),
+        lambda: parquet_engine(folder, SCHEMA, key=KEY),
         lambda: duckdb(kind="csv", location="/none"),
     ):
         with pytest.raises(dp.ReadError, match="there is no file"):
@@ -146,7 +143,7 @@ def test_a_file_without_rights(folder: Path) -> None:
     """The same, where the server's user may not read."""
     (folder / "a.parquet").chmod(0)
     with pytest.raises(dp.ReadError):
-        ParquetEngine(folder, SCHEMA, key=KEY)
+        parquet_engine(folder, SCHEMA, key=KEY)
 
 
 def test_what_is_no_parquet(folder: Path) -> None:
@@ -155,7 +152,7 @@ def test_what_is_no_parquet(folder: Path) -> None:
     for data in (b"", b"secret,1\n", whole[:-20], b"PAR1" + b"\0" * 40 + b"PAR1"):
         (folder / "a.parquet").write_bytes(data)
         with pytest.raises(dp.ReadError) as refused:
-            ParquetEngine(folder, SCHEMA, key=KEY)
+            parquet_engine(folder, SCHEMA, key=KEY)
         assert "secret" not in str(refused.value)
 
 
@@ -166,7 +163,7 @@ def test_a_wrong_password_is_in_no_message() -> None:
     source = Source(name="people", kind="postgres", location=location, table="people")
     assert "hunter2" not in repr(source)
     with pytest.raises(dp.ReadError) as refused:
-        PostgresEngine(source, SCHEMA, key=KEY)
+        postgres_engine(source, SCHEMA, key=KEY)
     assert "hunter2" not in str(refused.value)
     assert refused.value.__cause__ is None
 
@@ -224,7 +221,7 @@ def test_the_rows_of_a_person_in_a_duckdb_file(tmp_path: Path) -> None:
     unit = dp.PrivacyUnit(max_rows=2, id_column="person")
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
     source = DuckDBSource(kind="duckdb", location=str(tmp_path / "people.duckdb"), table="people")
-    engine, reference = DuckDBEngine(source, schema, key=KEY), FrameEngine(frame, schema, key=KEY)
+    engine, reference = duckdb_engine(source, schema, key=KEY), FrameEngine(frame, schema, key=KEY)
     pair = [each.counts([("age", "sex")])[0].values for each in (engine, reference)]
     assert (pair[0] == pair[1]).all()
     assert engine.people() == reference.people() == {8: 50}
@@ -256,7 +253,7 @@ def test_a_value_without_a_cell_is_found_at_the_start(folder: Path) -> None:
     """Found in a run, it would cost the charge; and the message must not name it."""
     pq.write_table(pa.Table.from_pandas(FRAME.replace({"sex": {"M": "secret"}})), folder / "a.parquet")
     for make in (
-        lambda: ParquetEngine(folder, SCHEMA, key=KEY),
+        lambda: parquet_engine(folder, SCHEMA, key=KEY),
         lambda: duckdb(kind="parquet", location=str(folder)),
     ):
         with pytest.raises(dp.SchemaError, match="'sex'") as refused:
@@ -309,7 +306,7 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
     whole = dp.Curator.open(
         pd.read_parquet(folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
     )
-    monkeypatch.setattr(streamed_module, "MOST_ROWS", 399)
+    monkeypatch.setattr(base, "MOST_ROWS", 399)
     engine = opened(kind, folder)
     with pytest.raises(dp.LimitError, match="more than 399 rows"):
         engine.rows()
@@ -336,9 +333,7 @@ def test_rows_that_do_not_fit(folder: Path, kind: str, monkeypatch: pytest.Monke
     assert report["age", "sex"] >= max(report["age",], report["sex",])
     with pytest.raises(dp.RowsError, match="more than 399 rows"):
         curator.evaluate(Similarity(release=PublicTable(FRAME)))
-    monkeypatch.setattr(first_rows, "FIRST", 100)
-    about_some = OnFirstRows(Similarity(release=PublicTable(FRAME)))
-    assert curator.evaluate(about_some).content.columns
+    assert curator.evaluate(Similarity(release=PublicTable(FRAME)), first_rows=100).content.columns
     assert {each.column for each in curator.evaluate(RolesOf()).content} == {"age", "sex"}
 
 
@@ -365,7 +360,7 @@ def test_files_that_may_not_be_read_for_anybody(folder: Path, monkeypatch: pytes
 
     monkeypatch.setattr(pq, "ParquetFile", refused)
     with pytest.raises(dp.ReadError, match=r"\(PermissionError\)") as error:
-        ParquetEngine(folder, SCHEMA, key=KEY)
+        parquet_engine(folder, SCHEMA, key=KEY)
     assert str(folder) not in str(error.value)
 
 
@@ -386,7 +381,7 @@ def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     source = DuckDBSource(kind="csv", location=str(place), query=slow, declared_by="Ada")
     for ask in (
-        lambda: DuckDBEngine(source, SCHEMA, key=KEY, on_rows=leave),
+        lambda: duckdb_engine(source, SCHEMA, key=KEY, on_rows=leave),
         lambda: sample_of(DuckDBReader(source), 5, leave),
     ):
         with pytest.raises(Gone):
@@ -396,18 +391,18 @@ def test_a_slow_source_can_be_left(tmp_path: Path) -> None:
 
 def test_no_room_for_the_cells(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk would keep a table from being opened that needs none; or half of the cells would count."""
-    expected = ParquetEngine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
+    expected = parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values
 
     def full(self: Coded, columns: object, start: int) -> None:
         if self.blocks:
             raise NoRoomError
 
     monkeypatch.setattr(Coded, "_write", full)
-    engine = ParquetEngine(folder, SCHEMA, key=KEY)
+    engine = parquet_engine(folder, SCHEMA, key=KEY)
     assert (engine.counts([("age", "sex")])[0].values == expected).all()
     monkeypatch.undo()
     monkeypatch.setattr(coded_module, "MOST_BYTES", 799)
-    assert (ParquetEngine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values == expected).all()
+    assert (parquet_engine(folder, SCHEMA, key=KEY).counts([("age", "sex")])[0].values == expected).all()
 
 
 def test_what_a_run_has_counted_is_not_counted_again() -> None:
@@ -468,7 +463,7 @@ def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, mon
     )
     tables = []
     for most in (400, 399):
-        monkeypatch.setattr(streamed_module, "MOST_ROWS", most)
+        monkeypatch.setattr(base, "MOST_ROWS", most)
         ledger = dp.MemoryLedger()
         curator = dp.Curator.open(
             opened("parquet", folder), SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger, identity="visits"
@@ -489,7 +484,7 @@ def test_an_anonymized_table_that_does_not_fit(folder: Path, tmp_path: Path, mon
             raise dp.ReadError("the source is gone", remedy="look for it")
 
     engine = curator._engine
-    assert isinstance(engine, ParquetEngine)
+    assert isinstance(engine, ArrowEngine)
     engine._on_rows = gone
     with pytest.raises(dp.ReadError, match="is gone"):
         curator.anonymize_to(tmp_path / "other", plan)
@@ -500,7 +495,7 @@ def test_a_source_that_gives_other_rows_the_second_time(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table named k = 25 would have groups of 21: the first look decides, the second one writes."""
-    monkeypatch.setattr(streamed_module, "MOST_ROWS", 99)
+    monkeypatch.setattr(base, "MOST_ROWS", 99)
     query = "SELECT * FROM source WHERE random() < 0.5"
     curator = dp.Curator.open(
         duckdb(kind="parquet", location=str(folder), query=query, declared_by="Ada"),

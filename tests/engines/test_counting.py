@@ -17,9 +17,10 @@ from dpcore.engines.base import Engine
 from dpcore.engines.cells import Found, cell_type, cells_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.joint import joint
-from dpcore.engines.streaming.parquet import ParquetEngine
+from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ReadError, SchemaError
 from dpcore.schema.domain import Domain
+from tests.contracts.engine_kinds import parquet_engine
 
 KEY = b"k" * 32
 KINDS = ("int8", "uint8", "int16", "uint16", "int32", "int64", "uint64", "Int8", "UInt64", "uint64[pyarrow]")
@@ -66,7 +67,7 @@ def schema(frame: pd.DataFrame) -> dp.Schema:
 def engines(frame: pd.DataFrame, folder: Path) -> list[Engine]:
     frame.to_parquet(folder / "rows.parquet", row_group_size=900)
     declared = schema(frame)
-    return [FrameEngine(frame, declared, key=KEY), ParquetEngine(folder, declared, key=KEY)]
+    return [FrameEngine(frame, declared, key=KEY), parquet_engine(folder, declared, key=KEY)]
 
 
 def test_counts_that_were_summed_down(
@@ -95,7 +96,7 @@ def test_counts_that_were_summed_down(
 def test_a_cell_that_is_not_declared(frame: pd.DataFrame, tmp_path: Path) -> None:
     """Cells that the disk gave back otherwise would put rows into the cells of others."""
     _, engine = engines(frame, tmp_path)
-    assert isinstance(engine, ParquetEngine)
+    assert isinstance(engine, ArrowEngine)
     assert engine._coded is not None
     os.pwrite(engine._coded._file.fileno(), b"\xff" * engine._coded._end, 0)
     with pytest.raises(ReadError):

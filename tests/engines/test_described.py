@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
-from dpcore.engines.sql.duckdb import DuckDBEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.schema.source import COMPARISONS, Condition, Join, Source
-from tests.contracts.engine_kinds import postgres_schema, postgres_source
+from tests.contracts.engine_kinds import duckdb_engine, postgres_schema, postgres_source
 
 duckdb = pytest.importorskip("duckdb")
 KEY = b"k" * 32
@@ -309,11 +308,11 @@ def test_an_engine_says_whose_word_its_source_is(place: str) -> None:
     fields: dict[str, Any] = {"kind": "duckdb", "location": place}
     source = DuckDBSource(query="SELECT * FROM visits", declared_by="Ada", **fields)
     ledger = dp.MemoryLedger()
-    engine = DuckDBEngine(source, SCHEMA, key=ledger.key)
+    engine = duckdb_engine(source, SCHEMA, key=ledger.key)
     curator = dp.Curator.open(engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=ledger)
     assert curator.run(dp.Histogram("x"), dp.PureDP(epsilon="1")).guarantee.declared_by == "Ada"
     with pytest.raises(dp.SchemaError, match="does not name the person"):
-        DuckDBEngine(
+        duckdb_engine(
             DuckDBSource(table="visits", columns=("x",), joins=(SEX,), **fields), SCHEMA, key=ledger.key
         )
 

@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.engines.sql.duckdb import DuckDBEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.streaming.engine import ArrowEngine
+from tests.contracts.engine_kinds import duckdb_engine
 
 KEY = b"k" * 32
 ROWS = 400_000
@@ -31,17 +32,17 @@ class Gone(Exception):
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> DuckDBEngine:
+def engine(tmp_path: Path) -> ArrowEngine:
     """Of several batches of rows."""
     pytest.importorskip("duckdb")
     frame = pd.DataFrame({"age": np.arange(ROWS) % 10, "sex": ["F", "M"] * (ROWS // 2)})
     frame.to_parquet(tmp_path / "people.parquet")
     source = DuckDBSource(kind="parquet", location=str(tmp_path / "people.parquet"))
-    return DuckDBEngine(source, SCHEMA, key=KEY)
+    return duckdb_engine(source, SCHEMA, key=KEY)
 
 
 @pytest.fixture
-def curator(engine: DuckDBEngine) -> dp.Curator:
+def curator(engine: ArrowEngine) -> dp.Curator:
     return dp.Curator.open(
         engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="people"
     )
@@ -55,15 +56,15 @@ def states(curator: dp.Curator) -> list[str]:
     return [line.state for line in curator.lines()]
 
 
-def counted(engine: DuckDBEngine) -> int:
+def counted(engine: ArrowEngine) -> int:
     return int(engine.counts([("age",)])[0].values.sum())
 
 
-def tupled(engine: DuckDBEngine) -> int:
+def tupled(engine: ArrowEngine) -> int:
     return int(engine.tuples(["age", "sex"]).rows.sum())
 
 
-def sampled(engine: DuckDBEngine) -> int:
+def sampled(engine: ArrowEngine) -> int:
     return len(engine.sample(ROWS).frame)
 
 
@@ -75,7 +76,7 @@ def in_the_middle_of(
     first: Callable[[], One],
     second: Callable[[], Other],
     *,
-    engine: DuckDBEngine,
+    engine: ArrowEngine,
     told: Callable[[], object] = lambda: None,
 ) -> tuple[One, Other]:
     """What both give, where the second one begins when the first one is in a pass and not at its end.
@@ -108,7 +109,7 @@ def in_the_middle_of(
 
 @pytest.mark.parametrize("ask", [counted, tupled, sampled])
 def test_a_page_asks_during_a_paid_run(
-    engine: DuckDBEngine, curator: dp.Curator, ask: Callable[[DuckDBEngine], int]
+    engine: ArrowEngine, curator: dp.Curator, ask: Callable[[ArrowEngine], int]
 ) -> None:
     """The run would fail as if its source had changed, its charge be kept, and the page read nothing."""
 
@@ -124,7 +125,7 @@ def test_a_page_asks_during_a_paid_run(
     assert states(curator) == ["opened", "reserved", "committed"]
 
 
-def test_a_paid_run_begins_while_a_page_reads(engine: DuckDBEngine, curator: dp.Curator) -> None:
+def test_a_paid_run_begins_while_a_page_reads(engine: ArrowEngine, curator: dp.Curator) -> None:
     """The run would fail, its charge be kept: its connection had an open result."""
     found, release = in_the_middle_of(lambda: counted(engine), lambda: paid(curator), engine=engine)
     assert found == ROWS
@@ -134,7 +135,7 @@ def test_a_paid_run_begins_while_a_page_reads(engine: DuckDBEngine, curator: dp.
 
 @pytest.mark.parametrize("ask", [counted, tupled])
 def test_a_click_ends_the_query_of_its_page_alone(
-    engine: DuckDBEngine, curator: dp.Curator, ask: Callable[[DuckDBEngine], int]
+    engine: ArrowEngine, curator: dp.Curator, ask: Callable[[ArrowEngine], int]
 ) -> None:
     """To interrupt what both share would end the query of the paid run."""
 
@@ -147,7 +148,7 @@ def test_a_click_ends_the_query_of_its_page_alone(
     assert states(curator) == ["opened", "reserved", "committed"]
 
 
-def test_a_paid_run_can_be_stopped_while_a_page_reads(engine: DuckDBEngine, curator: dp.Curator) -> None:
+def test_a_paid_run_can_be_stopped_while_a_page_reads(engine: ArrowEngine, curator: dp.Curator) -> None:
     """A run is stopped by its listener alone, wherever it is; what was charged stays so."""
 
     def asked() -> None:
@@ -159,7 +160,7 @@ def test_a_paid_run_can_be_stopped_while_a_page_reads(engine: DuckDBEngine, cura
     assert states(curator) == ["opened", "reserved", "failed"]
 
 
-def test_a_pass_that_was_left_holds_up_nobody(engine: DuckDBEngine) -> None:
+def test_a_pass_that_was_left_holds_up_nobody(engine: ArrowEngine) -> None:
     """An error that is shown keeps all that was at work alive: a result of DuckDB must end all the same."""
 
     def leave_in_the_middle(rows: int) -> None:

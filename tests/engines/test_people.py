@@ -13,7 +13,7 @@ import pytest
 import dpcore as dp
 from dpcore.anonymize import KAnonymity, Plan
 from dpcore.anonymize.hierarchies.suggest import suggest_together
-from dpcore.engines.streaming import base as streamed_module
+from dpcore.engines import base
 from dpcore.evaluation import FrontierOf
 from dpcore.schema.source import Source
 
@@ -45,7 +45,7 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
     )
     tables = []
     for most in (600, 599):
-        monkeypatch.setattr(streamed_module, "MOST_ROWS", most)
+        monkeypatch.setattr(base, "MOST_ROWS", most)
         ledger = dp.MemoryLedger()
         curator = dp.Curator.open(source, schema, budget=dp.PureDP(epsilon="1"), ledger=ledger)
         curator.anonymize_to(tmp_path / str(most), plan)
@@ -56,11 +56,11 @@ def test_a_plan_that_counts_people_where_rows_do_not_fit(
     assert len({*tables[1]["age"].to_pylist()}) > 1
     assert {*tables[1].column_names} == {"age", "sex"}
     points = [curator.evaluate(FrontierOf(plan=plan, ks=(20, 140, 151), limits=(0.02,))).content]
-    monkeypatch.setattr(streamed_module, "MOST_ROWS", 600)
+    monkeypatch.setattr(base, "MOST_ROWS", 600)
     points.append(curator.evaluate(FrontierOf(plan=plan, ks=(20, 140, 151), limits=(0.02,))).content)
     assert [point.k for point in points[0]] == [20, 140]
     assert points[0] == points[1]
-    monkeypatch.setattr(streamed_module, "MOST_ROWS", 599)
+    monkeypatch.setattr(base, "MOST_ROWS", 599)
     with pytest.raises(dp.SchemaError, match="two households"):
         curator.anonymize_to(tmp_path / "other", dataclasses.replace(plan, household="sex"))
     with pytest.raises(dp.RowsError, match="all rows in memory"):

@@ -14,10 +14,10 @@ import dpcore as dp
 from dpcore.engines.connect import look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.sql import postgres
-from dpcore.engines.sql.postgres import PostgresEngine
+from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.schema.source import Source
 from dpcore.schema.values import texts
-from tests.contracts.engine_kinds import postgres_schema, postgres_source
+from tests.contracts.engine_kinds import postgres_engine, postgres_schema, postgres_source
 
 pytest.importorskip("adbc_driver_postgresql", reason="its driver is not installed")
 KEY = b"k" * 32
@@ -47,8 +47,8 @@ def source(query: str) -> Source:
     return postgres_source(query=query, declared_by="tests")
 
 
-def curator_of(place: str) -> tuple[dp.Curator, PostgresEngine]:
-    engine = PostgresEngine(source(f"SELECT * FROM {place}"), SCHEMA, key=KEY)
+def curator_of(place: str) -> tuple[dp.Curator, ArrowEngine]:
+    engine = postgres_engine(source(f"SELECT * FROM {place}"), SCHEMA, key=KEY)
     return dp.Curator.open(
         engine, SCHEMA, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger(), identity="people"
     ), engine
@@ -104,7 +104,7 @@ def test_the_cell_of_a_number_is_exact() -> None:
         unit=dp.PrivacyUnit(max_rows=1),
     )
     query = "SELECT 0.1::numeric(20, 19) AS x, 19.990::numeric AS price, 7::numeric(20, 0) AS id"
-    counts = PostgresEngine(source(query), schema, key=KEY).counts([("x",), ("price",), ("id",)])
+    counts = postgres_engine(source(query), schema, key=KEY).counts([("x",), ("price",), ("id",)])
     assert [int(each.values.argmax()) for each in counts] == [1, 0, 7]
 
 
@@ -140,7 +140,7 @@ def test_ids_of_many_digits_are_people(place: str) -> None:
     schema = dp.Schema(columns=SCHEMA.columns[:1], unit=dp.PrivacyUnit(max_rows=1, id_column="id"))
     for kind in ("numeric", "numeric(20, 0)", "text"):
         query = f"SELECT (12345678901234567000 + i)::{kind} AS id, 1 AS age FROM generate_series(0, 39) AS i"
-        engine = PostgresEngine(source(query), schema, key=KEY)
+        engine = postgres_engine(source(query), schema, key=KEY)
         assert engine.people() == FrameEngine(frame, schema, key=KEY).people() == {1: 40}
         assert engine.counts([()])[0].values == 40
 
@@ -177,7 +177,7 @@ def test_a_changed_number_of_rows_is_seen_before_the_charge(place: str) -> None:
 
 def test_a_connection_that_is_lost_in_a_run(place: str) -> None:
     """The charge stays, the words tell nothing, and the next run connects again."""
-    engine = PostgresEngine(source(f"SELECT * FROM {place}"), SCHEMA, key=KEY)
+    engine = postgres_engine(source(f"SELECT * FROM {place}"), SCHEMA, key=KEY)
     budget = dp.ApproxDP(epsilon="4", delta="1e-6", threshold_delta="5e-7")
     curator = dp.Curator.open(engine, SCHEMA, budget=budget, ledger=dp.MemoryLedger(), identity="people")
     recipe = dp.Categories(column="job", delta="1e-7")
@@ -216,7 +216,7 @@ def test_a_transaction_only_reads_and_ends() -> None:
         "WITH x AS (DELETE FROM a RETURNING *) SELECT * FROM x",
     ):
         with pytest.raises((dp.ReadError, dp.ParameterError)):
-            PostgresEngine(source(query), SCHEMA, key=KEY)
+            postgres_engine(source(query), SCHEMA, key=KEY)
 
 
 @pytest.mark.parametrize("values", ["('hunter2'::int)", "(1), (1 / 0)", "((SELECT 1 FROM hunter2))"])
@@ -250,6 +250,6 @@ def test_a_query_that_takes_long_can_be_left() -> None:
 def test_a_column_that_is_there_twice(place: str) -> None:
     """One of the two would be counted, and nobody knows which."""
     with pytest.raises(dp.SchemaError, match="'age' twice"):
-        PostgresEngine(source(f"SELECT age, age FROM {place}"), SCHEMA, key=KEY)
+        postgres_engine(source(f"SELECT age, age FROM {place}"), SCHEMA, key=KEY)
     with pytest.raises(dp.SchemaError, match="has no rows"):
-        PostgresEngine(source(f"SELECT * FROM {place} WHERE false"), SCHEMA, key=KEY)
+        postgres_engine(source(f"SELECT * FROM {place} WHERE false"), SCHEMA, key=KEY)

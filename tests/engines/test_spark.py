@@ -22,7 +22,7 @@ import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine
-from dpcore.engines.spark.packing import Words
+from dpcore.engines.spark.packing import Packing
 from dpcore.engines.spark.tasks import Code, Mark, Task
 from dpcore.engines.work import Counting
 from dpcore.schema.source import Condition, Source
@@ -60,13 +60,13 @@ def test_what_workers_do_without_spark() -> None:
     marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
     kept = pa.table({"c0": marked.sort_values("d").groupby("p").head(2)["c0"]})
     work = Counting(domain=schema.domain, cliques=[("age",), ()])
-    task = pickle.loads(pickle.dumps(Task(work=work, words=Words(names=("age",)), schema=schema)))
+    task = pickle.loads(pickle.dumps(Task(work=work, packing=Packing(names=("age",)), schema=schema)))
     counts, number = task.whole(added(task, kept.to_batches(max_chunksize=50)))
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert counts.tolist() == [*reference[0].values.tolist(), number]
     assert number == reference[1].values
-    kept_cells = list(Code(words=Words(names=("age",)), schema=schema)(kept.to_batches(max_chunksize=50)))
-    cells, again = task.whole(added(dataclasses.replace(task, words=None), kept_cells))
+    kept_cells = list(Code(packing=Packing(names=("age",)), schema=schema)(kept.to_batches(max_chunksize=50)))
+    cells, again = task.whole(added(dataclasses.replace(task, packing=None), kept_cells))
     assert again == number
     assert cells.tolist() == counts.tolist()
 
@@ -94,12 +94,12 @@ def test_small_columns_come_back_from_their_words(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "rows.parquet")
     frame = spark_session().read.parquet(str(tmp_path / "rows.parquet"))
     kinds = {field.name: field.dataType.typeName() for field in frame.schema}
-    words = Words.of(kinds)
+    words = Packing.of(kinds)
     assert sum(map(len, words.words)) == 16
     assert len(words.words) <= 4
     came = frame.select(*words.columns({name: name for name in kinds})).toArrow()
     assert words.table(came.to_batches(max_chunksize=170)).equals(table)
-    assert Words.of({"one": "byte", "text": "string"}).words == ()
+    assert Packing.of({"one": "byte", "text": "string"}).words == ()
 
 
 def test_a_task_that_is_repeated_counts_once(tmp_path: Path) -> None:

@@ -15,12 +15,11 @@ from dpcore.evaluation import (
     Attacks,
     Efficacy,
     HeldOut,
-    OnFirstRows,
     Propensity,
     RowsEvaluation,
     Similarity,
-    first_rows,
 )
+from dpcore.evaluation.first_rows import FirstRows
 from dpcore.tables.rows import PublicTable
 
 SCHEMA = dp.Schema(
@@ -51,6 +50,5 @@ def test_what_is_compared_with_a_release_is_what_it_counted(
     whole = evaluation.read(engine, SCHEMA).frame
     assert whole["id"].value_counts().tolist() == [2] * PEOPLE
     monkeypatch.setattr(base, "MOST_ROWS", len(ROWS) - 1)
-    monkeypatch.setattr(first_rows, "FIRST", 10 * OF_EACH)
-    some = OnFirstRows(evaluation).read(engine, SCHEMA).frame
+    some = evaluation.read(FirstRows(engine, 10 * OF_EACH), SCHEMA).frame
     assert some["id"].value_counts().tolist() == [2] * 10

@@ -282,6 +282,7 @@ def test_relative_error_grows_with_columns(adult: pd.DataFrame) -> None:
     assert shares[0] < shares[1] / 1.5 < shares[2] / 10
 
 
+@pytest.mark.proof
 def test_post_processing_gains_nothing() -> None:
     """SEEDS C10: clipping and rounding cost nothing, and an attack sees no more than epsilon afterwards.
 

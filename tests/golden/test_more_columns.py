@@ -113,6 +113,7 @@ def test_range_query_on_pairs(adult: pd.DataFrame, pairs: list[dp.Release]) -> N
     assert min(wrong) > 12
 
 
+@pytest.mark.proof
 def test_noise_drowns_many_columns(adult: pd.DataFrame) -> None:
     """SEEDS A24, B23, C9: the same epsilon over more cells makes every marginal worse; clipping more so."""
     seeds = {1: 0.0011, 2: 0.0033, 3: 0.0333, 4: 0.236}

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.architecture.house import ROOT
 from tests.pages.tab import Tab
 from workbench import session
 from workbench.ui import language
@@ -145,7 +146,7 @@ def tab(own_ledger, monkeypatch) -> PseudoTab:
     return opened
 
 
-PAGES = ("upload", "audit", "anonymize", "synthesize", "local_dp", "evaluate", "ledger", "learn", "links")
+PAGES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
 
 
 def test_the_check_sees_bare_english() -> None:

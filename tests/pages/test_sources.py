@@ -12,14 +12,14 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpcore.engines.streaming import base
+from dpcore.engines import base
 from tests.pages.tab import Tab
 from workbench import session
-from workbench.apart import listening
-from workbench.apart.line import stopped
 from workbench.session.run import Run
 from workbench.store import settings
 from workbench.synthesize.script import notebook
+from workbench.upload import opening
+from workbench.workers.callbacks import stopped
 
 ROWS = 3_000
 
@@ -56,7 +56,7 @@ def cancelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             raise stopped()
 
     with monkeypatch.context() as patched:
-        patched.setattr(listening, "tell", tell)
+        patched.setattr(opening, "report_rows", tell)
         yield
 
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from dpcore.accounting.loss import UNIT
 from dpcore.mechanisms.measurer import Measurer
 from tests.pages.tab import CSV, Tab
-from workbench.apart import line
 from workbench.store import start
+from workbench.workers import queue
 
 
 def spent(tab: Tab) -> float:
@@ -246,8 +246,8 @@ def test_unconfirmed_facts_are_named_before_paying(app):
 
 def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
     """Somebody behind long runs would see nothing, could not step back, or would pay for nothing."""
-    one = line.Line(1)
-    monkeypatch.setattr(line, "runs", lambda: one)
+    one = queue.RunQueue(1)
+    monkeypatch.setattr(queue, "runs", lambda: one)
     opened.go("synthesize")
     with one.turn(lambda place: None):
         opened.press("Release for").press("Pay and release")

@@ -88,3 +88,8 @@ def test_texts_are_given_row_by_row(values: pd.Series) -> None:
     """Texts that are named by a threshold must not change with another person's value."""
     for together, single in zip(as_text(values), alone(as_text, "text", values), strict=True):
         assert together == single.iloc[0] or (pd.isna(together) and pd.isna(single.iloc[0]))
+
+
+def test_every_kind_is_here() -> None:
+    """A kind of column that this suite does not know could give a row a cell by other people's rows."""
+    assert {column.kind for column in COLUMNS} == set(Column.kinds())

@@ -63,6 +63,7 @@ def few_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.usefixtures("few_sweeps")
+@pytest.mark.proof
 def test_tables_err_as_their_variance_says(rounds: int) -> None:
     """Intervals of published tables would hold less often than they say."""
     for size, found in squares(rounds).items():
@@ -71,6 +72,7 @@ def test_tables_err_as_their_variance_says(rounds: int) -> None:
 
 
 @pytest.mark.usefixtures("few_sweeps")
+@pytest.mark.proof
 def test_tables_with_an_earlier_release_err_as_their_variance_says() -> None:
     """What an earlier release measured would be counted twice in the next one."""
     runs = []
@@ -88,6 +90,7 @@ def test_tables_with_an_earlier_release_err_as_their_variance_says() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.usefixtures("few_sweeps")
+@pytest.mark.proof
 def test_completed_tables_taken_for_draws_are_found_out(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
     """The twin: contrasts are completed as they come, with all that is known, and the tables averaged."""
 

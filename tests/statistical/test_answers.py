@@ -60,12 +60,14 @@ def coverage(table: str, loss: str, *, width: float = 1.0) -> tuple[float, int]:
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.proof
 def test_every_cell_is_inside_its_interval(table: str, loss: str) -> None:
     """A number would be called sure within an interval that it leaves more often than 5 times in 100."""
     least, cells = coverage(table, loss)
     assert least > 1e-6 / cells / 4
 
 
+@pytest.mark.proof
 def test_intervals_of_half_the_width_are_found_out() -> None:
     """The twin: the same, too narrow."""
     least, cells = coverage("many rows", "rho", width=0.5)

@@ -56,6 +56,7 @@ def proved_epsilon(with_her: np.ndarray, without: np.ndarray) -> float:
 @pytest.mark.parametrize(
     "unit", [dp.PrivacyUnit(max_rows=2), dp.PrivacyUnit(max_rows=1, id_column="person")], ids=str
 )
+@pytest.mark.proof
 def test_no_attack_proves_more_than_epsilon(unit: dp.PrivacyUnit) -> None:
     """More than epsilon in a proof would mean that the noise, the unit or the bounding is wrong."""
     loss = dp.PureDP(epsilon=int(EPSILON))
@@ -67,6 +68,7 @@ def test_no_attack_proves_more_than_epsilon(unit: dp.PrivacyUnit) -> None:
     assert proved > 0.5  # the attack is not blind
 
 
+@pytest.mark.proof
 def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit must catch a mechanism whose noise is half of what it should be."""
     right = measurer.discrete_laplace

@@ -16,6 +16,7 @@ TABLES = {"small": (300, (5, 8, 12)), "middle": (3_000, (10, 20, 30, 15)), "larg
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon="1"), dp.ZCDP(rho="1/20")], ids=["basic", "zcdp"])
+@pytest.mark.proof
 def test_the_promised_interval_holds_about_as_often_as_it_says(name: str, loss: dp.PureDP | dp.ZCDP) -> None:
     """A promise three times too wide makes people overspend (D11); one that is too narrow is a lie.
 

@@ -65,6 +65,7 @@ def gap(frame: pd.DataFrame) -> int:
 
 
 @pytest.mark.parametrize(("draw", "repeats"), [(chosen, 2_000), (gap, 4_000)])
+@pytest.mark.proof
 def test_no_attack_on_a_choice_proves_more_than_epsilon(
     draw: Callable[[pd.DataFrame], int], repeats: int
 ) -> None:
@@ -77,6 +78,7 @@ def test_no_attack_on_a_choice_proves_more_than_epsilon(
     assert loss > 0.2  # the attack is not blind
 
 
+@pytest.mark.proof
 def test_a_choice_with_a_quarter_of_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit must catch a choice whose noise is far too small: 2,000 draws prove 2.2."""
     right = measurer.noisy_max
@@ -88,6 +90,7 @@ def test_a_choice_with_a_quarter_of_the_noise_is_caught(monkeypatch: pytest.Monk
     assert proved(chosen) > EPSILON
 
 
+@pytest.mark.proof
 def test_distances_with_noise_for_one_query_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit must catch two distances that share the noise scale of one: 2,000 draws prove 2."""
     right = measurer.noise_scale

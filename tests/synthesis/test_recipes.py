@@ -120,6 +120,7 @@ def test_huge_domain(loss: Loss) -> None:
 
 
 @pytest.mark.parametrize("recipe", [Tree(), Adaptive(rounds=1)])
+@pytest.mark.proof
 def test_two_hundred_columns(recipe: Recipe) -> None:
     """A wide table must come out with all its columns."""
     table = random_table(np.random.default_rng(9), 300, (2, 3) * 100)
@@ -218,6 +219,7 @@ def test_impossible_condition_is_refused() -> None:
             model.given({"a": 1})
 
 
+@pytest.mark.proof
 def test_earlier_release_makes_the_next_one_better() -> None:
     """Measurements that were paid for before must count: two releases together beat the second alone."""
     table = random_table(np.random.default_rng(17), 5000, (10, 10, 8, 6, 9))

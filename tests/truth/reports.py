@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from dpcore.progress import here
 from tests.truth.figures import DIGIT, Figure, Marking, bare, of_text, template
-from workbench.apart import asking
+from workbench.workers import process
 
 PARTS = re.compile(r"<(h1|h2|figcaption|p|li|table)\b[^>]*>(.*?)</\1>", re.DOTALL)
 
@@ -32,10 +33,7 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Evaluations are computed here: another process would not see what a test plants."""
 
-    def compute(question: Any, original: Any, schema: Any) -> Any:
-        return question._evaluation.compute(original, schema)
-
-    monkeypatch.setattr(asking.Apart, "compute", compute)
+    monkeypatch.setattr(process, "compute", here)
 
 
 def of_report(page: bytes, marks: Marking) -> list[Figure]:

@@ -36,13 +36,11 @@ from workbench.anonymize.work import (
     too_long,
     whom,
 )
-from workbench.apart import asking
-from workbench.apart.line import StoppedError
-from workbench.apart.listening import until
 from workbench.ui import progress_view, widgets
 from workbench.ui.charts import Chart
 from workbench.ui.language import N_, _
 from workbench.ui.wording import limit_words, number, percent, plain
+from workbench.workers.callbacks import StoppedError, cancelled_by
 
 QUICK_SECONDS = 3.0
 """A frontier that takes longer is computed when a person asks for it."""
@@ -69,7 +67,7 @@ def frontier(
     try:
         with _told(current, key) as tell:
             return method, widgets.once_in_line(
-                curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits, on_progress=tell)
+                curator, key, lambda: FrontierOf(plan=asked, ks=KS, limits=limits), tell
             )
     except DpcoreError as error:
         return method, error
@@ -116,7 +114,7 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
         raise current.failed[1]
     try:
         with _told(current, key) as tell:
-            return widgets.once_in_line(curator, key, lambda: Trial(plan=plan, on_progress=tell))
+            return widgets.once_in_line(curator, key, lambda: Trial(plan=plan), tell)
     except StoppedError:
         raise
     except DpcoreError as error:
@@ -167,8 +165,8 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     """Make the table, by the plan with its node filled in; it leaves a line in the ledger."""
     try:
         chosen = trial(curator, current, plan).plan
-        with widgets.in_line():
-            session.session().anonymized = curator.anonymize(asking.apart(chosen, session.unwanted()))
+        with widgets.in_line(), cancelled_by(session.unwanted()):
+            session.session().anonymized = curator.anonymize(chosen)
         current.made_by = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
@@ -176,10 +174,8 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
     """Write the table as a folder; how many rows. It leaves a line in the ledger."""
-    wanted = until(session.unwanted())
-    with widgets.in_line():
-        chosen = asking.apart(plan, session.unwanted())
-        return curator.anonymize_to(place, chosen, lambda stage, share: wanted(0))
+    with widgets.in_line(), cancelled_by(session.unwanted()):
+        return curator.anonymize_to(place, plan)
 
 
 def frontier_chart(points: tuple[Point, ...], plan: Plan, k: int, loss: float | None) -> Chart:

@@ -122,7 +122,7 @@ def sweep(
         runs = epsilons if has_epsilon else epsilons[:1]
         for place, epsilon in enumerate(runs):
             on_progress(f"{table.title}: {title}", (number + place / len(runs)) / len(jobs))
-            scores, errors = widgets.compute_apart(
+            scores, errors = widgets.compute(
                 figures, table.frame, table.schema, table.target, name, epsilon, SPLITS
             )
             of_release = _lines(table.title, title, [each for each in scores if each.of == "release"])

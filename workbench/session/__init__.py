@@ -20,11 +20,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.base import Evaluation
-from dpcore.evaluation.first_rows import OnFirstRows
+from dpcore.evaluation.first_rows import FIRST
 from dpcore.progress import OnProgress, silent
 from dpcore.release import AnonymizedTable, InternalReport, Release
-from workbench.apart import asking, line
-from workbench.apart.listening import heard_by, until
 from workbench.session.draft import Draft
 from workbench.session.notes import Offered as Offered
 from workbench.session.notes import OpenSample as OpenSample
@@ -38,6 +36,8 @@ from workbench.store.datasets import DataSet, Declaration
 from workbench.store.shares import Shares
 from workbench.store.surveys import Surveys
 from workbench.web import holders, tabs
+from workbench.workers import queue
+from workbench.workers.callbacks import cancelled_by
 
 MultiPartParser.spool_max_size = 2**40  # files on their way in stay in memory: no temporary file holds rows
 Result = TypeVar("Result")
@@ -168,7 +168,7 @@ class Session:
 
         def work() -> None:
             try:
-                with line.runs().turn(running.wait, running.stopped.is_set):
+                with cancelled_by(running.stopped.is_set), queue.runs().turn(running.wait):
                     running.place = 0
                     running.release = run(running)
             except Exception as error:  # shown to the person by the page; the ledger has its own line
@@ -254,12 +254,9 @@ def once(
     draft = session().draft
     reports = session().reports if draft is None or draft.auditor is not curator else draft.reports
     if key not in reports:
-        told: Any = evaluation()
-        if on_progress is not silent:
-            told = dataclasses.replace(told, on_progress=on_progress)
-        asked: Evaluation[Any, Result] = asking.Apart(told, unwanted())
-        with heard_by(until(unwanted())):
-            reports[key] = curator.evaluate(OnFirstRows(asked) if session().on_first_rows else asked)
+        first_rows = FIRST if session().on_first_rows else 0
+        with cancelled_by(unwanted()):
+            reports[key] = curator.evaluate(evaluation(), on_progress, first_rows=first_rows)
     return cast("InternalReport[Result]", reports[key]).content
 
 

@@ -6,7 +6,6 @@ import threading
 from dataclasses import dataclass, field
 
 from dpcore.release import Release
-from workbench.apart.listening import until
 
 
 @dataclass(kw_only=True)
@@ -33,18 +32,14 @@ class Run:
     done: threading.Event = field(default_factory=threading.Event)
 
     def progress(self, stage: str, share: float) -> None:
-        """Take note of how far the run is."""
+        """Take note of how far the run is; the first call says that the charge is on file."""
+        self.charged = True
         self.stage, self.share = stage, share
 
     def listen(self, rows: int) -> None:
-        """Take note of the rows that were read. Raises: StoppedError."""
+        """Take note of the rows that were read."""
         self.rows = rows
-        until(self.stopped.is_set)(rows)
 
     def wait(self, place: int) -> None:
         """Take note of the place in line."""
         self.place = place
-
-    def charge(self) -> None:
-        """Take note that the charge is on file."""
-        self.charged = True

@@ -52,7 +52,7 @@ from workbench.store.rows import (
 from workbench.store.tables import accounts, lines, releases, running
 from workbench.store.witness import Seen, check_never_seen, check_seen, is_seen
 
-_log = logging.getLogger("workbench.deeds")
+_log = logging.getLogger("workbench.work")
 _KEPT = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take them."""
 

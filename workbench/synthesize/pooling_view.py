@@ -11,12 +11,12 @@ from dpcore.release import Release
 from dpcore.synthesis import pool
 from dpcore.synthesis.release.pooling import People
 from workbench import session
-from workbench.apart import drawing
 from workbench.ui import file_view
 from workbench.ui.files import release_file
 from workbench.ui.language import N_, Words, _
-from workbench.ui.widgets import compute_apart, error_box, show_rows
+from workbench.ui.widgets import compute, error_box, show_rows
 from workbench.ui.wording import guarantee_words, loss_words
+from workbench.workers import drawing
 
 PEOPLE = Words(
     {
@@ -60,7 +60,7 @@ def show(name: str, release: Release) -> None:
             )
             shown = session.kept(
                 (key, people, int(rows), *(file.file_id for file in files)),
-                lambda: compute_apart(drawing.head, pooled, int(rows)),
+                lambda: compute(drawing.head, pooled, int(rows)),
             )
         except DpcoreError as error:
             error_box(error)

@@ -17,12 +17,12 @@ from dpcore.synthesis import Step, closeness_step, model_steps
 from dpcore.synthesis.closeness import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
-from workbench.apart import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, widgets
 from workbench.ui.language import N_, Words, _, said
 from workbench.ui.progress_view import being_computed
 from workbench.ui.wording import percent, plain
+from workbench.workers import drawing
 
 STEPS = Words(
     {
@@ -120,7 +120,7 @@ def _test(curator: Curator, release: Release, rows: int, tests: dict[str, Step |
         key=f"{key}-run-{request_id}",
     ):
         try:
-            asked = widgets.compute_apart(drawing.question, release, rows, columns)
+            asked = widgets.compute(drawing.question, release, rows, columns)
             loss = curator.rule.spends(epsilon_view.loss(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)

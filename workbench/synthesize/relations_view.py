@@ -65,7 +65,7 @@ def _weakest(trial: RelationTrial, strengths: list[float] | None = None) -> dict
     with st.spinner(_("Trying on invented tables which relations would come out")):
         return session.kept(
             ("relations", repr(trial)),
-            lambda: widgets.compute_apart(weakest_kept, trial, strengths or list(STRENGTHS)),
+            lambda: widgets.compute(weakest_kept, trial, strengths or list(STRENGTHS)),
         )
 
 

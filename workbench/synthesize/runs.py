@@ -7,12 +7,11 @@ from dpcore.curator import Curator
 from dpcore.release import Release
 from dpcore.synthesis import Recipe
 from workbench import session
-from workbench.apart import learning
-from workbench.apart.listening import heard_by
 from workbench.session.run import Run
 from workbench.store.start import ledger as shared_ledger
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui.language import _
+from workbench.workers.callbacks import rows_reported_to
 
 
 def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], request_id: str) -> None:
@@ -23,10 +22,9 @@ def start(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str],
     tab.shown = None
 
     def run(running: Run) -> Release:
-        elsewhere = learning.Apart(recipe, charged=running.charge, cancelled=running.stopped.is_set)
-        with heard_by(running.listen):
+        with rows_reported_to(running.listen):
             return curator.run(
-                elsewhere, loss, part=part or None, request_id=request_id, on_progress=running.progress
+                recipe, loss, part=part or None, request_id=request_id, on_progress=running.progress
             )
 
     tab.start(_("Release"), run)

@@ -21,7 +21,6 @@ from dpcore.synthesis import (
 )
 from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.apart import drawing
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.session.run import Run
@@ -34,6 +33,7 @@ from workbench.ui import asking_view, file_view, folder_view, releases, widgets
 from workbench.ui.files import release_file
 from workbench.ui.language import _, said
 from workbench.ui.wording import amount, counted_words, guarantee_words, percent, plain
+from workbench.workers import drawing
 
 
 def confirm(curator: Curator, recipe: Recipe, loss: AnyLoss, part: dict[str, str], quote: Quote) -> None:
@@ -260,7 +260,7 @@ def _rows(data_set: DataSet, release: Release) -> None:
             st.number_input(_("Rows"), 0, 1_000_000, suggested, key=f"rows-{release.request_id}-{suggested}")
         )
         key = (release.request_id, str(cells), rows)
-        shown = session.kept(("drawn", *key), lambda: widgets.compute_apart(drawing.head, release, rows))
+        shown = session.kept(("drawn", *key), lambda: widgets.compute(drawing.head, release, rows))
     except DpcoreError as error:
         widgets.error_box(error)
         return
@@ -293,7 +293,7 @@ def _folder(data_set: DataSet, release: Release) -> None:
         folder_view.offer(
             _("Draw and write"),
             release_file(data_set.name, release, "rows", "parquet").removesuffix(".parquet"),
-            lambda place: drawing.folder(release, rows, place, cancelled=session.unwanted()),
+            lambda place: drawing.folder(release, rows, place),
             key="synthetic",
         )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -13,11 +13,12 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from dpcore.progress import OnProgress
 from dpcore.release import Release
 from workbench import session
-from workbench.apart import reading
 from workbench.session import person
 from workbench.ui import progress_view
 from workbench.ui.language import N_, Words, _
 from workbench.ui.wording import number, plain
+from workbench.workers import reading
+from workbench.workers.callbacks import cancelled_by
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
@@ -83,8 +84,13 @@ STAGES = Words(
 )
 
 
-def being_read(name: str, size: int) -> AbstractContextManager[OnProgress]:
+@contextmanager
+def being_read(name: str, size: int) -> Iterator[OnProgress]:
     """A bar with the stage of reading a file and the share that is done, beside a way to stop; large files
     take half a minute (D17). Gives what is to be told."""
     title = _("Reading {name}, {size} MB").format(name=plain(name, at_most=80), size=number(size / 1e6))
-    return progress_view.told(title, STAGES, key="stop-reading")
+    with (
+        cancelled_by(session.unwanted()),
+        progress_view.told(title, STAGES, key="stop-reading") as on_progress,
+    ):
+        yield on_progress

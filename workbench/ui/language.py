@@ -34,8 +34,9 @@ _SENTENCES = _Sentences()
 
 @functools.cache
 def catalogue(language: str) -> gettext.NullTranslations:
-    """The messages of a language; English where there is no catalogue."""
-    return gettext.translation("workbench", localedir=LOCALE, languages=[language], fallback=True)
+    """Return the messages of a language such as "de-AT", else of "de"; English where there are none."""
+    languages = [language.replace("-", "_")]  # as gettext writes them
+    return gettext.translation("workbench", localedir=LOCALE, languages=languages, fallback=True)
 
 
 def code() -> str:

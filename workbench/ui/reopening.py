@@ -14,11 +14,11 @@ from dpcore.evaluation.table.rows_of_people import unit_on_file
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from workbench import samples, session
-from workbench.apart import reading
 from workbench.store import datasets
 from workbench.store.datasets import DataSet
 from workbench.ui import file_view
 from workbench.web import holders
+from workbench.workers import process, reading
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
 MOST_NAMES = 15
@@ -62,7 +62,9 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     note_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
-    curator = Curator.open(frame, schema, budget=budget, ledger=ledger, name=found.name)
+    curator = Curator.open(
+        frame, schema, budget=budget, ledger=ledger, name=found.name, compute=process.compute
+    )
     held.add(curator, found.declaration, size=size)
     return True
 
@@ -93,6 +95,7 @@ def auditable_draft() -> Curator:
             ledger=MemoryLedger() if account is None else ledger,
             name=draft.name,
             identity=None if draft.source is None else draft.source.name,
+            compute=process.compute,
         )
     return draft.auditor
 
@@ -120,7 +123,6 @@ def take_file(wanted: DataSet) -> None:
                 file.getvalue(),
                 file.name,
                 key=session.ledger().of(wanted.id).key,
-                cancelled=session.unwanted(),
                 on_progress=tell,
                 options=options or ReadOptions(),
             )

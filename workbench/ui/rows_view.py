@@ -12,9 +12,9 @@ from streamlit.errors import StreamlitDuplicateElementKey
 
 from dpcore.evaluation.first_rows import FIRST
 from workbench import session
-from workbench.apart.listening import heard_by, until
 from workbench.ui.language import _
 from workbench.ui.progress_view import PATIENCE, stoppable
+from workbench.workers.callbacks import cancelled_by, rows_reported_to
 
 _EACH = 0.3
 
@@ -25,13 +25,11 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
 
     Args: key: of the button that stops it.
     """
-    wanted = until(session.unwanted())
     place = st.empty()
     due, words = time.monotonic() + PATIENCE, None
 
     def listen(rows: int) -> None:
         nonlocal due, words
-        wanted(rows)
         if time.monotonic() < due:
             return
         due = time.monotonic() + _EACH
@@ -43,7 +41,7 @@ def being_scanned(title: str, *, key: str) -> Iterator[None]:
             words.markdown(_("{title}: the source is at work").format(title=title))
 
     try:
-        with heard_by(listen):
+        with cancelled_by(session.unwanted()), rows_reported_to(listen):
             yield
     finally:
         place.empty()

@@ -20,8 +20,6 @@ from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.synthesis.discrete.noise_error import noise_errors
 from workbench import session
-from workbench.apart import line, process, reading
-from workbench.apart.asking import call
 from workbench.session import person
 from workbench.store.datasets import DataSet
 from workbench.ui import (
@@ -45,6 +43,8 @@ from workbench.ui.wording import (
     rho_words,
     unit_words,
 )
+from workbench.workers import process, queue, reading
+from workbench.workers.callbacks import cancelled_by
 
 DATASET = session.Widget[str]("header-dataset")
 _IN_THE_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
@@ -180,7 +180,7 @@ def error_box(error: Exception) -> None:
 def in_line() -> Iterator[None]:
     """Wait, with the place shown, until it is this tab's turn to compute something long."""
     note = st.empty()
-    with line.runs().turn(
+    with queue.runs().turn(
         lambda place: note.caption(_("Other runs go first: place {place} in line.").format(place=place))
     ):
         note.empty()
@@ -200,16 +200,16 @@ def once_in_line(
         return session.once(curator, key, evaluation, on_progress)
 
 
-def compute_apart(function: Callable[..., Result], *given: Any) -> Result:
-    """A function of a module that reads nothing private, in another process, now."""
-    answer: Result = process.compute(call, function, *given, cancelled=session.unwanted())
-    return answer
+def compute(function: Callable[..., Result], *given: Any) -> Result:
+    """Compute a function of a module that reads nothing private in a worker, now."""
+    with cancelled_by(session.unwanted()):
+        return process.compute(function, *given)
 
 
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
-    """A function of a module that reads nothing private, in another process when its turn comes."""
+    """The same when its turn comes."""
     with in_line():
-        return compute_apart(function, *given)
+        return compute(function, *given)
 
 
 def readable(chart: Chart) -> Any:
@@ -308,7 +308,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     held.tables[key] = reading.interrupted()  # until it has been read
     try:
         with file_view.being_read(file.name, file.size) as tell:
-            found = reading.read(file.getvalue(), file.name, cancelled=session.unwanted(), on_progress=tell)
+            found = reading.read(file.getvalue(), file.name, on_progress=tell)
         held.tables[key] = (file.name, found.table.frame)
     except DpcoreError as error:
         held.tables[key] = error

@@ -16,7 +16,6 @@ from dpcore.io.read import ReadResult
 from dpcore.schema import Column, IntervalColumn, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.source import Source
 from workbench import session
-from workbench.apart import listening, reading
 from workbench.session.draft import Draft
 from workbench.store import likeness
 from workbench.store.datasets import DataSet, Declaration, find
@@ -26,6 +25,8 @@ from workbench.ui.language import _
 from workbench.ui.wording import plain
 from workbench.upload import grid
 from workbench.web import holders
+from workbench.workers import process, reading
+from workbench.workers.callbacks import report_rows
 
 ALIKE = session.Widget[str]("alike")
 MOST_FOR_HISTOGRAM = 6
@@ -92,7 +93,6 @@ def _read(data: bytes, name: str, options: ReadOptions) -> None:
                 data,
                 name,
                 key=session.ledger().key,
-                cancelled=session.unwanted(),
                 on_progress=tell,
                 options=options,
             )
@@ -213,7 +213,13 @@ def open_draft(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         table = draft.frame if draft.source is None else draft.source
         with rows_view.being_scanned(_("Looking at every row once"), key="stop-opening"):
             curator = Curator.open(
-                table, schema, budget=budget, ledger=ledger, name=draft.name, on_rows=listening.tell
+                table,
+                schema,
+                budget=budget,
+                ledger=ledger,
+                name=draft.name,
+                on_rows=report_rows,
+                compute=process.compute,
             )
         answer = {"alike": draft.alike.dataset, "people": ALIKE.value() or ""} if draft.alike else {}
         if draft.source is None:

@@ -8,28 +8,20 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.schema.source import Source
+from dpcore.schema.source import Source, SourceKind
 from workbench import session
-from workbench.apart import listening
 from workbench.session import person
 from workbench.session.draft import Draft
 from workbench.store.settings import read_settings
 from workbench.store.sources import Listed, sources_in, sources_of
 from workbench.ui import rows_view, widgets
-from workbench.ui.language import N_, _
+from workbench.ui.language import _, said
 from workbench.ui.wording import plain
 from workbench.upload import opening
+from workbench.workers.callbacks import report_rows
 
 ROWS = 1_000
 """Rows that are looked at before a source is opened."""
-
-KINDS = {
-    "parquet": N_("Parquet"),
-    "csv": N_("CSV"),
-    "duckdb": N_("DuckDB"),
-    "postgres": N_("PostgreSQL"),
-    "spark": N_("Spark"),
-}
 
 
 def show_cards() -> None:
@@ -47,7 +39,7 @@ def show_cards() -> None:
             st.markdown(f"**{plain(each.source.name)}**")
             st.caption(
                 _("{kind}. It stays where it is; all that is ever spent on it is one account. {rows}").format(
-                    kind=_(KINDS[each.source.kind]), rows=rows_words(each.source)
+                    kind=said(SourceKind.of_kind(each.source.kind).title), rows=rows_words(each.source)
                 )
             )
             st.button(_("Look at it"), key=f"source-{each.source.name}", on_click=take_source, args=(each,))
@@ -67,7 +59,7 @@ def take_source(listed: Listed) -> None:
     held = session.session()
     try:
         with rows_view.being_scanned(_("Reading the first rows"), key="stop-looking"):
-            frame = Curator.look(listed.source, ROWS, listening.tell).frame
+            frame = Curator.look(listed.source, ROWS, report_rows).frame
         schema = listed.known()
     except DpcoreError as error:
         held.notices["upload"] = error

@@ -16,11 +16,11 @@ from typing import Any
 
 import workbench
 from dpcore.errors import DpcoreError
-from workbench.apart import process
 from workbench.store import start
 from workbench.store.settings import read_settings
 from workbench.store.surveys import links_work
 from workbench.web import holders, logs, tabs
+from workbench.workers import process
 
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0

@@ -21,12 +21,12 @@ from typing import Any, TypeVar, cast
 
 import pandas as pd
 
-from dpcore.engines.base import MOST_TUPLES, too_many, unheeded
+from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.batch import Batch
-from dpcore.engines.spark.packing import Words
+from dpcore.engines.spark.packing import Packing
 from dpcore.engines.spark.tasks import Code, Each, Mark, Refusal, Task
-from dpcore.engines.streaming.base import Streamed
 from dpcore.engines.streaming.waiting import awaited
+from dpcore.engines.tuples.distinct import MOST_TUPLES, too_many
 from dpcore.engines.work import Making, Result, Work, needs_cells
 from dpcore.errors import ReadError, source_changed
 from dpcore.schema.schema import Schema
@@ -36,7 +36,7 @@ from dpcore.tables.rows import DistinctRows, Microdata
 Waited = TypeVar("Waited")
 
 
-class SparkEngine(Streamed):
+class SparkEngine(Engine):
     """A DataFrame behind a schema.
 
     Workers need Python, numpy, pandas and pyarrow as the driver has them; this library is sent along. With an
@@ -132,10 +132,10 @@ class SparkEngine(Streamed):
     def _each(self, work: Making[Result], take: Callable[[Result], None]) -> None:
         """Hand over what workers make of their rows, a partition at a time; no other row leaves them."""
         names = self._columns if work.reads is None else work.reads
-        words = self._words(names)
-        task = Each(work=work, words=words, schema=self._schema)
+        packing = self._packing(names)
+        task = Each(work=work, packing=packing, schema=self._schema)
         with _readable():
-            asked = self._asked(self._all, words).mapInArrow(task, "answer binary")
+            asked = self._asked(self._all, packing).mapInArrow(task, "answer binary")
             answers = asked.toLocalIterator()
         while True:
             with _readable():
@@ -152,13 +152,13 @@ class SparkEngine(Streamed):
 
         names = self._columns if work.reads is None else work.reads
         table = self._counted if counted else self._all
-        words: Words | None = None
+        packing: Packing | None = None
         if counted and self._coded is not None and needs_cells(work):
             chosen = self._coded.select("length", "cells")
         else:
-            words = self._words(names) if names else Words(names=("none",))
-            chosen = self._asked(table, words) if names else table.select(F.lit(0))
-        task = Task(work=work, words=words, schema=self._schema)
+            packing = self._packing(names) if names else Packing(names=("none",))
+            chosen = self._asked(table, packing) if names else table.select(F.lit(0))
+        task = Task(work=work, packing=packing, schema=self._schema)
         with _readable():
             answers = chosen.mapInArrow(task, task.kinds)
             # added up where the rows are, so that the driver takes each number of a table once
@@ -175,9 +175,9 @@ class SparkEngine(Streamed):
         """Look at every row once, and have Spark keep the cells of each; how many rows there are."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        words = self._words(self._names)
-        chosen = self._asked(self._counted, words)
-        task = Code(words=words, schema=self._schema)
+        packing = self._packing(self._names)
+        chosen = self._asked(self._counted, packing)
+        task = Code(packing=packing, schema=self._schema)
         kinds = "length long, cells binary, refusal binary"
         with _readable():
             coded = chosen.mapInArrow(task, kinds).persist()
@@ -219,12 +219,14 @@ class SparkEngine(Streamed):
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
 
-    def _words(self, names: Sequence[str]) -> Words:
+    def _packing(self, names: Sequence[str]) -> Packing:
         kinds = [self._all.schema[place].dataType.typeName() for place in self._places(names)]
-        return Words.of(dict(zip(names, kinds, strict=True)))
+        return Packing.of(dict(zip(names, kinds, strict=True)))
 
-    def _asked(self, table: Any, words: Words) -> Any:
-        return table.select(*words.columns(dict(zip(words.names, self._places(words.names), strict=True))))
+    def _asked(self, table: Any, packing: Packing) -> Any:
+        return table.select(
+            *packing.columns(dict(zip(packing.names, self._places(packing.names), strict=True)))
+        )
 
     def _keep(self, person: str) -> None:
         """Have Spark keep the declared columns of the rows that count."""

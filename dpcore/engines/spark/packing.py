@@ -13,7 +13,7 @@ _KINDS = {"byte": "int8", "short": "int16", "integer": "int32", "boolean": "bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class Packing:
     """How the columns of a table come to a worker: some by themselves, then the words of the others.
 
     A word has 64 bits: from the lowest on the values of its columns, wide ones first, and from the highest on
@@ -27,7 +27,7 @@ class Words:
     words: tuple[tuple[tuple[str, str], ...], ...] = ()
 
     @classmethod
-    def of(cls, kinds: Mapping[str, str]) -> Words:
+    def of(cls, kinds: Mapping[str, str]) -> Packing:
         """For columns of these types of Spark, each into the first word with room for it."""
         words: list[list[tuple[str, str]]] = []
         small = [(name, _KINDS[kind]) for name, kind in kinds.items() if kind in _KINDS]

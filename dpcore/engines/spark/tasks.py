@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Found
-from dpcore.engines.spark.packing import Words
+from dpcore.engines.spark.packing import Packing
 from dpcore.engines.streaming.coded import unpacked
 from dpcore.engines.work import Keyed, Making, Texts, Work, spread, taken
 from dpcore.errors import DpcoreError
@@ -47,11 +47,11 @@ class Task:
     """What a worker does with its rows: numbers that add up key by key, and what is not a number.
 
     Attributes:
-        words: how the columns come; None where these are cells, as `Code` made them.
+        packing: how the columns come; None where these are cells, as `Code` made them.
     """
 
     work: Work[Any]
-    words: Words | None
+    packing: Packing | None
     schema: Schema
 
     @property
@@ -108,9 +108,9 @@ class Task:
         return self.work.whole(keys.to_numpy(), numbers.to_numpy()), rows
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
-        if self.words is not None:
+        if self.packing is not None:
             found: Found = {}
-            for frame in gathered(batches, self.words):
+            for frame in gathered(batches, self.packing):
                 yield Batch(frame, self.schema, found=found)
             return
         for batch in batches:
@@ -122,14 +122,14 @@ class Task:
 class Code:
     """What a worker makes of its rows to be kept: their cells, many rows at a time, as bytes."""
 
-    words: Words
+    packing: Packing
     schema: Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
         found: Found = {}
-        for frame in gathered(batches, self.words):
+        for frame in gathered(batches, self.packing):
             cells, refusal = None, None
             try:
                 batch = Batch(frame, self.schema, found=found)
@@ -150,13 +150,13 @@ class Each:
     """What a worker makes of its rows, some at a time, as bytes."""
 
     work: Making[Any]
-    words: Words
+    packing: Packing
     schema: Schema
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        for frame in gathered(batches, self.words):
+        for frame in gathered(batches, self.packing):
             made: Any
             try:
                 made = self.work.of(Batch(frame, self.schema))
@@ -178,7 +178,7 @@ class Mark:
         import pyarrow as pa
 
         for batch in batches:
-            frame = frame_of(Words(names=self.names).table([batch]))
+            frame = frame_of(Packing(names=self.names).table([batch]))
             columns = [batch.column(int(place[1:])) for place in self.declared]
             names = [*self.declared, "p", "d"]
             try:
@@ -196,13 +196,13 @@ class Mark:
             yield pa.RecordBatch.from_arrays([*columns, *binary], names=names)
 
 
-def gathered(batches: Iterable[Any], words: Words) -> Iterator[pd.DataFrame]:
+def gathered(batches: Iterable[Any], packing: Packing) -> Iterator[pd.DataFrame]:
     """Spark's small batches as larger frames."""
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
         if sum(map(len, waiting)) >= _ROWS_AT_ONCE:
-            yield frame_of(words.table(waiting))
+            yield frame_of(packing.table(waiting))
             waiting = []
     if waiting:
-        yield frame_of(words.table(waiting))
+        yield frame_of(packing.table(waiting))

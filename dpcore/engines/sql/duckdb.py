@@ -6,15 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpcore.engines.base import unheeded
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.query import QueryReading
-from dpcore.engines.sql.statement import check_joins
-from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.engines.streaming.files import state_of
 from dpcore.engines.streaming.reader import ROWS_AT_ONCE, readable
 from dpcore.errors import source_changed
-from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import kinds_of
 
 
@@ -27,7 +23,7 @@ class DuckDBReader:
         """Connect. Raises: ReadError for what cannot be read; SchemaError for views and the like."""
         import duckdb
 
-        self._source = source
+        self.source = source
         self._state = state_of(source.files)
         self.as_text = source.kind == "csv"
         with readable(duckdb.Error):
@@ -42,10 +38,10 @@ class DuckDBReader:
         self._check()
         with contextlib.ExitStack() as stack:
             with readable(duckdb.Error):
-                cursor = stack.enter_context(contextlib.closing(self._source.cursor(self._connection)))
+                cursor = stack.enter_context(contextlib.closing(self.source.cursor(self._connection)))
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
             reading = QueryReading(
-                table=self._source.rows,
+                table=self.source.rows,
                 ask=lambda query: cursor.sql(query).to_arrow_reader(ROWS_AT_ONCE),
                 interrupt=cursor.interrupt,
                 errors=duckdb.Error,
@@ -55,22 +51,5 @@ class DuckDBReader:
             yield reading
 
     def _check(self) -> None:
-        if self._state != state_of(self._source.files):
+        if self._state != state_of(self.source.files):
             raise source_changed()
-
-
-class DuckDBEngine(ArrowEngine):
-    """What a source of DuckDB gives, behind a schema."""
-
-    def __init__(
-        self,
-        source: DuckDBSource,
-        schema: Schema,
-        *,
-        key: bytes,
-        on_rows: Callable[[int], None] = unheeded,
-    ) -> None:
-        """Connect, and look at every row once. Raises: as `ArrowEngine` and `DuckDBReader`."""
-        check_joins(source, schema)
-        super().__init__(DuckDBReader(source), schema, key=key, on_rows=on_rows)
-        self.declared_by = source.declared_by

@@ -7,14 +7,11 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dpcore.engines.base import unheeded
 from dpcore.engines.sql.query import QueryReading, quoted
-from dpcore.engines.sql.statement import POSTGRES, check_described, check_joins, statement
-from dpcore.engines.streaming.engine import ArrowEngine
+from dpcore.engines.sql.statement import POSTGRES, check_described, statement
 from dpcore.engines.streaming.reader import readable
 from dpcore.engines.streaming.waiting import awaited
 from dpcore.errors import ParameterError, source_changed
-from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.tables.arrow import check_types, kinds_of
 
@@ -52,7 +49,7 @@ class PostgresReader:
                 "the query of a source must be one SELECT without a semicolon",
                 remedy="write one, or name a table",
             )
-        self._source = source
+        self.source = source
         self._written: dict[str, str] = {}
         self._rows: int | None = None
         self.kinds: dict[str, Any] = {}
@@ -72,18 +69,18 @@ class PostgresReader:
                 remedy="pip install -r requirements-postgres.txt",
             ) from None
 
-        query, values = statement(self._source, POSTGRES) if self._source.table else (self._source.query, ())
+        query, values = statement(self.source, POSTGRES) if self.source.table else (self.source.query, ())
         with contextlib.ExitStack() as stack:
             with readable(dbapi.Error):
-                connection = stack.enter_context(_connected(dbapi, self._source.location, tell))
+                connection = stack.enter_context(_connected(dbapi, self.source.location, tell))
                 settings = {f"source.value_{number}": str(value) for number, value in enumerate(values, 1)}
                 if (
-                    not self._source.declared_by
+                    not self.source.declared_by
                 ):  # or an operator of the data base could take a usual one's place
                     settings["search_path"] = "pg_catalog"
                 for setting in settings.items():
                     _rows(connection, "SELECT set_config($1, $2, true)", setting)
-                check_described(self._source, POSTGRES, functools.partial(_rows, connection))
+                check_described(self.source, POSTGRES, functools.partial(_rows, connection))
 
             @contextlib.contextmanager
             def ask(query: str) -> Iterator[Any]:
@@ -137,20 +134,3 @@ def _rows(connection: Any, query: str, names: Sequence[str]) -> list[tuple[objec
     with connection.cursor() as cursor:
         rows: list[tuple[object, ...]] = cursor.execute(query, list(names) or None).fetchall()
         return rows
-
-
-class PostgresEngine(ArrowEngine):
-    """What a query of PostgreSQL gives, behind a schema."""
-
-    def __init__(
-        self,
-        source: Source,
-        schema: Schema,
-        *,
-        key: bytes,
-        on_rows: Callable[[int], None] = unheeded,
-    ) -> None:
-        """Connect, and look at every row once. Raises: as `ArrowEngine` and `PostgresReader`."""
-        check_joins(source, schema)
-        super().__init__(PostgresReader(source), schema, key=key, on_rows=on_rows)
-        self.declared_by = source.declared_by

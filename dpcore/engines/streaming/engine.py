@@ -14,15 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.base import unheeded
+from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Found
-from dpcore.engines.streaming.base import Streamed
+from dpcore.engines.sql.statement import check_joins
 from dpcore.engines.streaming.coded import Coded, NoRoomError
 from dpcore.engines.streaming.kept_rows import Keeper, Keeping, places_kept
-from dpcore.engines.streaming.reader import Piece, Reader, Reading, readable
+from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, readable
 from dpcore.engines.streaming.spool import Spool
-from dpcore.engines.tuples.distinct import Tupling
 from dpcore.engines.work import Coding, Result, Work, needs_cells, taken
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.schema import Schema
@@ -35,7 +34,7 @@ Part = TypeVar("Part")
 Read = Callable[[Part, Found, Callable[[], object]], Iterable[tuple[int, Batch]]]
 
 
-class ArrowEngine(Streamed):
+class ArrowEngine(Engine):
     """A reader behind a schema; memory does not grow with the rows.
 
     Opening it looks at every row once, and keeps the cells of those that count where they are not too many:
@@ -53,6 +52,10 @@ class ArrowEngine(Streamed):
         Raises: ReadError for what cannot be read; SchemaError for nested columns or values without a cell.
         """
         super().__init__(schema, key=key)
+        self.declared_by = ""
+        if reader.source is not None:
+            check_joins(reader.source, schema)
+            self.declared_by = reader.source.declared_by
         self._on_rows = on_rows
         self._reader = reader
         self._here = threading.local()
@@ -74,9 +77,9 @@ class ArrowEngine(Streamed):
             yield
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[Reading]:
+    def _reading(self) -> Iterator[Snapshot]:
         """The state that this thread holds, or else a new one."""
-        reading: Reading | None = getattr(self._here, "reading", None)
+        reading: Snapshot | None = getattr(self._here, "reading", None)
         if reading is not None:
             yield reading
             return
@@ -87,7 +90,7 @@ class ArrowEngine(Streamed):
             finally:
                 self._here.reading = None
 
-    def _keep(self, reading: Reading, person: str) -> dict[int, int]:
+    def _keep(self, reading: Snapshot, person: str) -> dict[int, int]:
         """Find the rows that count; how many people have so many rows.
 
         Where rows come in another order each time, their declared columns are copied in the order in which
@@ -112,9 +115,8 @@ class ArrowEngine(Streamed):
         return self._scan(self._checking())
 
     def _tuples(self, columns: Sequence[str]) -> DistinctRows:
-        work = Tupling(columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key)
-        found = self._scan(work, counted=False).distinct(named=work.id_column is not None)
-        return replace(found, frame=self._typed(found.frame))
+        tuples = super()._tuples(columns)
+        return replace(tuples, frame=self._typed(tuples.frame))
 
     def sample(self, rows: int) -> Microdata:
         """The first so many rows that are come by."""
@@ -187,7 +189,7 @@ class ArrowEngine(Streamed):
 
     def _read(
         self,
-        source: Reading | Spool,
+        source: Snapshot | Spool,
         reads: Sequence[str] | None,
         kept: npt.NDArray[np.uint8] | None,
         spool: Spool | None,
@@ -225,7 +227,7 @@ def typed(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _first(reading: Reading, names: Sequence[str], rows: int, tell: Callable[[], object]) -> pd.DataFrame:
+def _first(reading: Snapshot, names: Sequence[str], rows: int, tell: Callable[[], object]) -> pd.DataFrame:
     """The first rows, texts as texts."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()

@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dpcore.engines.base import unheeded
-from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.engines.streaming.files import files_at, state_of
 from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, readable
 from dpcore.errors import SchemaError, source_changed
-from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import is_text, kind_of, kinds_of
 
 _BUFFER = 2**20
@@ -26,6 +23,7 @@ class ParquetReader:
 
     as_text = False
     ordered = True
+    source = None
 
     def __init__(self, path: Path) -> None:
         """Read the footers. Raises: ReadError for what is not Parquet; SchemaError when files disagree."""
@@ -74,16 +72,6 @@ class ParquetReader:
             yield from file.iter_batches(
                 batch_size=ROWS_AT_ONCE, row_groups=[group], columns=list(names), use_threads=False
             )
-
-
-class ParquetEngine(ArrowEngine):
-    """Parquet behind a schema. When a file changes, the pass fails."""
-
-    def __init__(
-        self, path: Path, schema: Schema, *, key: bytes, on_rows: Callable[[int], None] = unheeded
-    ) -> None:
-        """Open the file or folder at a path. Raises: as `ArrowEngine` and `ParquetReader`."""
-        super().__init__(ParquetReader(path), schema, key=key, on_rows=on_rows)
 
 
 def _check_agree(first: Mapping[str, Any], other: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dpcore.errors import ReadError
+from dpcore.schema.source import Source
 
 ROWS_AT_ONCE = 131_072
 """Rows of a batch, where a reader can choose."""
@@ -27,7 +28,7 @@ class Piece:
     start: int = 0
 
 
-class Reading(Protocol):
+class Snapshot(Protocol):
     """One state of a table, for as long as it is held."""
 
     @property
@@ -55,6 +56,7 @@ class Reader(Protocol):
         kinds: the columns and their types in Arrow, once a state was held.
         as_text: it knows texts only, so that the cell of a number follows from its text.
         ordered: rows come in one order each time; a place then tells which rows count.
+        source: its description, where joins or the word of its owner are to be heeded.
     """
 
     @property
@@ -66,7 +68,10 @@ class Reader(Protocol):
     @property
     def ordered(self) -> bool: ...
 
-    def hold(self, tell: Callable[[], object]) -> AbstractContextManager[Reading]:
+    @property
+    def source(self) -> Source | None: ...
+
+    def hold(self, tell: Callable[[], object]) -> AbstractContextManager[Snapshot]:
         """One state of the table, the one that was held first as far as can be told.
 
         Raises: ReadError, also where it is not that state any more.

@@ -7,20 +7,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.engines.base import MOST_TUPLES, too_many
 from dpcore.engines.batch import Batch
+from dpcore.errors import LimitError, RowsError
 from dpcore.schema.values import canonical
 from dpcore.tables.arrow import uncoded
 from dpcore.tables.classes import IntArray, class_index
 from dpcore.tables.digests import Digests, person_digests
 from dpcore.tables.rows import DistinctRows
 
+MOST_TUPLES = 5_000_000
+"""Distinct tuples that are brought into memory at once, at most."""
 _WAITING = 2**19
-"""Tuples and people that are gathered before equal ones are united."""
+"""TupleCounts and people that are gathered before equal ones are united."""
 
 
 @dataclass(kw_only=True, eq=False)
-class Tuples:
+class TupleCounts:
     """Tuples that may repeat, until they are united.
 
     Attributes:
@@ -36,9 +38,9 @@ class Tuples:
     persons: Digests
     united: int = 0
 
-    def added(self, other: Tuples) -> Tuples:
+    def added(self, other: TupleCounts) -> TupleCounts:
         """The tuples of both."""
-        both = Tuples(
+        both = TupleCounts(
             frame=pd.concat([self.frame, other.frame], ignore_index=True),
             rows=np.concatenate([self.rows, other.rows]),
             holder=np.concatenate([self.holder, other.holder + len(self.frame)]),
@@ -51,7 +53,7 @@ class Tuples:
     def size(self) -> int:
         return len(self.frame) + len(self.holder)
 
-    def unite(self) -> Tuples:
+    def unite(self) -> TupleCounts:
         """Each tuple once, and each person once for each tuple."""
         index = class_index([canonical(self.frame[name]).codes + 1 for name in self.frame.columns])
         number = int(index.max(initial=-1)) + 1
@@ -66,7 +68,7 @@ class Tuples:
         holder, persons = holder[order], self.persons[order]
         again = (holder[1:] == holder[:-1]) & (persons[1:] == persons[:-1]).all(axis=1)
         once = np.append(True, ~again)[: len(holder)]
-        united = Tuples(
+        united = TupleCounts(
             frame=self.frame.iloc[first].reset_index(drop=True),
             rows=rows,
             holder=holder[once],
@@ -94,10 +96,10 @@ class Tupling:
     def reads(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.columns, *([self.id_column] if self.id_column else [])]))
 
-    def of(self, batch: Batch) -> Tuples:
+    def of(self, batch: Batch) -> TupleCounts:
         rows = len(batch)
         named = self.id_column is not None
-        every = Tuples(
+        every = TupleCounts(
             frame=pd.DataFrame({name: batch.column(name) for name in self.columns}).reset_index(drop=True),
             rows=np.ones(rows, dtype=np.int64),
             holder=np.arange(rows if named else 0),
@@ -109,5 +111,15 @@ class Tupling:
         united.frame = uncoded(united.frame)
         return united
 
-    def add(self, one: Tuples, other: Tuples) -> Tuples:
+    def add(self, one: TupleCounts, other: TupleCounts) -> TupleCounts:
         return one.added(other)
+
+
+def too_many(what: str, most: int) -> LimitError:
+    """Return the error of a table with more than `most` "rows" or "distinct tuples"."""
+    return (RowsError if what == "rows" else LimitError)(
+        "the table has more than {most:,} {what}, which are not brought into memory",
+        remedy="take fewer columns, or a sample that is marked as one",
+        most=most,
+        what=what,
+    )

@@ -47,7 +47,7 @@ class Holding:
         return records
 
 
-class Holder:
+class Holders:
     """Takes the records of all rows, in any order, and tells who holds what."""
 
     def __init__(self, distinct: DistinctRows, columns: Sequence[str]) -> None:

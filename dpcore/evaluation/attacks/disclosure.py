@@ -129,9 +129,8 @@ class Attacks(RowsEvaluation[Disclosure]):
     control: pd.DataFrame | None = field(default=None, repr=False)
     secret: str | None = None
     attempts: int = 500
-    on_progress: OnProgress = field(default=silent, repr=False)
 
-    def compute(self, original: Microdata, schema: Schema) -> Disclosure:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
         """Return the results."""
         return disclosure(
             original.frame,
@@ -140,7 +139,7 @@ class Attacks(RowsEvaluation[Disclosure]):
             control=self.control,
             secret=self.secret,
             attempts=self.attempts,
-            on_progress=self.on_progress,
+            on_progress=on_progress,
         )
 
 
@@ -160,9 +159,8 @@ class HeldOut(RowsEvaluation[Disclosure]):
     make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
     attempts: int = 500
-    on_progress: OnProgress = field(default=silent, repr=False)
 
-    def compute(self, original: Microdata, schema: Schema) -> Disclosure:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Disclosure:
         """Return the results. Raises: what `make` raises; ParameterError for fewer than 20 people."""
         frame, person = original.frame, schema.unit.id_column
         people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
@@ -175,7 +173,7 @@ class HeldOut(RowsEvaluation[Disclosure]):
         half = np.zeros(count, dtype=bool)
         half[rng.permutation(count)[: count // 2]] = True
         inside = half[people]
-        self.on_progress("making it again", 0.0)
+        on_progress("making it again", 0.0)
         release = self.make(frame[inside].reset_index(drop=True))
         return disclosure(
             frame[inside],
@@ -184,7 +182,7 @@ class HeldOut(RowsEvaluation[Disclosure]):
             control=frame[~inside],
             secret=self.secret,
             attempts=self.attempts,
-            on_progress=self.on_progress,
+            on_progress=on_progress,
         )
 
 

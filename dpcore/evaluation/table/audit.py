@@ -12,6 +12,7 @@ import pandas as pd
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.base import Evaluation, Readable
 from dpcore.evaluation.table.verdict import Knowledge, Verdict, verdict_of
+from dpcore.progress import OnProgress, silent
 from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
@@ -167,7 +168,7 @@ class Audit(Evaluation[Microdata, AuditReport]):
             return table.rows()
         return table.tuples(list(dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))))
 
-    def compute(self, original: Microdata, schema: Schema) -> AuditReport:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> AuditReport:
         """Return the report; of distinct tuples without a search for identifiers, which are in other columns.
 
         Raises: ParameterError without quasi-identifiers, or for fewer people in the population than in the

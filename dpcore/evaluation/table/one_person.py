@@ -10,6 +10,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.base import RowsEvaluation
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, IntArray, leaves_of
 from dpcore.tables.people import once_each, person_of
@@ -92,7 +93,7 @@ class OnePerson(RowsEvaluation[PersonReport]):
     def about(self) -> tuple[str, ...]:
         return tuple(each.column for each in self.known)
 
-    def compute(self, original: Microdata, schema: Schema) -> PersonReport:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> PersonReport:
         """Return the report. Raises: ParameterError for no known fact; SchemaError for an unknown column."""
         if not self.known:
             raise ParameterError("nothing is known of this person", remedy="say at least one thing")

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.evaluation.base import RowsEvaluation
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
@@ -79,5 +80,5 @@ class ThinRowsOf(RowsEvaluation[ThinRows]):
     def about(self) -> tuple[str, ...]:
         return self.columns
 
-    def compute(self, original: Microdata, schema: Schema) -> ThinRows:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> ThinRows:
         return thin_rows(original.frame, schema, self.columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,9 @@ class RolesOf(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
         """Return the rows, or the first ones of a table that does not fit: a person confirms the roles."""
         return table.rows() if table.in_memory else table.sample(FIRST)
 
-    def compute(self, original: Microdata, schema: Schema) -> tuple[SuggestedRole, ...]:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> tuple[SuggestedRole, ...]:
         """Return the proposals, in the order of the table."""
         return suggest_roles(original.frame)
 
@@ -68,7 +70,9 @@ class HierarchiesOf(Evaluation[Microdata, dict[str, Hierarchy]]):
             return table.rows()
         return _in_proportion([table.tuples([name]) for name in self.columns])
 
-    def compute(self, original: Microdata, schema: Schema) -> dict[str, Hierarchy]:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> dict[str, Hierarchy]:
         """Return one hierarchy per column, with its reason."""
         return suggest_together(original.frame, self.columns)
 
@@ -89,7 +93,7 @@ class SizeOf(Evaluation[Microdata, Prediction]):
         """Return the rows; of a table that does not fit, the distinct tuples and their owners."""
         return _searchable(table, self.plan, schema)
 
-    def compute(self, original: Microdata, schema: Schema) -> Prediction:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Prediction:
         """Return the size; infinitely many seconds where the columns have too many values together."""
         names = self.plan.quasi_identifiers
         try:
@@ -116,8 +120,6 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
     plan: Plan
     ks: tuple[int, ...]
     limits: tuple[float, ...] = ()
-    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
-    """Gets the stage and the share done; what it raises ends the work."""
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -127,7 +129,9 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         """Return the rows; of a table that does not fit, what a search needs of them."""
         return _searchable(table, self.plan, schema)
 
-    def compute(self, original: Microdata, schema: Schema) -> tuple[Point, ...]:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> tuple[Point, ...]:
         """Return the feasible points, all with the loss of the same scale.
 
         Raises: LimitError when it would take too long; errors of the plan.
@@ -145,12 +149,12 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         if not plan.method.searches:
             points = (_local_point(frame, plan, k, others) for k in ks)
         elif len(self.limits) > 1:
-            whole = Frontier(_tuples(original, plan), ks, others, on_progress=self.on_progress)
+            whole = Frontier(_tuples(original, plan), ks, others, on_progress=on_progress)
             return tuple(whole.points(self.limits, [plan.metric]))
         else:
             table = _tuples(original, plan)
             points = (
-                _searched_point(table, plan, k, others, limit, self.on_progress)
+                _searched_point(table, plan, k, others, limit, on_progress)
                 for k in ks
                 for limit in self.limits
             )

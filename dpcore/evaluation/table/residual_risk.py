@@ -17,6 +17,7 @@ from dpcore.errors import InfeasibleError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.trial import Side, after_of
 from dpcore.evaluation.table.verdict import unique_share
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, class_index, leaves_of
 from dpcore.tables.people import largest_each, once_each, people_per_class, person_of
@@ -74,7 +75,9 @@ class ResidualRisk(RowsEvaluation[ResidualRiskReport]):
     def about(self) -> tuple[str, ...]:
         return (self.plan.method.name, *map(str, self.plan.models))
 
-    def compute(self, original: Microdata, schema: Schema) -> ResidualRiskReport:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> ResidualRiskReport:
         """Return the report. Raises: InfeasibleError, also when no row leaves; the other errors of a plan."""
         frame, plan = original.frame, self.plan.counting(schema.unit.id_column)
         plan = plan.method.prepared(frame, plan)

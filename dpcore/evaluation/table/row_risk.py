@@ -11,6 +11,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.audit import visible_rows
+from dpcore.progress import OnProgress, silent
 from dpcore.risk.special_uniques import special_uniques
 from dpcore.risk.survey import (
     household_risk,
@@ -116,7 +117,7 @@ class RowRisk(RowsEvaluation[RowRiskReport]):
                     column=name,
                 )
 
-    def compute(self, original: Microdata, schema: Schema) -> RowRiskReport:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> RowRiskReport:
         """Return the report, in which a group is as large as its number of people.
 
         Raises: ParameterError without quasi-identifiers or for such a fraction; SchemaError for an unknown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -73,21 +73,19 @@ class Trial(RowsEvaluation[TrialReport]):
     kind = "trial"
 
     plan: Plan
-    on_progress: OnProgress = field(default=silent, repr=False, compare=False)
-    """Gets the stage of a search and the share done; what it raises ends it."""
 
     @property
     def about(self) -> tuple[str, ...]:
         return (self.plan.method.name, *map(str, self.plan.models))
 
-    def compute(self, original: Microdata, schema: Schema) -> TrialReport:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> TrialReport:
         """Return both sides, and what making the table lost.
 
         Raises: InfeasibleError, also when nothing would be left; the other errors of a plan.
         """
         frame, plan = original.frame, self.plan.counting(schema.unit.id_column)
         start = time.thread_time()
-        plan = plan.method.prepared(frame, plan, self.on_progress)
+        plan = plan.method.prepared(frame, plan, on_progress)
         result = recoded(frame, plan)
         seconds = time.thread_time() - start
         rows = published_rows(frame, plan)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dpcore.errors import ParameterError
 from dpcore.evaluation.base import Evaluation, Readable, Result
+from dpcore.progress import OnProgress, silent
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MAX_CELLS, Integers, cell_counts
@@ -107,7 +108,9 @@ class CountsOf(_ComparedCounts[tuple[CellCounts, ...]]):
     def about(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(itertools.chain.from_iterable(self.cliques)))
 
-    def compute(self, original: ExactCounts, schema: Schema) -> tuple[CellCounts, ...]:
+    def compute(
+        self, original: ExactCounts, schema: Schema, on_progress: OnProgress = silent
+    ) -> tuple[CellCounts, ...]:
         """Return the counts of each clique."""
         return tuple(self._compared(original, schema))
 
@@ -118,7 +121,9 @@ class DistancesOf(_ComparedCounts[dict[Clique, float]]):
 
     kind = "distances of counts"
 
-    def compute(self, original: ExactCounts, schema: Schema) -> dict[Clique, float]:
+    def compute(
+        self, original: ExactCounts, schema: Schema, on_progress: OnProgress = silent
+    ) -> dict[Clique, float]:
         """Return the total variation distance of each clique."""
         return {each.columns: each.distance for each in self._compared(original, schema)}
 

@@ -8,7 +8,7 @@ those of the original in the release's place, of the majority, and of a model wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -188,20 +188,19 @@ class Efficacy(RowsEvaluation[tuple[Score, ...]]):
     tasks: tuple[str, ...] = TASKS
     splits: int = 3
     groups: int = 2
-    on_progress: OnProgress = field(default=silent, repr=False)
 
     @property
     def about(self) -> tuple[str, ...]:
         return (self.target,)
 
-    def compute(self, original: Microdata, schema: Schema) -> tuple[Score, ...]:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> tuple[Score, ...]:
         """Return the scores."""
         cuts = random_splits(
             original.frame, self.release.frame, person=schema.unit.id_column, times=self.splits
         )
-        return learn(
-            cuts, schema, self.target, tasks=self.tasks, groups=self.groups, on_progress=self.on_progress
-        )
+        return learn(cuts, schema, self.target, tasks=self.tasks, groups=self.groups, on_progress=on_progress)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

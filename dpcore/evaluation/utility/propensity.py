@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -69,11 +69,10 @@ class Propensity(RowsEvaluation[Scored]):
     counted = True
 
     release: PublicTable
-    on_progress: OnProgress = field(default=silent, repr=False)
 
-    def compute(self, original: Microdata, schema: Schema) -> Scored:
+    def compute(self, original: Microdata, schema: Schema, on_progress: OnProgress = silent) -> Scored:
         """Return the score."""
-        return propensity(original.frame, self.release.frame, schema, self.on_progress)
+        return propensity(original.frame, self.release.frame, schema, on_progress)
 
 
 def _told_apart(own: Floats, other: Floats) -> float:

@@ -24,6 +24,7 @@ from dpcore.evaluation.utility.range_queries import (
     percent_error,
     released_cells,
 )
+from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
 from dpcore.roots import crossing
 from dpcore.schema.interval import IntervalColumn
@@ -120,7 +121,7 @@ class RangeErrorsOf(Evaluation[Integers, RangeErrors]):
         (counts,) = table.counts([(self.column,)])
         return counts.values
 
-    def compute(self, original: Integers, schema: Schema) -> RangeErrors:
+    def compute(self, original: Integers, schema: Schema, on_progress: OnProgress = silent) -> RangeErrors:
         """Return the errors. Values outside the column's bounds count in its first and last cell.
 
         Raises: ParameterError for a column without an order, or bounds that are not bounds of cells.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -172,11 +172,12 @@ class Similarity(RowsEvaluation[SimilarityReport]):
     counted = True
 
     release: PublicTable
-    on_progress: OnProgress = field(default=silent, repr=False)
 
-    def compute(self, original: Microdata, schema: Schema) -> SimilarityReport:
+    def compute(
+        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+    ) -> SimilarityReport:
         """Return the report."""
-        return similarity(original.frame, self.release.frame, schema, self.on_progress)
+        return similarity(original.frame, self.release.frame, schema, on_progress)
 
 
 def _columns(

@@ -234,6 +234,7 @@ SEVEN = ["sex", "age", "race", "marital-status", "education", "native-country", 
         ([*SEVEN, "occupation", "salary-class"], 25, 0.1266),
     ],
 )
+@pytest.mark.proof
 def test_adult_loses_less_than_arx(shared, columns: list[str], k: int, bar: float) -> None:
     """Broken: information loss on Adult rose above ARX's local recoding."""
     folder = shared / "data/arx"

@@ -58,6 +58,7 @@ def test_another_sample_is_caught_by_none() -> None:
     assert inference.rate.value > inference.baseline.value + 0.1  # it does teach about the population
 
 
+@pytest.mark.proof
 def test_false_alarms_are_rare() -> None:
     """An attack would be called a success more often than its interval allows.
 
@@ -216,11 +217,8 @@ def test_reports_stay_inside() -> None:
     curator = dp.Curator.open(INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger())
     stages: list[float] = []
     report = curator.evaluate(
-        Attacks(
-            release=PublicTable(people(100, 4)),
-            control=OUTSIDE,
-            on_progress=lambda stage, share: stages.append(share),
-        )
+        Attacks(release=PublicTable(people(100, 4)), control=OUTSIDE),
+        lambda stage, share: stages.append(share),
     )
     assert stages == sorted(stages)
     assert len(stages) == len(ATTACKS)

@@ -9,10 +9,10 @@ import pytest
 import dpcore as dp
 from dpcore.anonymize.models import DistinctL, KAnonymity
 from dpcore.anonymize.plan import Plan
-from dpcore.engines.streaming import base
-from dpcore.engines.streaming.parquet import ParquetEngine
+from dpcore.engines import base
 from dpcore.evaluation.table.proposals import FrontierOf, HierarchiesOf, SizeOf
 from dpcore.evaluation.table.trial import Trial
+from tests.contracts.engine_kinds import parquet_engine
 
 COLUMNS = ("town", "age", "job")
 
@@ -43,7 +43,7 @@ def curators(
     monkeypatch.setattr(base, "MOST_ROWS", 399)
     ledger, budget = dp.MemoryLedger(), dp.PureDP(epsilon=1)
     there = dp.Curator.open(
-        ParquetEngine(path, schema, key=ledger.key), schema, budget=budget, ledger=ledger, identity="there"
+        parquet_engine(path, schema, key=ledger.key), schema, budget=budget, ledger=ledger, identity="there"
     )
     here = dp.Curator.open(frame, schema, budget=budget, ledger=ledger)
     return here, there
@@ -65,10 +65,11 @@ def test_hierarchies_size_and_frontier_are_those_of_the_rows(
     assert len({curator.evaluate(SizeOf(plan=plan)).content.nodes for curator in (here, there)}) == 1
     told: list[float] = []
     for limits in ((0.0, 0.05), (0.05,)):
-        question = FrontierOf(
-            plan=plan, ks=(2, 5, 500), limits=limits, on_progress=lambda stage, share: told.append(share)
-        )
-        points = [curator.evaluate(question).content for curator in (here, there)]
+        question = FrontierOf(plan=plan, ks=(2, 5, 500), limits=limits)
+        points = [
+            curator.evaluate(question, lambda stage, share: told.append(share)).content
+            for curator in (here, there)
+        ]
         assert points[0] == points[1]
         assert len(points[0]) == 2 * len(limits)
     assert told
@@ -94,7 +95,7 @@ def test_what_progress_raises_ends_a_trial_and_an_anonymization(
         models=(KAnonymity(k=2),),
     )
     for started in (
-        lambda: here.evaluate(Trial(plan=plan, on_progress=stop)),
+        lambda: here.evaluate(Trial(plan=plan), stop),
         lambda: here.anonymize(plan, stop),
     ):
         with pytest.raises(StoppedError):

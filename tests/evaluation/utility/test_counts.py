@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.engines.streaming import base
-from dpcore.engines.streaming.parquet import ParquetEngine
+from dpcore.engines import base
 from dpcore.evaluation import CellCounts, CountsOf, DistancesOf
 from dpcore.evaluation.utility import counts
 from dpcore.schema.domain import Clique
 from dpcore.tables.rows import PublicTable
+from tests.contracts.engine_kinds import parquet_engine
 
 SCHEMA = dp.Schema(
     columns=(
@@ -61,7 +61,7 @@ def test_the_same_rows_count_at_any_size(tmp_path: Path, monkeypatch: pytest.Mon
     for most in (4, 3):
         monkeypatch.setattr(base, "MOST_ROWS", most)
         curator = dp.Curator.open(
-            ParquetEngine(tmp_path / "a.parquet", schema, key=b"k" * 32),
+            parquet_engine(tmp_path / "a.parquet", schema, key=b"k" * 32),
             schema,
             budget=dp.PureDP(epsilon="1"),
             ledger=dp.MemoryLedger(),

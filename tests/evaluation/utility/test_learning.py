@@ -265,9 +265,9 @@ def test_through_the_curator() -> None:
         target="label",
         tasks=FAST,
         splits=2,
-        on_progress=lambda stage, share: stages.append(stage),
     )
-    assert score(curator.evaluate(evaluation).content, "logistic", "accuracy", 2, "release") > 0.9
+    report = curator.evaluate(evaluation, lambda stage, share: stages.append(stage))
+    assert score(report.content, "logistic", "accuracy", 2, "release") > 0.9
     assert stages == ["logistic", "linear", "k-means"] * 2
     assert curator.lines()[-1].state == "outside"
     with pytest.raises(ParameterError, match="too few people"):

@@ -104,6 +104,7 @@ def test_json_keeps_the_rules() -> None:
     assert Constraints.from_dict(json.loads(json.dumps(RULES.to_dict()))) == RULES
 
 
+@pytest.mark.proof
 def test_tree_that_constraints_would_make_huge_is_cut() -> None:
     """Edges that close loops with constraints must find room, or memory has no bound."""
     names = tuple(f"c{i}" for i in range(8))

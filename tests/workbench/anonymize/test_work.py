@@ -24,10 +24,10 @@ from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
 from workbench.anonymize import demands, document, loaded, outcomes, view, work
 from workbench.anonymize.work import SUGGESTED, AnonymizeState, Demands
-from workbench.apart import process
-from workbench.apart.line import StoppedError
 from workbench.ui.charts import Chart
 from workbench.ui.wording import number, percent
+from workbench.workers import process
+from workbench.workers.callbacks import StoppedError
 
 SECRET = "Xanthippe Quisling"
 
@@ -62,6 +62,7 @@ def opened(frame: pd.DataFrame | None = None, person: str | None = None) -> dp.C
         dp.Schema(columns=columns, unit=unit),
         budget=dp.PureDP(epsilon="1"),
         ledger=dp.MemoryLedger(),
+        compute=lambda *given, **named: process.compute(*given, **named),
     )
 
 

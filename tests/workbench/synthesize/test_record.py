@@ -16,9 +16,9 @@ from dpcore.errors import ReadError
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.synthesis import Closeness, Independent
 from workbench import session
-from workbench.apart import drawing
 from workbench.synthesize import record_view
 from workbench.ui import epsilon_view, widgets
+from workbench.workers import drawing
 
 
 class Page:
@@ -47,7 +47,7 @@ class Page:
             (record_view, "st", page),
             (record_view, "being_computed", self.waits.append),
             (session, "session", self._session),
-            (widgets, "compute_apart", lambda *given: asked),
+            (widgets, "compute", lambda *given: asked),
             (epsilon_view, "left", lambda curator: 9.0),
             (epsilon_view, "picker", lambda *given, **named: 0.1),
             (epsilon_view, "loss", lambda curator, epsilon: dp.PureDP(epsilon=epsilon)),

@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.workbench.web.client import Server, Visitor, serving
 from tests.workbench.web.memory import canaries, readable
 
@@ -50,6 +52,7 @@ def _left(server: Server, values: list[bytes], *, at_most: int, ended: int, seco
     return left
 
 
+@pytest.mark.proof
 def test_rows_are_gone_from_the_memory_of_an_idle_server() -> None:
     """All 3,000 of 3,000 values were readable for as long as nobody else came, closed tab or not.
 
@@ -72,7 +75,7 @@ def test_rows_are_gone_from_the_memory_of_an_idle_server() -> None:
         log = server.said()
         assert "canary" not in log
         assert "people.csv" not in log
-        assert "workbench.deeds: a file of" in log
+        assert "workbench.work: a file of" in log
         assert "line 0: opened" in log
         assert "What others may know" in _again(idle, second).go("audit").text()
 

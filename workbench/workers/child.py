@@ -1,4 +1,4 @@
-"""Works in a process of its own, `python -m workbench.apart.worker FD`; see workbench.apart.process.
+"""What a worker does, `python -m workbench.workers.child FD`; see workbench.workers.process.
 
 The program waits with its libraries loaded, and makes a copy of itself for each piece of work, which may be
 held to a size and a time. The copy ends with its work, and no row is left in any memory.
@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.errors import DpcoreError
-from workbench.apart.messages import receive, send
+from workbench.workers.messages import Channel
+from workbench.workers.remote_measurer import RemoteMeasurer
 
 LOADED = (
     *(
-        "workbench.apart.reading",
-        "workbench.apart.asking",
-        "workbench.apart.learning",
-        "workbench.apart.drawing",
+        "workbench.workers.reading",
+        "workbench.workers.drawing",
+        "dpcore.curator",
+        "dpcore.evaluation.attacks",
     ),
-    "dpcore.evaluation.attacks",
     *("dpcore.evaluation.table.proposals", "dpcore.evaluation.table.trial", "pyarrow.csv", "pyarrow.parquet"),
     *("scipy.spatial", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.metrics", "sklearn.svm"),
     *("sklearn.linear_model", "sklearn.ensemble", "sklearn.cluster", "sklearn.model_selection"),
@@ -37,29 +37,10 @@ LOADED = (
 """What takes long to import, loaded before the first work comes."""
 
 
-class Server:
-    """The server, as work sees it: told how far the work is, and asked what it alone may answer."""
-
-    def __init__(self, line: Connection) -> None:
-        self._line = line
-
-    def tell(self, stage: str, share: float) -> None:
-        """How far the work is."""
-        send(self._line, ("told", (stage, share)))
-
-    def ask(self, *question: Any) -> Any:
-        """The answer to a question. Raises: what the server raises."""
-        send(self._line, ("asked", question))
-        kind, content = receive(self._line)
-        if kind == "raised":
-            raise content
-        return content
-
-
-def serve(line: Connection) -> None:
+def serve(channel: Channel) -> None:
     """Do one piece of work, and send what came of it."""
-    send(line, os.getpid())
-    function, given, memory, seconds = receive(line)
+    channel.send(os.getpid())
+    function, given, reports, memory, seconds = channel.receive()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -67,14 +48,28 @@ def serve(line: Connection) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
     signal.alarm(seconds)  # ends the process, wherever it is; 0 is never
     os.nice(10)  # pages go first
-    send(line, outcome(function, Server(line), given))
+
+    def on_progress(stage: str, share: float) -> None:
+        channel.send(("progress", (stage, share)))
+
+    def ask(*question: Any) -> Any:
+        channel.send(("asked", question))
+        kind, content = channel.receive()
+        if kind == "raised":
+            raise content
+        return content
+
+    RemoteMeasurer.ask = staticmethod(ask)
+    channel.send(outcome(function, (*given, on_progress) if reports else given))
 
 
-def outcome(function: Callable[..., Any], server: Server, given: tuple[Any, ...]) -> tuple[str, Any]:
-    """("done", result), ("refused", error), ("memory", "") or ("failed", where): an error's words may hold
-    values, but not its type and place."""
+def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, Any]:
+    """Return ("done", result), ("refused", error), ("memory", "") or ("failed", place).
+
+    Words of an error may hold values, but not its type and place.
+    """
     try:
-        return "done", function(server, *given)
+        return "done", function(*given)
     except DpcoreError as error:
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return "refused", error
@@ -87,8 +82,8 @@ def outcome(function: Callable[..., Any], server: Server, given: tuple[Any, ...]
 
 
 def main(control: socket.socket) -> None:
-    """One copy for each line that comes over the control socket, until that is closed; then all end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server tells when to end
+    """Make a copy for each socket that comes over the control socket; end all of them once that is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for name in LOADED:
         importlib.import_module(name)
@@ -100,7 +95,7 @@ def main(control: socket.socket) -> None:
         if os.fork() == 0:
             control.close()
             try:
-                serve(Connection(handles[0]))
+                serve(Channel(Connection(handles[0])))
             finally:
                 os._exit(0)
         os.close(handles[0])

@@ -13,8 +13,9 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
-from workbench.apart import process, reading
 from workbench.ui.columns import join, split
+from workbench.workers import process, reading
+from workbench.workers.callbacks import cancelled_by
 
 KEY = b"k" * 32
 
@@ -87,8 +88,8 @@ def test_reading_ends_when_its_tab_is_closed() -> None:
     """A file of commas would be read for 171 s for nobody."""
     data = b",".join(b"c%d" % i for i in range(1000)) + b"\n" + (b"," * 999 + b"\n") * 20_000
     started = time.monotonic()
-    with pytest.raises(ReadError, match="was stopped"):
-        reading.read(data, "x.csv", key=KEY, cancelled=lambda: time.monotonic() - started > 1)
+    with pytest.raises(ReadError, match="was stopped"), cancelled_by(lambda: time.monotonic() - started > 1):
+        reading.read(data, "x.csv", key=KEY)
     assert time.monotonic() - started < 10
 
 
@@ -100,7 +101,7 @@ def test_a_reader_that_was_killed_is_started_again() -> None:
         for name in os.listdir("/proc")
         if name.isdecimal()
         and _parent(int(name)) == os.getpid()
-        and b"workbench.apart.worker" in _command(int(name))
+        and b"workbench.workers.child" in _command(int(name))
     ]
     assert children
     for child in children:

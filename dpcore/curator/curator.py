@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import math
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -23,17 +21,17 @@ from dpcore.anonymize.apply import carried_out, in_order
 from dpcore.anonymize.levels import distinct_of
 from dpcore.anonymize.plan import Plan
 from dpcore.anonymize.streamed import Recoding, Tally, check_streamed
+from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.engines.base import Engine, unheeded
 from dpcore.engines.connect import engine_of, look
-from dpcore.engines.remembered import Remembered
 from dpcore.engines.work import Part
 from dpcore.errors import DisclosureError, ParameterError, SchemaError
 from dpcore.evaluation.base import Evaluation, PrivateEvaluation, Result
+from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import RowsOfPeople, measurer_of_people, unit_on_file
 from dpcore.io.folder import write_folder, write_mixed
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.rehearsal import Rehearsal
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import Compute, OnProgress, here, silent
 from dpcore.release import AnonymizedTable, Guarantee, InternalReport, PrivateReport, Release, guarantee_of
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
@@ -51,9 +49,10 @@ class Curator:
     """Holds a table behind a schema and a ledger. Make one with `Curator.open`."""
 
     def __init__(
-        self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str
+        self, *, engine: Engine, schema: Schema, account: Account, ledger: Ledger, name: str, compute: Compute
     ) -> None:
         self._engine = engine
+        self._compute = compute
         self._ledger = ledger
         self.schema = schema
         self._declared = {"declared_by": schema.declared_by} if schema.declared_by else {}
@@ -77,6 +76,7 @@ class Curator:
         name: str = "table",
         identity: str | None = None,
         on_rows: Callable[[int], None] = unheeded,
+        compute: Compute = here,
     ) -> Curator:
         """Put a table behind the door, under a budget that never changes.
 
@@ -89,7 +89,8 @@ class Curator:
                 person is `found` privately, opening finds it, once for all, at that charge.
             budget: all that may ever be spent on this table.
             identity: the name of the source that an engine is connected to.
-            on_rows: told how many rows of a source a pass has read; what it raises ends the pass.
+            on_rows: called with how many rows of a source a pass has read; what it raises ends the pass.
+            compute: calls recipes, evaluations and plans, perhaps in other processes.
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table has another
             budget or privacy unit on file; BudgetExceeded where it cannot pay for finding the number.
         """
@@ -102,13 +103,17 @@ class Curator:
             raise SchemaError(problem, remedy="declare the same columns for both")
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
-        curator = cls(engine=engine, schema=schema, account=account, ledger=ledger, name=name)
+        curator = cls(
+            engine=engine, schema=schema, account=account, ledger=ledger, name=name, compute=compute
+        )
         if schema.unit.found:
             found = dataclasses.replace(schema, unit=curator._found())
             if found != schema and engine is table:
                 raise SchemaError("an engine keeps to another number of rows", remedy="make it anew")
             if found != schema:
-                return cls.open(table, found, budget=budget, ledger=ledger, name=name, on_rows=on_rows)
+                return cls.open(
+                    table, found, budget=budget, ledger=ledger, name=name, on_rows=on_rows, compute=compute
+                )
         return curator
 
     look = staticmethod(look)  # at the first rows of a source, before anything is declared or computed
@@ -144,7 +149,8 @@ class Curator:
         """
         recipe.check(self.schema.domain)
         spend, rows = self.rule.spends(loss), self.schema.unit.max_rows
-        charge = Charge(units=self.rule.units(spend), part=self._charged(self.schema.public_part(part)))
+        cell = self.schema.public_part(part)
+        charge = Charge(units=self.rule.units(spend), part=self._charged(cell))
         error = likely(recipe, self.schema.domain, spend, rows=rows, table_rows=table_rows)
         return Quote.of(charge, self._ledger.standing(self.account.dataset), error)
 
@@ -174,33 +180,28 @@ class Curator:
         draw at a new charge. If anything fails after the charge, the charge stays.
 
         Args:
+            recipe: what to measure, and the model to learn.
             loss: what to spend, all of it.
             part: {column: category} to read, and charge, one publicly declared part only.
             request_id: minted before the click, so that a repeated click is the same request.
+            on_progress: called with the stage and the share done, first when the charge is on file; what it
+                raises ends the run, and the charge stays.
         Raises: BudgetExceeded, RequestConflict, LimitError, ParameterError, all before the charge.
         """
         if not isinstance(request_id, str | None):
             raise ParameterError("a request id must be a text", remedy="mint one, such as uuid.uuid4().hex")
         cell = self.schema.public_part(part)
         recipe.check(self.schema.domain)
-        spend = self.rule.spends(loss)
-        plan = self._plan(recipe, spend, cell)
-        if stored := answered(self.lines(), request_id, plan):
-            return self.release(stored)
-        request_id = request_id or uuid.uuid4().hex
         delta = recipe.threshold_delta
-        recipe.fit(self._rehearsal(spend, cell, delta), silent)
-        charge = Charge(
-            units=self.rule.units(spend),
-            threshold_units=math.ceil(delta * DELTA_UNIT),
-            part=self._charged(cell),
-        )
-        asked = {"plan": plan[0], "recipe": recipe.to_dict(), "loss": loss_fields(loss)}
-        measurer = self._measurer(spend, cell, delta)
 
-        def release() -> Release:
-            marginals, model = recipe.fit(measurer, on_progress)
-            schema = self._read(measurer, *model.columns)
+        def rehearse(spend: Loss) -> Measurer:
+            self._compute(recipe.fit, rehearsal_of(self.schema, spend, cell, delta), on_progress=silent)
+            return measurer_of(self._engine, self.schema, spend, cell, delta)
+
+        def release(measurer: Measurer, request_id: str) -> Release:
+            on_progress("measuring", 0.0)
+            marginals, model = self._compute(recipe.fit, measurer, on_progress=on_progress)
+            schema = schema_read(self.schema, measurer, *model.columns)
             return Release(
                 request_id=request_id,
                 recipe=recipe.to_dict(),
@@ -212,13 +213,12 @@ class Curator:
                 part=cell,
             )
 
-        return self._paid(request_id, charge, asked, measurer, release)
+        return self._paid(recipe, loss, cell, request_id, self.release, rehearse, release)
 
     def stored(self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None) -> str | None:
         """Request id of an earlier release of this recipe at this loss; using it again is free."""
-        return answered(
-            self.lines(), None, self._plan(recipe, self.rule.spends(loss), self.schema.public_part(part))
-        )
+        cell = self.schema.public_part(part)
+        return answered(self.lines(), None, self._plan(recipe, self.rule.spends(loss), cell))
 
     def release(self, request_id: str) -> Release:
         """A stored release."""
@@ -246,7 +246,7 @@ class Curator:
         check_streamed(plan)
         with self._engine.held():
             distinct = distinct_of(self._engine.tuples, plan)
-            recoding = Recoding.of(distinct, plan, on_progress)
+            recoding = self._compute(Recoding.of, distinct, plan, on_progress=on_progress)
             tally = Tally(recoding, distinct)
 
             def hand_over(take: Callable[[pd.DataFrame], None]) -> None:
@@ -257,7 +257,7 @@ class Curator:
             return write_mixed(hand_over, folder, rows=recoding.rows, metadata=guarantee.as_metadata())
 
     def _made(self, plan: Plan, on_progress: OnProgress) -> AnonymizedTable:
-        frame, models = carried_out(self._engine.rows().frame, plan, on_progress)
+        frame, models = self._compute(carried_out, self._engine.rows().frame, plan, on_progress=on_progress)
         guarantee = Guarantee.syntactic(models, counts=plan.counts, **self._declared)
         return AnonymizedTable(table=PublicTable(in_order(frame)), plan=plan.to_json(), guarantee=guarantee)
 
@@ -269,12 +269,23 @@ class Curator:
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
         return plan
 
-    def evaluate(self, evaluation: Evaluation[Any, Result]) -> InternalReport[Result]:
-        """Compare with the original, outside differential privacy; the ledger notes it without a charge."""
+    def evaluate(
+        self, evaluation: Evaluation[Any, Result], on_progress: OnProgress = silent, *, first_rows: int = 0
+    ) -> InternalReport[Result]:
+        """Compare with the original, outside differential privacy; the ledger notes it without a charge.
+
+        Args:
+            evaluation: the question.
+            on_progress: called with the stage and the share done; what it raises ends the work.
+            first_rows: rows that stand for all of them where these are needed and do not fit; 0 for none.
+        Raises: RowsError where rows are needed and do not fit; the errors of the evaluation.
+        """
         about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
         self._ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         with self._engine.held():
-            content = evaluation.compute(evaluation.read(self._engine, self.schema), self.schema)
+            table = FirstRows(self._engine, first_rows) if first_rows else self._engine
+            original = evaluation.read(table, self.schema)
+            content = self._compute(evaluation.compute, original, self.schema, on_progress=on_progress)
         return InternalReport(kind=evaluation.kind, content=content)
 
     def evaluate_privately(
@@ -288,29 +299,25 @@ class Curator:
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
         evaluation.check(self.schema)
-        spend = self.rule.spends(loss)
-        plan = self._plan(evaluation, spend, None)
-        if stored := answered(self.lines(), request_id, plan):
-            return self.report(stored)
-        request_id = request_id or uuid.uuid4().hex
-        if evaluation.of_people:  # which public facts cannot refuse
-            measurer = measurer_of_people(evaluation.about[0], self._engine.people, spend)
-        else:
-            evaluation.measure(self._rehearsal(spend), self.schema)
-            measurer = self._measurer(spend)
 
-        def report() -> PrivateReport:
+        def rehearse(spend: Loss) -> Measurer:
+            if evaluation.of_people:  # which public facts cannot refuse
+                return measurer_of_people(evaluation.about[0], self._engine.people, spend)
+            evaluation.measure(rehearsal_of(self.schema, spend), self.schema)
+            return measurer_of(self._engine, self.schema, spend)
+
+        def report(measurer: Measurer, request_id: str) -> PrivateReport:
+            content, schema = evaluation.measure(measurer, self.schema), schema_read(self.schema, measurer)
             return PrivateReport(
                 request_id=request_id,
                 kind=evaluation.kind,
                 about=evaluation.about,
-                content=evaluation.measure(measurer, self.schema),
-                guarantee=guarantee_of(self._read(measurer), loss, self.rule, stands_on=evaluation.stands_on),
+                content=content,
+                guarantee=guarantee_of(schema, loss, self.rule, stands_on=evaluation.stands_on),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )
 
-        asked = {"plan": plan[0], "recipe": evaluation.to_dict(), "loss": loss_fields(loss), "report": True}
-        return self._paid(request_id, Charge(units=self.rule.units(spend)), asked, measurer, report)
+        return self._paid(evaluation, loss, None, request_id, self.report, rehearse, report)
 
     def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
         """The request of this question at this loss: the one that has answered it, or is answering it now, or
@@ -338,43 +345,44 @@ class Curator:
             raise ParameterError("there is no release of this request", remedy="choose one from the ledger")
         return text
 
-    def _measurer(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
-        return Measurer(
-            Remembered(functools.partial(self._engine.counts, part=part)),
-            domain=self.schema.domain,
-            loss=spend,
-            rows=self.schema.unit.max_rows,
-            part=part,
-            texts=functools.partial(self._engine.texts, part=part),
-            sums=functools.partial(self._engine.sums, part=part),
-            delta=delta,
-            assigned=None if part else self._engine.assigned,
-        )
-
-    def _rehearsal(self, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)) -> Measurer:
-        unit = self.schema.unit
-        return Rehearsal(domain=self.schema.domain, loss=spend, rows=unit.max_rows, part=part, delta=delta)
-
     def _paid(
         self,
-        request_id: str,
-        charge: Charge,
-        asked: dict[str, Any],
-        measurer: Measurer,
-        answer: Callable[[], Answer],
+        question: Recipe | PrivateEvaluation,
+        loss: AnyLoss,
+        part: Part | None,
+        request_id: str | None,
+        stored: Callable[[str], Answer],
+        rehearse: Callable[[Loss], Measurer],
+        answer: Callable[[Measurer, str], Answer],
     ) -> Answer:
-        """Hold the table, reserve, only then answer; commit the answer, or keep the charge of what failed."""
-        dataset = self.account.dataset
+        """Return the stored answer, or rehearse, reserve, only then answer, and commit; a charge stays.
+
+        Args:
+            stored: loads the answer of an earlier request.
+            rehearse: refuses what public facts can refuse, and returns the measurer of the rows.
+            answer: spends the measurer's loss, for a request id.
+        """
+        dataset, spend = self.account.dataset, self.rule.spends(loss)
+        plan = self._plan(question, spend, part)
+        if earlier := answered(self.lines(), request_id, plan):
+            return stored(earlier)
+        request_id = request_id or uuid.uuid4().hex
+        measurer = rehearse(spend)
+        delta = 0 if isinstance(question, PrivateEvaluation) else question.threshold_delta
+        units = self.rule.units(spend)
+        charge = Charge(units=units, threshold_units=math.ceil(delta * DELTA_UNIT), part=self._charged(part))
+        report = {"report": True} if isinstance(question, PrivateEvaluation) else {}
+        asked = {"plan": plan[0], "recipe": question.to_dict(), "loss": loss_fields(loss), **report}
         with self._engine.held():
             self._ledger.reserve(dataset, request_id, charge, asked | self._declared)
             try:
-                answered = answer()
-                text = answered.to_json()
+                content = answer(measurer, request_id)
+                text = content.to_json()
             except BaseException as error:
-                self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **_events(measurer)})
+                self._ledger.fail(dataset, request_id, {"error": type(error).__name__, **events_of(measurer)})
                 raise
-        self._ledger.commit(dataset, request_id, _events(measurer), text)
-        return answered
+        self._ledger.commit(dataset, request_id, events_of(measurer), text)
+        return content
 
     def _plan(self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None) -> tuple[str, str]:
         """`plan_digests` of what would be asked: equal plans on equal schemas are the same request."""
@@ -384,15 +392,3 @@ class Curator:
     def _charged(self, part: Part | None) -> Part | None:
         """The part as the ledger keeps it: all rows, of a source in which rows may move."""
         return None if part is None or self.account.source else self.schema.part_on_file(part)
-
-    def _read(self, measurer: Measurer, *drawn: str) -> Schema:
-        """The schema of what was read or is drawn; what is declared of other columns stays here."""
-        names = {name for event in measurer.events for clique in event.reads for name in clique}
-        names.update(drawn, [measurer.part[0]] if measurer.part else [])
-        kept = (column for column in self.schema.columns if column.name in names)
-        columns = tuple(dataclasses.replace(column, reason="") for column in kept)
-        return dataclasses.replace(self.schema, columns=columns, excluded=())
-
-
-def _events(measurer: Measurer) -> dict[str, Any]:
-    return {"events": [event.to_dict() for event in measurer.events]}

@@ -1,13 +1,15 @@
-"""Work in other processes: the same results, the same errors, and charges that no end of a process undoes."""
+"""Work in workers: the same results, the same errors, and charges that no end of a process undoes."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -19,18 +21,22 @@ from dpcore.accounting.memory import MemoryLedger
 from dpcore.anonymize.methods import Mondrian
 from dpcore.anonymize.streamed import Recoding
 from dpcore.curator import Curator
+from dpcore.curator.measuring import measurer_of
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import DisclosureError, LimitError, ParameterError
 from dpcore.evaluation.table.audit import Audit
 from dpcore.evaluation.table.proposals import HierarchiesOf, RolesOf, default_plan
 from dpcore.evaluation.utility.learning import Efficacy
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.progress import Compute, OnProgress, here
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.synthesis import Adaptive, Histogram, Recipe
 from dpcore.tables.rows import DistinctRows, Microdata, PublicTable
-from workbench.apart import asking, learning, messages, process
-from workbench.apart.line import Line, StoppedError
-from workbench.apart.worker import Server
+from workbench.workers import process, remote_measurer
+from workbench.workers.callbacks import StoppedError, cancelled_by
+from workbench.workers.messages import Channel
+from workbench.workers.queue import RunQueue
+from workbench.workers.remote_measurer import REMOTE, RemoteMeasurer
 
 COST = dp.PureDP(epsilon=1)
 
@@ -39,7 +45,7 @@ def never() -> bool:
     return False
 
 
-def opened(rows: int = 400) -> Curator:
+def opened(rows: int = 400, compute: Compute = here) -> Curator:
     """A table of three columns, and a budget of ten."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
@@ -50,7 +56,7 @@ def opened(rows: int = 400) -> Curator:
         }
     )
     schema = Schema(columns=suggest_schema(frame).columns, unit=PrivacyUnit(max_rows=1))
-    return Curator.open(frame, schema, budget=dp.PureDP(epsilon=10), ledger=MemoryLedger())
+    return Curator.open(frame, schema, budget=dp.PureDP(epsilon=10), ledger=MemoryLedger(), compute=compute)
 
 
 class Odd(Histogram):
@@ -58,8 +64,6 @@ class Odd(Histogram):
 
     def fit(self, measurer: Any, on_progress: Any) -> Any:
         found = super().fit(measurer, on_progress)
-        if isinstance(found[0][("age",)].values.sum() and measurer, learning.Remote):
-            on_progress("noise was drawn", 0.5)
         if found[0][("age",)].values.any():  # not in the rehearsal, whose counts are 0
             DEEDS[self.column_deed]()
         return found
@@ -86,43 +90,54 @@ DEEDS: dict[str, Callable[[], object]] = {
 }
 
 
-def run(curator: Curator, recipe: Recipe, cancelled: Callable[[], bool] = never, told: Any = None) -> Any:
-    charged: list[int] = []
-    apart = learning.Apart(recipe, charged=lambda: charged.append(len(curator.lines())), cancelled=cancelled)
-    try:
-        return curator.run(apart, COST, request_id="r", on_progress=told or (lambda stage, share: None))
-    finally:
-        assert charged in ([], [2])  # the line of the charge is there before anything is measured
+def run(curator: Curator, recipe: Recipe, cancelled: Callable[[], bool] = never) -> Any:
+    stages: dict[str, int] = {}
+
+    def on_progress(stage: str, share: float) -> None:
+        stages.setdefault(stage, len(curator.lines()))
+
+    with cancelled_by(cancelled):
+        try:
+            return curator.run(recipe, COST, request_id="r", on_progress=on_progress)
+        finally:
+            assert {**stages, "measuring": 2} == dict.fromkeys(("measuring", *stages), 2)  # charged before
 
 
 @pytest.mark.parametrize("recipe", [Histogram("age"), Adaptive()], ids=["histogram", "adaptive"])
 def test_a_release_is_what_it_would_be_here(recipe: Recipe) -> None:
     """Noise, events or models would get lost on the way; or it could not be opened again."""
-    curator, stages = opened(), []
-    release = run(curator, recipe, told=lambda stage, share: stages.append(stage))
+    curator = opened(compute=process.compute)
+    release = run(curator, recipe)
     assert curator.release("r").to_json() == release.to_json()
     assert release.recipe == recipe.to_dict()
     events = curator.lines()[-1].content["events"]
     assert len(events) >= len(release.marginals)
     assert {tuple(clique) for event in events for clique in event["reads"]} >= set(release.marginals)
     assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
-    assert stages
 
 
 def test_another_process_is_told_noisy_numbers_alone() -> None:
     """A recipe elsewhere could ask for exact counts, and a bug there would publish them."""
     curator = opened()
-    views = learning.Views(curator._measurer(dp.PureDP(epsilon=1)))
+    measurer = measurer_of(curator._engine, curator.schema, dp.PureDP(epsilon=1))
     for name in ("_exact", "_counts", "assigned", "events", "__reduce__"):
         with pytest.raises(DisclosureError):
-            views.answer(0, name, ([("age",)],), {})
-    assert {each for each in vars(Measurer) if not each.startswith("_")} - {
-        "assigned",
-        "noise",
-    } == learning.ASKED
-    view = views.answer(0, "only", (("age",),), {})
-    assert view.domain.names == ("age",)
-    assert view.number == 1
+            remote_measurer.answer(measurer, name, ([("age",)],), {})
+    public = {each for each in vars(Measurer) if not each.startswith("_")}
+    assert public - {"assigned", "noise"} == REMOTE  # a rule of a worker would be run on rows here
+    ours, theirs = socket.socketpair()
+    with Connection(ours.detach()) as one, Connection(theirs.detach()) as other:
+        server, worker = Channel(one), Channel(other)
+        server.send((measurer, measurer.only(("age",))))
+        first, second = worker.receive()
+    assert [type(each) for each in (first, second)] == [RemoteMeasurer] * 2
+    assert server.measurers[0] is measurer
+    assert (second.number, second.domain.names) == (1, ("age",))
+    facts = ("domain", "declared", "loss", "rows", "part", "noise")
+    assert [getattr(first, each) for each in facts] == [getattr(measurer, each) for each in facts]
+    for private in (first._exact, first._counts):
+        with pytest.raises(DisclosureError):
+            private([("age",)])
 
 
 @pytest.mark.parametrize(
@@ -132,7 +147,7 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
 )
 def test_what_ends_badly_stays_charged_and_says_so(recipe: Recipe, error: type[Exception]) -> None:
     """A worker that the system ends would take the charge, or the record of what was drawn, with it."""
-    curator = opened()
+    curator = opened(compute=process.compute)
     with pytest.raises(error) as caught:
         run(curator, recipe)
     assert "secret" not in str(caught.value)
@@ -140,21 +155,21 @@ def test_what_ends_badly_stays_charged_and_says_so(recipe: Recipe, error: type[E
     assert last.state == "failed"
     assert len(last.content["events"]) == 1
     assert (curator.balance().spent, curator.balance().held) == (10**12, 0)
-    assert run(opened(), Histogram("age")).request_id == "r"  # others work on
+    assert run(opened(compute=process.compute), Histogram("age")).request_id == "r"  # others work on
 
 
 def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
     """Somebody who steps back would pay for nothing, or get noise for nothing."""
-    curator = opened()
+    curator = opened(compute=process.compute)
     with pytest.raises(StoppedError):
         run(curator, Odd("age"), cancelled=lambda: len(curator.lines()) == 2)
     assert curator.balance().spent == 10**12
     assert curator.lines()[-1].content["error"] == "StoppedError"
-    line, curator, out = Line(1), opened(), threading.Event()
+    line, curator, out = RunQueue(1), opened(), threading.Event()
     places: list[int] = []
 
     def wait() -> None:
-        with pytest.raises(StoppedError), line.turn(places.append, out.is_set):
+        with pytest.raises(StoppedError), cancelled_by(out.is_set), line.turn(places.append):
             run(curator, Histogram("age"))
 
     with line.turn(places.append):
@@ -172,7 +187,7 @@ def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
 
 def test_the_line_is_kept_in_order() -> None:
     """Whoever came last would be served first, or two runs would go at once."""
-    line, order, places = Line(1), [], {}
+    line, order, places = RunQueue(1), [], {}
     running = 0
 
     def one(name: int) -> None:
@@ -198,10 +213,9 @@ def test_the_line_is_kept_in_order() -> None:
 
 def test_an_evaluation_is_what_it_would_be_here() -> None:
     """The original would be changed on its way, or an internal result would not come back."""
-    curator = opened()
+    curator, there = opened(), opened(compute=process.compute)
     stages: list[str] = []
-    here = curator.evaluate(RolesOf()).content
-    assert curator.evaluate(asking.Apart(RolesOf(), never)).content == here
+    assert there.evaluate(RolesOf()).content == curator.evaluate(RolesOf()).content
     public = PublicTable(
         pd.DataFrame({"age": [30, 40] * 50, "sex": ["F", "M"] * 50, "city": ["A", "B"] * 50})
     )
@@ -210,17 +224,17 @@ def test_an_evaluation_is_what_it_would_be_here() -> None:
         target="sex",
         tasks=("logistic",),
         splits=1,
-        on_progress=lambda stage, share: stages.append(stage),
     )
-    assert curator.evaluate(asking.Apart(learned, never)).content == curator.evaluate(learned).content
-    assert stages.count("logistic") >= 2
-    kinds = [line.content["evaluation"] for line in curator.lines() if line.state == "outside"]
-    assert kinds == ["proposed roles", "proposed roles", "learning", "learning"]
+    report = there.evaluate(learned, lambda stage, share: stages.append(stage))
+    assert report.content == curator.evaluate(learned).content
+    assert "logistic" in stages
+    kinds = [line.content["evaluation"] for line in there.lines() if line.state == "outside"]
+    assert kinds == ["proposed roles", "learning"]
 
 
 def test_an_anonymized_table_is_what_it_would_be_here() -> None:
     """Rows or the plan would change on the way; a page would wait for a search without a word."""
-    curator, told = opened(), {}
+    curator, elsewhere, told = opened(), opened(compute=process.compute), {}
     hierarchies = curator.evaluate(HierarchiesOf(columns=("age", "sex"))).content
     roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "city": "insensitive"}
     for method in ("full-domain", "mondrian"):
@@ -230,10 +244,10 @@ def test_an_anonymized_table_is_what_it_would_be_here() -> None:
             if method == "full-domain"
             else type(plan)(**{**vars(plan), "method": Mondrian(), "limit": 0.0})
         )
-        here = curator.anonymize(plan)
-        there = curator.anonymize(asking.apart(plan, never), lambda *each: told.setdefault(method, each))  # noqa: B023
-        pd.testing.assert_frame_equal(here.table.frame, there.table.frame)
-        assert here.plan == there.plan
+        expected = curator.anonymize(plan)
+        there = elsewhere.anonymize(plan, lambda *each: told.setdefault(method, each))  # noqa: B023
+        pd.testing.assert_frame_equal(expected.table.frame, there.table.frame)
+        assert expected.plan == there.plan
     assert [*told] == ["full-domain"]
     assert told["full-domain"][0] == "searching"
 
@@ -248,12 +262,12 @@ def test_a_plan_is_decided_as_it_would_be_here() -> None:
     trees = HierarchiesOf(columns=("age",)).compute(Microdata(frame), schema)
     plan = default_plan(roles, trees, k=150).counting("id")
     tuples = engine.tuples(["age"], by="id")
-    here, there = (Recoding.of(tuples, each) for each in (plan, asking.apart(plan, never)))
-    assert there.plan.to_json() == here.plan.to_json()
-    assert (there.rows, there.plan.method) == (here.rows, plan.method)
+    expected, there = (compute(Recoding.of, tuples, plan) for compute in (here, process.compute))
+    assert there.plan.to_json() == expected.plan.to_json()
+    assert (there.rows, there.plan.method) == (expected.rows, plan.method)
     sent = pickle.dumps(there)
     assert len(sent) < 10_000
-    pd.testing.assert_frame_equal(pickle.loads(sent)(frame), here(frame))
+    pd.testing.assert_frame_equal(pickle.loads(sent)(frame), expected(frame))
 
 
 def test_large_arrays_and_errors_come_through() -> None:
@@ -269,24 +283,20 @@ def test_large_arrays_and_errors_come_through() -> None:
     assert caught.value.details == {"k": 4}
 
 
-def give_back(server: Server, frame: pd.DataFrame) -> pd.DataFrame:
-    server.tell("half", 0.5)
+def give_back(frame: pd.DataFrame, on_progress: OnProgress) -> pd.DataFrame:
+    on_progress("half", 0.5)
     return frame
 
 
-def refuse(server: Server) -> None:
+def refuse() -> None:
     raise ParameterError("k ({k}) must be less", remedy="take 3", k=4)
 
 
 def test_what_nobody_wants_any_more_ends() -> None:
     """A page that was left would go on computing for nobody."""
     process_id: list[int] = []
-    with pytest.raises(StoppedError):
-        process.run(
-            sleep,
-            on_progress=lambda stage, share: process_id.append(int(stage)),
-            cancelled=lambda: bool(process_id),
-        )
+    with pytest.raises(StoppedError), cancelled_by(lambda: bool(process_id)):
+        process.run(sleep, on_progress=lambda stage, share: process_id.append(int(stage)))
     looks = 3_000
     while looks and is_alive(process_id[0]):  # it would sleep for an hour
         looks -= 1
@@ -302,21 +312,18 @@ def is_alive(process_id: int) -> bool:
     return True
 
 
-def sleep(server: Server) -> None:
-    server.tell(str(os.getpid()), 0)
+def sleep(on_progress: OnProgress) -> None:
+    on_progress(str(os.getpid()), 0)
     time.sleep(3_600)
 
 
 def test_messages_are_no_files() -> None:
     """Rows would lie on a disk on their way."""
-    import socket
-    from multiprocessing.connection import Connection
-
     ours, theirs = socket.socketpair()
     with Connection(ours.detach()) as one, Connection(theirs.detach()) as other:
         sent = {"a": np.arange(10.0)}
-        messages.send(one, sent)
-        assert (messages.receive(other)["a"] == sent["a"]).all()
+        Channel(one).send(sent)
+        assert (Channel(other).receive()["a"] == sent["a"]).all()
 
 
 def test_distinct_tuples_of_a_large_table_come_through() -> None:
@@ -324,6 +331,7 @@ def test_distinct_tuples_of_a_large_table_come_through() -> None:
     tuples = DistinctRows(
         frame=pd.DataFrame({"age": [30, 40]}), rows=np.array([1, 9]), people=np.array([1, 9])
     )
-    asked = asking.Apart(Audit(quasi_identifiers=("age",)), never)
-    schema = opened().schema
-    assert asked.compute(tuples, schema).risk.uniques == pytest.approx(0.1)
+    report = process.compute(Audit(quasi_identifiers=("age",)).compute, tuples, opened().schema)
+    assert report.risk.uniques == pytest.approx(0.1)
+    with pytest.raises(DisclosureError):
+        pickle.dumps(tuples)

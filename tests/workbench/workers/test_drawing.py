@@ -14,9 +14,9 @@ from dpcore.io.export import to_csv
 from dpcore.io.folder import unfinished_name
 from dpcore.release import Release
 from dpcore.synthesis import Independent, sample_steps
-from tests.workbench.apart.test_apart import opened
-from workbench.apart import asking, drawing, process, reading
-from workbench.apart.line import StoppedError
+from tests.workbench.workers.test_workers import opened
+from workbench.workers import drawing, process, reading
+from workbench.workers.callbacks import StoppedError, cancelled_by
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +27,13 @@ def release() -> Release:
 def test_what_is_made_of_drawn_rows(release: Release) -> None:
     """The page would show other rows than its files hold, or test others than it shows."""
     table = release.table(300, seed=0)
-    head = process.compute(asking.call, drawing.head, release, 300)
+    head = process.compute(drawing.head, release, 300)
     pd.testing.assert_frame_equal(head, table.frame.head(drawing.SHOWN))
     assert drawing.csv_file(release, 300) == to_csv(table)
     file = io.BytesIO(drawing.parquet_file(release, 300, "promise"))
     pd.testing.assert_frame_equal(pd.read_parquet(file), table.frame, check_dtype=False)
-    assert process.compute(asking.call, drawing.steps, release, 300) == sample_steps(table.frame)
-    asked = process.compute(asking.call, drawing.question, release, 300, ["age", "sex"])
+    assert process.compute(drawing.steps, release, 300) == sample_steps(table.frame)
+    asked = process.compute(drawing.question, release, 300, ["age", "sex"])
     assert sum(asked.counts) == pytest.approx(release.model.total)
     with pytest.raises(ParameterError, match="must be a whole number"):
         drawing.csv_file(release, -1)
@@ -50,8 +50,6 @@ def test_a_folder_that_nobody_wants_any_more(release: Release, tmp_path: Path) -
     """The ended process cannot clean up: half a table would stay; or another writer's half would go."""
     other = unfinished_name(tmp_path / "out")
     other.mkdir()
-    with pytest.raises(StoppedError):
-        drawing.folder(
-            release, 10**9, tmp_path / "out", cancelled=lambda: any(tmp_path.rglob("part-*.parquet"))
-        )
+    with pytest.raises(StoppedError), cancelled_by(lambda: any(tmp_path.rglob("part-*.parquet"))):
+        drawing.folder(release, 10**9, tmp_path / "out")
     assert list(tmp_path.iterdir()) == [other]

@@ -15,16 +15,15 @@ from dpcore.io import ReadResult, read_table
 from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
-from workbench.apart import process
-from workbench.apart.line import StoppedError
-from workbench.apart.worker import Server
+from workbench.workers import process
+from workbench.workers.callbacks import StoppedError
 
 MEMORY = 900 * 2**20
 """Bytes that reading one file may take, beyond what the libraries take."""
 SECONDS = 30
 STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = ("lines", "columns", "facts", "fingerprint")
 """Of reading a file; an interface has words for them."""
-_log = logging.getLogger("workbench.deeds")
+_log = logging.getLogger("workbench.work")
 _AT_ONCE = threading.BoundedSemaphore(2)
 
 
@@ -42,7 +41,6 @@ def read(
     name: str,
     *,
     key: bytes | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
     on_progress: OnProgress = silent,
     **options: Any,
 ) -> Reading:
@@ -50,8 +48,7 @@ def read(
 
     Args:
         key: of the ledger, for the fingerprint; None where the table is not to be opened.
-        cancelled: asked while waiting; reading ends when it says yes.
-        on_progress: hears the stage, one of `STAGES`, and the share of the whole.
+        on_progress: called with the stage, one of `STAGES`, and the share of the whole.
         options: of `read_table`.
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
@@ -64,7 +61,6 @@ def read(
                 name,
                 options,
                 key,
-                cancelled=cancelled,
                 on_progress=on_progress,
                 memory=MEMORY,
                 seconds=SECONDS,
@@ -85,30 +81,26 @@ def read_release(data: bytes) -> Release:
     """`dpcore.Release.from_file` within the same limits. Raises: ReadError, LimitError."""
     with _AT_ONCE:
         try:
-            found: Release = process.run(release_within, data, memory=MEMORY, seconds=SECONDS)
+            return process.run(Release.from_file, data, memory=MEMORY, seconds=SECONDS)
         except process.WorkEnded as error:
             raise _refusal(error) from None
-    return found
 
 
-def release_within(server: Server, data: bytes) -> Release:
-    """What the other process does."""
-    return Release.from_file(data)
-
-
-def read_within(server: Server, data: bytes, name: str, options: dict[str, Any], key: bytes | None) -> Any:
-    """What the other process does: what was read; with a key also its suggested schema and fingerprint."""
+def read_within(
+    data: bytes, name: str, options: dict[str, Any], key: bytes | None, on_progress: OnProgress
+) -> tuple[ReadResult, Schema | None, str]:
+    """Return what was read; with a key also its suggested schema and fingerprint. Runs in a worker."""
     starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
 
     def told(stage: str, width: float) -> Callable[[float], None]:
-        return lambda share: server.tell(stage, starts[stage] + width * share)
+        return lambda share: on_progress(stage, starts[stage] + width * share)
 
-    server.tell(LINES, 0.0)
+    on_progress(LINES, 0.0)
     table = read_table(data, name, told=told(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""
     schema = suggest_schema(table.frame, told=told(FACTS, 0.4))
-    server.tell(FINGERPRINT, starts[FINGERPRINT])
+    on_progress(FINGERPRINT, starts[FINGERPRINT])
     holder: Any = SimpleNamespace(key=key)
     return table, schema, Curator.dataset_of(table.frame, holder)
 

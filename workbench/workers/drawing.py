@@ -5,19 +5,19 @@ Drawing is free and gives the same rows each time, so nobody has to hold them; t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from dpcore.io import export
 from dpcore.io.folder import discard, unfinished_name, write_drawn
+from dpcore.progress import OnProgress
 from dpcore.release import Release
 from dpcore.synthesis import Closeness, Pooled, Step, sample_steps
 from dpcore.tables.rows import PublicTable
-from workbench.apart import process
-from workbench.apart.listening import tell
-from workbench.apart.worker import Server
+from workbench.workers import process
+from workbench.workers.callbacks import report_rows
 
 SHOWN = 200
 """Rows that a page shows."""
@@ -45,51 +45,47 @@ def question(release: Release, rows: int, columns: Sequence[str]) -> Closeness:
 
 def csv_file(release: Release | Pooled, rows: int) -> bytes:
     """So many rows as a file, for a button: nobody waits in a page. Raises: as `process.compute`."""
-    made: bytes = process.compute(_csv, release, rows)
-    return made
+    return process.compute(_csv, release, rows)
 
 
 def parquet_file(release: Release, rows: int, guarantee: str) -> bytes:
     """The same with the guarantee in its footer. Raises: as `process.compute`."""
-    made: bytes = process.compute(_parquet, release, rows, guarantee)
-    return made
+    return process.compute(_parquet, release, rows, guarantee)
 
 
-def folder(release: Release, rows: int, place: Path, *, cancelled: Callable[[], bool]) -> int:
-    """So many rows as a folder of Parquet, whole or not at all; who listens is told how many there are.
+def folder(release: Release, rows: int, place: Path) -> int:
+    """Write rows as a folder of Parquet, whole or not at all, and report how many are written.
 
     Raises: as `write_drawn` and `process.compute`.
     """
     unfinished = unfinished_name(place)
     try:
-        written: int = process.compute(
+        return process.compute(
             _folder,
             release,
             rows,
             place,
             unfinished,
-            on_progress=lambda stage, share: tell(round(share * rows)),
-            cancelled=cancelled,
+            on_progress=lambda stage, share: report_rows(round(share * rows)),
         )
     except BaseException:
         discard(unfinished)  # the process was ended, and could not
         raise
-    return written
 
 
-def _folder(server: Server, release: Release, rows: int, place: Path, unfinished: Path) -> int:
+def _folder(release: Release, rows: int, place: Path, unfinished: Path, on_progress: OnProgress) -> int:
     return write_drawn(
         release,
         rows,
         place,
-        on_rows=lambda done: server.tell("drawing", done / rows),
+        on_rows=lambda done: on_progress("drawing", done / rows),
         unfinished=unfinished,
     )
 
 
-def _csv(server: Server, release: Release | Pooled, rows: int) -> bytes:
+def _csv(release: Release | Pooled, rows: int) -> bytes:
     return export.to_csv(drawn(release, rows))
 
 
-def _parquet(server: Server, release: Release, rows: int, guarantee: str) -> bytes:
+def _parquet(release: Release, rows: int, guarantee: str) -> bytes:
     return export.to_parquet(drawn(release, rows), {"guarantee": guarantee})

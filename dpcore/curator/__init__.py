@@ -1,0 +1,5 @@
+"""The curator, which is the one door to private rows."""
+
+from dpcore.curator.curator import Curator
+
+__all__ = ["Curator"]

@@ -1,0 +1,62 @@
+"""Measurers of the rows of an engine, and the record of what they have read."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from fractions import Fraction
+from typing import Any
+
+from dpcore.accounting.loss import Loss
+from dpcore.engines.base import Engine
+from dpcore.engines.remembered import Remembered
+from dpcore.engines.work import Part
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.rehearsal import Rehearsal
+from dpcore.schema.schema import Schema
+
+
+def measurer_of(
+    engine: Engine, schema: Schema, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)
+) -> Measurer:
+    """Return the measurer of an engine's rows.
+
+    Args:
+        engine: holds the rows.
+        schema: the public facts about them.
+        spend: all that the measurer may spend.
+        part: (column, category) to read one part only; None for the whole table.
+        delta: what naming texts may spend besides.
+    """
+    return Measurer(
+        Remembered(functools.partial(engine.counts, part=part)),
+        domain=schema.domain,
+        loss=spend,
+        rows=schema.unit.max_rows,
+        part=part,
+        texts=functools.partial(engine.texts, part=part),
+        sums=functools.partial(engine.sums, part=part),
+        delta=delta,
+        assigned=None if part else engine.assigned,
+    )
+
+
+def rehearsal_of(
+    schema: Schema, spend: Loss, part: Part | None = None, delta: Fraction = Fraction(0)
+) -> Measurer:
+    """Return a measurer of no rows with the same limits, see `measurer_of`."""
+    return Rehearsal(domain=schema.domain, loss=spend, rows=schema.unit.max_rows, part=part, delta=delta)
+
+
+def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
+    """Return the schema of the columns that were read, or are `drawn`, without the facts about others."""
+    names = {name for event in measurer.events for clique in event.reads for name in clique}
+    names.update(drawn, [measurer.part[0]] if measurer.part else [])
+    columns = (column for column in schema.columns if column.name in names)
+    read = tuple(dataclasses.replace(column, reason="") for column in columns)
+    return dataclasses.replace(schema, columns=read, excluded=())
+
+
+def events_of(measurer: Measurer) -> dict[str, Any]:
+    """Return the events of a measurer as the ledger keeps them."""
+    return {"events": [event.to_dict() for event in measurer.events]}

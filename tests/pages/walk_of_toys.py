@@ -1,0 +1,103 @@
+"""The toys of CONTRIBUTING on the pages; `tests/test_contributing.py` runs this in a copy that has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyarrow import feather
+
+import dpcore as dp
+from dpcore.anonymize import KAnonymity, Plan, apply
+from dpcore.anonymize.hierarchies.builders import flat
+from dpcore.anonymize.models import PrivacyModel
+from dpcore.evaluation import Evaluation
+from dpcore.schema import Column
+from dpcore.synthesis import Recipe, describe, load_recipe
+from tests.pages.tab import Tab
+from workbench import session
+from workbench.store import settings
+
+MARKS = "\n".join(["age,mark", *(f"{20 + i % 50},{1 + i % 6}" for i in range(200))]).encode()
+
+
+def tables(tab: Tab) -> str:
+    """What the tables of a page say."""
+    return " ".join(each.value.to_csv() for each in tab.at.dataframe)
+
+
+def test_column(app: Tab) -> None:
+    grade: Any = Column.of_kind("grade")
+    schema = dp.Schema(columns=(grade("mark", missing=True),), unit=dp.PrivacyUnit(max_rows=1))
+    assert dp.Schema.from_json(schema.to_json()) == schema
+    app.go("upload").upload(MARKS)
+    draft = app.session.draft
+    assert draft is not None
+    is_mark = draft.edited["column"] == "mark"
+    draft.edited.loc[is_mark, ["kind", "categories"]] = ["grade", "1 | 2 | 3 | 4 | 5 | 6"]
+    app.open_draft()
+    assert app.errors == ""
+    assert app.session.data_set is not None
+    declaration = app.session.data_set.declaration
+    assert declaration is not None
+    assert declaration.schema.column("mark").kind == "grade"
+    assert "grade" in tables(app.go("codebook"))
+
+
+def test_recipe(opened: Tab) -> None:
+    opened.go("synthesize").press("Every pair").release()
+    assert opened.errors == ""
+    release = opened.curator.release(opened.session.shown)
+    recipe = load_recipe(release.recipe)
+    assert isinstance(recipe, Recipe.of_kind("every pair"))
+    assert "Every pair of age, sex" in describe(release.recipe)
+    again = dp.Release.from_file(release.to_json().encode())
+    assert list(again.sample(rows=5).columns) == ["age", "sex"]
+    assert "Every pair of age, sex" in tables(opened.go("ledger"))
+
+
+def test_privacy_model(opened: Tab) -> None:
+    bound: Any = PrivacyModel.of_kind("bounded frequency")
+    frame = pd.DataFrame({"zip": ["1", "1", "2", "2"] * 5, "ill": ["a", "b", "a", "b"] * 5})
+    plan = Plan(
+        roles={"zip": "quasi-identifier", "ill": "sensitive"},
+        hierarchies={"zip": flat(["1", "2"])},
+        models=(KAnonymity(k=2), bound(column="ill", share=0.6)),
+    )
+    assert Plan.from_json(plan.to_json()) == plan
+    assert len(apply(frame, plan).frame) == 20
+
+
+def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"age": range(20, 60), "sex": ["F", "M"] * 20})
+    feather.write_feather(frame, str(tmp_path / "visits.feather"))
+    entry = f'[[source]]\nname = "Visits"\nkind = "feather"\nlocation = "{tmp_path}/visits.feather"\n'
+    (tmp_path / "sources.toml").write_text(entry)
+    monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
+    settings.read_settings.cache_clear()
+    app.go("upload")
+    assert "Feather. It stays where it is" in app.text
+    app.press("Look at it").open_draft().go("synthesize").release()
+    assert app.errors == ""
+    assert app.curator.release(app.session.shown).marginals
+
+
+def test_evaluation(opened: Tab) -> None:
+    largest: Any = Evaluation.of_kind("largest share")
+    report: Any = opened.curator.evaluate(largest(column="city"))
+    assert report.content == 0.25
+    assert "share of the most frequent value of city" in tables(opened.go("ledger"))
+
+
+def test_page(app: Tab) -> None:
+    app.go("hello").press("Say hello")
+    assert "Greetings: 1" in app.text
+
+
+def test_language(app: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "language", lambda: "de-AT")
+    assert "Was bekannt ist" in app.go("codebook").text
+    monkeypatch.setattr(session, "language", lambda: "fr")
+    assert "What is publicly known" in app.go("codebook").text

@@ -1,0 +1,67 @@
+"""Callbacks of a thread that waits for long work, which cancel it or report the rows it has read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dpcore.errors import DpcoreError
+
+Poll = Callable[[], bool]
+Report = Callable[[int], object]
+
+
+class StoppedError(DpcoreError):
+    """Work that was cancelled before its end."""
+
+
+class _Callbacks(threading.local):
+    polls: tuple[Poll, ...] = ()
+    reports: tuple[Report, ...] = ()
+
+
+_callbacks = _Callbacks()
+
+
+def stopped() -> StoppedError:
+    """Return the error that cancelled work ends with."""
+    return StoppedError("this was stopped before its end", remedy="start it again when you want it")
+
+
+def check_cancelled() -> None:
+    """Poll whether this thread's work is cancelled. Raises: StoppedError; what a poll raises."""
+    if any(poll() for poll in _callbacks.polls):
+        raise stopped()
+
+
+def report_rows(rows: int) -> None:
+    """Report how many rows a pass over a source has read.
+
+    Raises: as `check_cancelled`, which ends the pass; what a callback raises.
+    """
+    for report in _callbacks.reports:
+        report(rows)
+    check_cancelled()
+
+
+@contextmanager
+def cancelled_by(poll: Poll) -> Iterator[None]:
+    """Cancel long work of the block once `poll` returns True."""
+    before = _callbacks.polls
+    _callbacks.polls = (*before, poll)
+    try:
+        yield
+    finally:
+        _callbacks.polls = before
+
+
+@contextmanager
+def rows_reported_to(report: Report) -> Iterator[None]:
+    """Call `report` with the number of rows that passes of the block have read."""
+    before = _callbacks.reports
+    _callbacks.reports = (*before, report)
+    try:
+        yield
+    finally:
+        _callbacks.reports = before
