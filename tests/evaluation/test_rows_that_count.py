@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.engines.streaming import base
-from dpcore.engines.streaming.parquet import ParquetEngine
+from dpcore.engines import base
 from dpcore.evaluation import (
     Attacks,
     Efficacy,
@@ -21,6 +20,7 @@ from dpcore.evaluation import (
 )
 from dpcore.evaluation.first_rows import FirstRows
 from dpcore.tables.rows import PublicTable
+from tests.contracts.engine_kinds import parquet_engine
 
 SCHEMA = dp.Schema(
     columns=(dp.Integer("age", low=0, high=99), dp.Categorical("sex", categories=("F", "M"))),
@@ -46,7 +46,7 @@ def test_what_is_compared_with_a_release_is_what_it_counted(
 ) -> None:
     """A release that is right would look wrong to a learner, or safe from attacks."""
     ROWS.to_parquet(tmp_path / "a.parquet")
-    engine = ParquetEngine(tmp_path / "a.parquet", SCHEMA, key=b"k" * 32)
+    engine = parquet_engine(tmp_path / "a.parquet", SCHEMA, key=b"k" * 32)
     whole = evaluation.read(engine, SCHEMA).frame
     assert whole["id"].value_counts().tolist() == [2] * PEOPLE
     monkeypatch.setattr(base, "MOST_ROWS", len(ROWS) - 1)
