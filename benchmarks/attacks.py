@@ -80,7 +80,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--peers", action="store_true", help="anonymeter as well, downloaded for it")
     asked = parser.parse_args()
-    people = samples.census(3 * PEOPLE)
+    people = samples.census().head(3 * PEOPLE)
     inside, control, others = (
         people.iloc[start : start + PEOPLE].reset_index(drop=True) for start in range(0, 3 * PEOPLE, PEOPLE)
     )

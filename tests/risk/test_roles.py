@@ -94,7 +94,7 @@ def test_values_that_name_people_are_identifiers() -> None:
 
 def test_every_column_has_a_role_and_a_reason_without_a_value() -> None:
     """A reason would show a cell of the table."""
-    frame = samples.hospital(500)
+    frame = samples.hospital().head(500)
     found = suggest_roles(frame)
     assert [each.column for each in found] == list(frame.columns)
     cells = {str(cell) for cell in frame["name"]} | set(frame["zip"])
@@ -114,7 +114,7 @@ def test_a_first_run_needs_no_reading(table: str, request: pytest.FixtureRequest
         shared: Path = request.getfixturevalue("shared")
         frame = pd.read_csv(shared / "data" / "adult.csv").head(3_000)
     else:
-        frame = {"census": samples.census, "hospital": samples.hospital}[table](3_000)
+        frame = {"census": samples.census, "hospital": samples.hospital}[table]().head(3_000)
     roles = {each.column: each.role for each in suggest_roles(frame)}
     known = [name for name, role in roles.items() if role == "quasi-identifier"]
     plan = Plan(

@@ -123,6 +123,8 @@ def figures(tab: Tab, marks: Marking) -> list[Figure]:
             label = template(proto.label, marks)
             texts = {"value": bare(proto.body), "delta": bare(proto.delta)}
             seen += [Figure(f"{label} > {part}", text) for part, text in texts.items() if DIGIT.search(text)]
+        elif element.type == "code" and DIGIT.search(bare(element.value)):
+            seen.append(Figure(f"{heading} > code", bare(element.value)))
         elif element.type == "iframe":
             seen += of_html(proto.srcdoc, marks)
         elif element.type not in WIDGETS:
@@ -268,6 +270,13 @@ def _encoded(spec: Any) -> Iterator[tuple[str, str]]:
 
 def _cell(cell: Any) -> Any:
     return bare(cell) if isinstance(cell, str) else cell
+
+
+def rounded(true: Iterable[float]) -> Callable[[Any], bool]:
+    """Whether numbers are these to nine digits, as charts have them, or to three, as their tables do."""
+    values = [float(each) for each in true]
+    short = [float(f"{each:.3g}") for each in values]
+    return lambda shown: agrees(shown, values) or agrees(shown, short)
 
 
 def agrees(shown: Any, true: Any) -> bool:

@@ -69,6 +69,7 @@ class Truth:
             sizes = odd.frame.groupby(odd.id).size().clip(upper=odd.cap)
             assert whole.groupby(odd.id).size().equals(sizes)
         drawn = pd.read_csv(io.BytesIO(downloads.content(release, "rows.csv")))
+        self.drawn_rows = drawn
         self.names = list(release.schema.domain.names)
         self.labels = {name: list(map(str, self.schema.column(name).labels)) for name in self.names}
         self.own, self.other = (self._cells(each) for each in (whole, drawn))

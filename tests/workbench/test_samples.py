@@ -140,13 +140,6 @@ def test_a_sample_is_the_same_everywhere(build: object, digest: str) -> None:
     assert hashlib.sha256(data).hexdigest()[:16] == digest
 
 
-def test_a_smaller_table_is_the_beginning_of_a_larger_one(people: pd.DataFrame) -> None:
-    """Tests on few rows would say nothing about the sample that people see."""
-    pd.testing.assert_frame_equal(census(1_000), people.head(1_000))
-    assert len(hospital(300)) == 300
-    assert len(hospital(12_000)) == 12_000
-
-
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
 def test_a_sample_is_like_an_upload(sample: object) -> None:
     """A sample would pass where the same table as a file does not."""

@@ -92,7 +92,7 @@ def _attacked(report: Disclosure) -> None:
         )
     else:
         st.success(
-            _("No attack works better on the {people} people in it than on the {control} others.").format(
+            _("No attack works better on {people} rows of people in it than on {control} of others.").format(
                 people=f"{report.people:,}", control=f"{report.control:,}"
             ),
             icon=":material/shield:",

@@ -1,0 +1,337 @@
+"""The Learn page: each figure of its nine lessons again, from closed forms or from the invented rows.
+
+Nothing here is the page's own code: laws are written down, sums are solved again, releases are taken as they
+were made, and rows are joined and counted by pandas. What is exact must agree to nine digits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from decimal import Decimal, localcontext
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import gammaln
+
+import dpcore as dp
+from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, rounded
+from tests.truth.released import width
+from workbench import samples
+from workbench.learn import figures as lessons
+
+SEED = 5
+DELTA = 1e-6
+RATIO = (
+    "A count of 100 people, and of 101 with you among them, each with noise. Whatever the answer is, it is "
+    "at most {ratio} times as likely with you as without you: that bound is the promise.|ratio"
+)
+RULED_OUT = "Textbook releases that rule out one person less > value"
+NO_DRAW = (
+    "No floating-point draw turns {other} into this number: the count was {count}, and noise hid nothing.|"
+)
+COULD = "This one could also come from {other}; most others could not. Move the slider to draw again.|other"
+NOISE, FLOATS, COSTS = (
+    "1 · What noise does > ",
+    "2 · Why not floating-point noise > ",
+    "3 · Every answer costs > ",
+)
+AFTER, RANGES = "5 · What comes after is free > ", "6 · One histogram, all ranges > "
+PRICE, HOLES, TRUST = (
+    "7 · The price of more columns > ",
+    "8 · k-anonymity and its holes > ",
+    "9 · Trust nobody > ",
+)
+TIMES = [1, 2, 5, *range(10, 101, 10)]
+PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+GROWING = ["age", "marital", "occupation", "education"]
+
+
+def laplace(at: int, epsilon: float) -> float:
+    """The chance of two-sided geometric noise."""
+    return math.tanh(epsilon / 2) * math.exp(-epsilon * abs(at))
+
+
+def variance(epsilon: float) -> float:
+    return 1 / (2 * math.sinh(epsilon / 2) ** 2)
+
+
+def loss_of_average(below: int) -> float:
+    """Of the average of two answers at epsilon 1, where it lies so many rows below the smaller count."""
+    with localcontext(prec=50):
+        q = Decimal(-1).exp()
+
+        def of_sum(at: int) -> Decimal:
+            return sum((q ** (abs(first) + abs(at - first)) for first in range(-300, 301)), Decimal(0))
+
+        return float((of_sum(2 * below) / of_sum(2 * below + 2)).ln())
+
+
+def by_rho(rho: float) -> float:
+    """Epsilon at DELTA of a zCDP loss (Canonne, Kamath, Steinke 2020, proposition 7), over all orders."""
+
+    def log_delta(log_order: float, epsilon: float) -> float:
+        above = math.exp(log_order)  # the order less one
+        return above * ((1 + above) * rho - epsilon) - math.log1p(above) - above * math.log1p(1 / above)
+
+    def off(epsilon: float) -> float:
+        best = minimize_scalar(
+            log_delta, bounds=(-8, 12), args=(epsilon,), method="bounded", options={"xatol": 1e-12}
+        )
+        return float(best.fun) - math.log(DELTA)
+
+    return float(brentq(off, 0, rho + 40, xtol=1e-12))
+
+
+def best_possible(epsilon: float, times: int) -> float:
+    """Epsilon at DELTA of so many answers, from the law of randomized response, solved over its whole sum."""
+    hits = np.arange(times + 1)
+    logs = (
+        gammaln(times + 1) - gammaln(hits + 1) - gammaln(times - hits + 1) - times * np.logaddexp(0, epsilon)
+    )
+    yes, no = logs + (times - hits) * epsilon, logs + hits * epsilon
+    return float(
+        brentq(
+            lambda at: np.maximum(np.exp(yes) - np.exp(at + no), 0).sum() - DELTA,
+            0,
+            epsilon * times,
+            xtol=1e-13,
+        )
+    )
+
+
+def least_error(epsilon: float, k: int) -> float:
+    """Standard error of a share of k like answers from one person, by the best protocol."""
+    power, half = math.exp(epsilon), math.exp(epsilon / 2)
+    laws = [
+        (half / (half + 1), 1 / (half + 1)),
+        (0.5, 1 / (power + 1)),
+        (power / (power + 1), 0.5),
+        *(
+            (w * power / (w * power + k - w), w * (power * (w - 1) + k - w) / ((k - 1) * (w * power + k - w)))
+            for w in range(1, k)
+        ),
+    ]
+    return math.sqrt(min((p * (1 - p) + (k - 1) * q * (1 - q)) / k / (p - q) ** 2 for p, q in laws))
+
+
+def drawn(count: int) -> tuple[float, float, bool]:
+    """Of the draws of lesson 2: the share that rules out one person less, the one shown, whether it does."""
+    rng = np.random.default_rng(SEED)
+
+    def of(uniform: float) -> float:
+        return math.log(2 * uniform) if uniform < 0.5 else -math.log(2 - 2 * uniform)
+
+    def is_ruled_out(release: float) -> bool:
+        noise = release - (count - 1)
+        near = math.exp(-abs(noise)) / 2
+        middle = round((near if noise < 0 else 1 - near) * 2**53)
+        steps = (each / 2**53 for each in range(middle - 40, middle + 41) if 0 < each < 2**53)
+        return all(count - 1 + of(each) != release for each in steps)
+
+    share = float(np.mean([is_ruled_out(count + of(each)) for each in rng.random(lessons.DRAWS)]))
+    release = count + of(rng.random())
+    return share, release, is_ruled_out(release)
+
+
+class Truth:
+    """What is true of the page as it first stands, or at these settings."""
+
+    def __init__(
+        self, made: list[dp.Release], *, count: int = 1, epsilon: float = 0.1, groups: int = 16
+    ) -> None:
+        self.share, self.release, self.caught = drawn(count)
+        self.count, self.epsilon, self.groups = count, epsilon, groups
+        self.census = samples.census()
+        first, *others = made
+        self.histogram = first.marginals[("age",)].values
+        self.others = [next(iter(each.marginals.values())) for each in others]
+
+    @functools.cached_property
+    def ages(self) -> np.ndarray:
+        """Rows of each year of age, from the lowest that was declared."""
+        low, size = int(self.census["age"].min()), len(self.histogram)
+        ages = np.bincount(self.census["age"], minlength=size)
+        assert low >= 0
+        assert len(ages) == size
+        return ages
+
+    def by_width(self) -> Iterator[tuple[int, float, float]]:
+        """Width, median error of sums of the release in percent, and of a question that is asked directly."""
+        true, noisy = (np.concatenate([[0], np.cumsum(each)]) for each in (self.ages, self.histogram))
+        for span in (1, 2, 5, 10, 20, 50, 100):
+            rows, told = (each[span:] - each[:-span] for each in (true, noisy))
+            told, rows = told[rows > 0], rows[rows > 0]
+            rates = rows * self.epsilon / 100
+            direct = brentq(lambda x, rates=rates: -np.expm1(-x * rates).mean() - 0.5, 0, 1e6, xtol=1e-13)
+            yield span, float(np.median(abs(told - rows) / rows * 100)), float(direct)
+
+    def moved(self) -> list[float]:
+        """Share of rows whose age moved in each table that was counted."""
+        true = self.ages / self.ages.sum()
+        found = []
+        for table in self.others:
+            counts = np.maximum(table.values, 0).reshape(len(true), -1).sum(axis=1)
+            found.append(float(abs(counts / counts.sum() - true).sum() / 2))
+        return found
+
+    def errors(self) -> list[float]:
+        """Error of a cell in percent of the rows of a mean one, at epsilon 1."""
+        half = width(variance(1.0), pooled=False)
+        return [100 * half * table.values.size / len(self.census) for table in self.others]
+
+    def linked(self) -> tuple[int, int]:
+        """People of the voter list, and those whom it finds with certainty."""
+        visits, voters, shared = (
+            samples.hospital().drop_duplicates("patient_id"),
+            samples.voter_list(),
+            lessons.SHARED,
+        )
+        alone = visits.drop_duplicates(shared, keep=False)
+        return len(voters), len(voters.drop_duplicates(shared, keep=False).merge(alone, on=shared))
+
+
+def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
+    """What is true of each figure."""
+    answers = [*range(96, 106)] * 2
+    tables = ["without you"] * 10 + ["with you"] * 10
+    chances = [laplace(at - count, 1.0) for at, count in zip(answers, [100] * 10 + [101] * 10, strict=True)]
+    ways = ["basic: epsilons add up", "zCDP: rhos add up", "best possible, planned in advance"]
+    rho = t.epsilon * math.tanh(t.epsilon / 2)
+    costs = [
+        cost
+        for times in TIMES
+        for cost in (t.epsilon * times, by_rho(rho * times), best_possible(t.epsilon, times))
+    ]
+    computed = [
+        "as it is",
+        "negative answers set to 0",
+        "rounded to tens",
+        "guess: is it above 3?",
+        "thrown away",
+    ]
+    widths = [*t.by_width()]
+    people, found = t.linked()
+    cells = [120, 600, 6_000, 48_000]
+    two, price, voters = (
+        next(each.id.rpartition("|")[0] for each in seen if each.id.startswith(words))
+        for words in ("Two answers at epsilon 1", "The same people, the same epsilon", "A voter list of")
+    )
+    true: dict[str, Any] = {
+        f"{NOISE}noisy answer": answers,
+        f"{NOISE}chance": rounded(chances),
+        f"{NOISE}table": tables,
+        RATIO: math.e,
+        RULED_OUT: t.share,
+        f"{FLOATS}code": lambda shown: float(shown) == t.release,
+        NO_DRAW + "other": lambda shown: t.caught and agrees(shown, t.count - 1),
+        NO_DRAW + "count": t.count,
+        COULD: lambda shown: not t.caught and agrees(shown, t.count - 1),
+        "one answer at epsilon 1 > value": variance(1),
+        "the average of two such answers > value": variance(1) / 2,
+        "one answer at epsilon 2 > value": variance(2),
+        two + "|loss": 2,
+        two + "|near": loss_of_average(5),
+        two + "|far": loss_of_average(50),
+        f"{COSTS}answers": [times for times in TIMES for _ in ways],
+        f"{COSTS}how they add up": ways * len(TIMES),
+        f"{COSTS}epsilon of all together": rounded(costs),
+        "Nobody is in two groups > value": 1,
+        "Groups may overlap > value": t.groups,
+        f"{AFTER}computed": computed,
+        f"{AFTER}what is computed from the answer": computed,
+        f"{AFTER}privacy loss, counted exactly": [1, 1, 1, 1, 0],
+        f"{RANGES}years of age in a range": [span for span, *_ in widths for _ in range(2)],
+        f"{RANGES}how": ["added up from a histogram", "asked directly"] * len(widths),
+        f"{RANGES}error, % of the true count": rounded(each for _, *both in widths for each in both),
+        f"{PRICE}columns": [" × ".join(GROWING[:ways]) for ways in range(1, 5)],
+        f"{PRICE}share of rows whose age moved": rounded(t.moved()),
+        f"{PRICE}cells": cells,
+        f"{PRICE}error of a cell, % of the rows of a mean one": rounded(t.errors()),
+        price + "|cells": cells[-1],
+        price + "|first": t.errors()[0] / 100,
+        price + "|last": t.errors()[-1] / 100,
+        voters + "|people": people,
+        voters + "|unique": found,
+        f"{HOLES}zip": ["33617", "33620", "33620", "33617", "33620"],  # of the book
+        f"{HOLES}age": [24, 35, 35, 24, 35],
+        "k = {k}|k": 2,
+        f"{TRUST}people who answer": [number for number in PEOPLE for _ in range(2)],
+        f"{TRUST}trust": ["trust nobody", "trust a curator"] * len(PEOPLE),
+        f"{TRUST}standard error of a share": rounded(
+            error
+            for number in PEOPLE
+            for error in (least_error(1.0, 4) / math.sqrt(number), math.sqrt(variance(1.0)) / number)
+        ),
+    }
+    return {name: lambda _, value=value: value for name, value in true.items()}
+
+
+SLOW = {"by_width": (lessons.by_width, 0.1), "by_columns": (lessons.by_columns, 1.0)}
+
+
+@functools.cache
+def known(name: str) -> tuple[Any, list[dp.Release]]:
+    """What a slow lesson says, with the releases it made; once for all tests."""
+    made: list[dp.Release] = []
+    run = dp.Curator.run
+
+    def record(self: dp.Curator, *given: Any, **named: Any) -> dp.Release:
+        made.append(run(self, *given, **named))
+        return made[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dp.Curator, "run", record)
+        lesson, epsilon = SLOW[name]
+        return lesson(epsilon), made
+
+
+def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, list[Figure], Truth]:
+    """The page, with what its slow lessons say, and what is true of it."""
+    for name in SLOW:
+        monkeypatch.setattr(lessons, name, lambda _epsilon, name=name: known(name)[0].copy())
+    make = np.random.default_rng
+    monkeypatch.setattr(lessons.np.random, "default_rng", lambda seed=SEED: make(seed))
+    tab = MarkedTab()
+    tab.at.run()
+    tab.go("learn")
+    seen = figures(tab, marks)
+    return tab, seen, Truth(known("by_width")[1] + known("by_columns")[1])
+
+
+def test_every_figure_of_the_lessons_is_true(marking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lesson would teach a number that no formula gives, as 1.92 stood where the loss is 2."""
+    _tab, seen, truth = walked(marking, monkeypatch)
+    compared = check(seen, facts(truth, seen), (), None)
+    assert compared >= {RATIO, RULED_OUT, f"{FLOATS}code", f"{COSTS}epsilon of all together", f"{PRICE}cells"}
+
+
+def truncated(law: Any, neighbor: Any) -> float:
+    """The loss of two laws where the tails are cut early."""
+    shared, ours, theirs = np.intersect1d(law.outcomes, neighbor.outcomes, return_indices=True)
+    assert len(shared)
+    seen = np.minimum(law.chances[ours], neighbor.chances[theirs]) > 0.05
+    return float(abs(np.log(law.chances[ours] / neighbor.chances[theirs]))[seen].max(initial=0.0)) * 0.96
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        ("lessons.loss_of_two", lambda: 1.92),
+        ("lessons.largest_loss", truncated),
+        ("lessons.epsilon_of", lambda rho, delta: rho + 2 * math.sqrt(rho * math.log(1 / delta))),
+        ("lessons.link", None),
+    ],
+)
+def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch, place: str, wrong: Any) -> None:
+    """The test above would not see a loss that is cut, another formula, or visits in place of people."""
+    if wrong is None:
+        link = lessons.link
+        wrong = lambda _visits, voters, shared: link(samples.hospital(), voters, shared)  # noqa: E731
+    monkeypatch.setattr(lessons, place.rpartition(".")[2], wrong)
+    _tab, seen, truth = walked(marking, monkeypatch)
+    with pytest.raises(AssertionError, match="not true"):
+        check(seen, facts(truth, seen), (), None)

@@ -1,0 +1,77 @@
+"""Two invented tables to try everything on, and the public list that an attacker could hold.
+
+No person in them exists. Columns depend on each other, so that there is something to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """A table to start with.
+
+    Attributes:
+        key: short and stable.
+        title: for people; what is in it is said in their language by the interface.
+        build: reads the table.
+        id_column: tells whose row it is; None when each row is one person.
+        max_rows: rows of one person that a release should keep.
+    """
+
+    key: str
+    title: str
+    build: Callable[[], pd.DataFrame]
+    id_column: str | None = None
+    max_rows: int = 1
+
+
+def census() -> pd.DataFrame:
+    """Read a census in the manner of the Adult table, one row per person; `?` stands for no answer.
+
+    Education leads to occupation and both to income, age to marital status and that to relationship, region
+    to ethnic group. One person is 97, older than all others; everyone born on the Islands with a master's
+    degree earns more than 50K.
+    """
+    return _read("census")
+
+
+def hospital() -> pd.DataFrame:
+    """Read hospital visits of two years in order of admission, one to eight a person; some costs are unknown.
+
+    Diagnosis follows age and sex and comes back in the same person. One patient is 97, older than all
+    others; everyone from one hamlet has tuberculosis, so that knowing the zip code is knowing the diagnosis.
+    """
+    return _read("hospital")
+
+
+def voter_list() -> pd.DataFrame:
+    """Read the list of voters of the hospital's town: most adults, patients or not; some have moved since."""
+    return _read("voter_list")
+
+
+def _read(name: str) -> pd.DataFrame:
+    return pd.read_csv(_FOLDER / f"{name}.csv.xz", dtype={"zip": "str"})
+
+
+SAMPLES = (
+    Sample(
+        key="census",
+        title="Census",
+        build=census,
+    ),
+    Sample(
+        key="hospital",
+        title="Hospital visits",
+        build=hospital,
+        id_column="patient_id",
+        max_rows=3,
+    ),
+)
