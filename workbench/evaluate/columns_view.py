@@ -1,4 +1,4 @@
-"""The columns of a release: a card each, all figures, and one of them from every source."""
+"""The tab Columns, with a card of each column, all figures, and one column from every source."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ SHOWN = 20
 """Cards at once; others are found by name, or shown when asked for."""
 
 
-def columns(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
-    """Every column before and after, and one of them drawn."""
-    worst = found.columns[0]
+def columns(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+    """Show every column before and after, and draw one of them."""
+    worst = similarity.columns[0]
     st.markdown(
         _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
             column=plain(worst.column), distance=percent(worst.distance)
         )
     )
-    show_cards(cards.of_columns(found), key="cards-columns")
+    show_cards(cards.of_columns(similarity), key="cards-columns")
     with st.expander(_("All figures as a table"), key="all-figures"):
-        st.dataframe(columns_table(curator, found), hide_index=True, key="columns-table")
+        st.dataframe(columns_table(curator, similarity), hide_index=True, key="columns-table")
         st.caption(_("Pairs of figures: the original → the release."))
-    _one(curator, candidate, [each.column for each in found.columns])
+    _one(curator, candidate, [each.column for each in similarity.columns])
 
 
 def counted(curator: Curator, candidate: Candidate) -> None:
-    """What counts alone can tell, of an original of any size: columns, pairs, and one column drawn."""
+    """Show the distances of columns and pairs, which counts alone tell of an original of any size."""
     st.subheader(_("What counts can tell about all rows"))
-    found, left_out = distances(curator, candidate)
-    columns = [clique for clique in found if len(clique) == 1]
+    shares, left_out = distances(curator, candidate)
+    columns = [clique for clique in shares if len(clique) == 1]
     worst = columns[0]
     st.markdown(
         _("**The column that moved most is {column}: {distance} of its rows would have to change.**").format(
-            column=plain(worst[0]), distance=percent(found[worst])
+            column=plain(worst[0]), distance=percent(shares[worst])
         )
     )
-    st.dataframe(distances_table(found), hide_index=True, key="counted")
+    st.dataframe(distances_table(shares), hide_index=True, key="counted")
     if left_out:
         st.caption(
             _("{left_out:,} pairs of columns have too many cells and are left out.").format(left_out=left_out)
@@ -65,7 +65,7 @@ def counted(curator: Curator, candidate: Candidate) -> None:
 
 
 def show_cards(all_: Sequence[Card], *, key: str) -> None:
-    """The worst cards, or those that a person looks for."""
+    """Show the worst cards, or those that a person looks for."""
     end, shown = cards.end_of(all_), list(all_)
     if len(all_) > SHOWN:
         left, right = st.columns([3, 2], vertical_alignment="bottom")
@@ -80,7 +80,7 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
 
 
 def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
-    """One column in one chart: original, noisy counts, drawn rows, other releases of it."""
+    """Draw one column from several sources: original, noisy counts, drawn rows, other releases of it."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(_("Column"), names, key=f"evaluate-column-{candidate.key[:8]}")
@@ -112,19 +112,19 @@ def distances(curator: Curator, candidate: Candidate) -> tuple[dict[Clique, floa
     names = compared_columns(curator, candidate)
     pairs = pairs_to_count(curator.schema.domain.project(names))
     cliques = (*((name,) for name in names), *pairs)
-    found = widgets.once_in_line(
+    shares = widgets.once_in_line(
         curator, ("distances", candidate.key), lambda: DistancesOf(cliques=cliques, other=candidate.table)
     )
-    ranked = sorted(found, key=lambda clique: -found[clique])
-    return {clique: found[clique] for clique in ranked}, math.comb(len(names), 2) - len(pairs)
+    ranked = sorted(shares, key=lambda clique: -shares[clique])
+    return {clique: shares[clique] for clique in ranked}, math.comb(len(names), 2) - len(pairs)
 
 
-def distances_table(found: Mapping[Clique, float]) -> pd.DataFrame:
+def distances_table(shares: Mapping[Clique, float]) -> pd.DataFrame:
     """Return one line per column and pair, in their order."""
     return pd.DataFrame(
         {
-            _("columns"): [", ".join(columns) for columns in found],
-            _("rows that would have to change"): [percent(share) for share in found.values()],
+            _("columns"): [", ".join(columns) for columns in shares],
+            _("rows that would have to change"): [percent(share) for share in shares.values()],
         }
     )
 
@@ -159,7 +159,7 @@ def sources_of(curator: Curator, candidate: Candidate, column: str) -> dict[str,
 
 
 def column_chart(labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool) -> Chart:
-    """One column from several sources; neighboring cells are added up where there are many."""
+    """Draw one column from several sources; neighboring cells are added up where there are many."""
     parts = []
     for title, rows in chosen.items():
         values = charts.fold_table(rows)

@@ -1,4 +1,4 @@
-"""One or two columns of the original counted exactly, beside what is judged; before any release too."""
+"""Exact counts of one or two columns of the original, next to what is judged, or before any release."""
 
 from __future__ import annotations
 

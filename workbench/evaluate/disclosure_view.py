@@ -1,4 +1,4 @@
-"""The tab Disclosure: attacks on the release or the file that was brought, and canaries for its recipe."""
+"""The tab Disclosure, with attacks on a release or file, and canaries for the recipe of a release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ATTACKS = Words(
 )
 
 
-def disclosure(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
+def disclosure(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
     """Attack the release, or the file that was brought."""
     st.markdown(
         _(
@@ -141,10 +141,10 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
     return report
 
 
-def attacks_table(found: Disclosure) -> pd.DataFrame:
-    """One line per attack and group of people, with the interval of its rate."""
+def attacks_table(report: Disclosure) -> pd.DataFrame:
+    """Return one line per attack and group of people, with the interval of its rate."""
     lines = []
-    for each in found.attacks:
+    for each in report.attacks:
         for name, rate in (
             (_("people in the release"), each.rate),
             (_("other people (control)"), each.control),

@@ -1,4 +1,4 @@
-"""What the evaluation of a release found, as one page to print: internal, and marked so."""
+"""The evaluation of a release as one page to print, marked as internal."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from workbench.ui.rows_view import first_rows_words
 from workbench.ui.wording import printable, unmarked
 
 
-def html(curator: Curator, found: SimilarityReport, judged: Judgement) -> bytes:
-    """The page as a file."""
+def html(curator: Curator, similarity: SimilarityReport, judged: Judgement) -> bytes:
+    """Return the page as a file."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
-            (_("Worst column"), score_words(found, measures.ONE_COLUMN)),
-            (_("Questions off by"), score_words(found, measures.QUERIES)),
-            (_("Impossible pairs"), score_words(found, measures.IMPOSSIBLE)),
+            (_("Worst column"), score_words(similarity, measures.ONE_COLUMN)),
+            (_("Questions off by"), score_words(similarity, measures.QUERIES)),
+            (_("Impossible pairs"), score_words(similarity, measures.IMPOSSIBLE)),
         ),
     )
-    places = placed(found)
+    places = placed(similarity)
     tables = [
         (_("Figures"), figures),
         (
             _("Every column, of the original → of the release"),
-            TextTable.of(columns_table(curator, found)),
+            TextTable.of(columns_table(curator, similarity)),
         ),
     ]
     if len(places):

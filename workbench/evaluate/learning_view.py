@@ -1,4 +1,4 @@
-"""The tab Learning: models that learned from the release and from the original, tested on both."""
+"""The tab Learning, with models that learned from the release and from the original."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COMPARED = Words(
 )
 
 
-def learning(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
+def learning(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
     """Learn from the release and from the original, in both scenarios."""
     names = targets(curator, candidate)
     if len(names) < 2:
@@ -136,7 +136,7 @@ def learning_key(candidate: Candidate, target: str, tasks: Sequence[str], splits
 
 
 def learned(candidate: Candidate, target: str | None = None) -> Learned | None:
-    """The last scores of the candidate; None before any. Args: target: None for any."""
+    """Return the last scores of the candidate; None before any. Args: target: None for any."""
     for key in reversed(list(session.session().reports)):
         if key[:2] != ("learning", candidate.key) or target not in (None, key[2]):
             continue
@@ -159,20 +159,20 @@ def learned_quickly(curator: Curator, candidate: Candidate, label: str, patience
 
 
 def targets(curator: Curator, candidate: Candidate) -> list[str]:
-    """Columns that can be predicted: the label that a release was made for, then the likeliest."""
+    """Return the columns that can be predicted, first the label that a release was made for."""
     names = [name for name in curator.schema.domain.names if name in candidate.table.frame]
     label = made_for(candidate)
     return sorted(likely_labels(curator.schema, names), key=lambda name: name != label)
 
 
 def made_for(candidate: Candidate) -> str | None:
-    """The label of a release that was made to learn from; None for every other table."""
+    """Return the label of a release that was made to learn from; None for every other table."""
     model = None if candidate.release is None else candidate.release.model
     return model.label if isinstance(model, GaussianModel) else None
 
 
 def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
-    """One line per learner and what it is compared with."""
+    """Return one line per learner and what it is compared with."""
     return pd.DataFrame(
         [
             {

@@ -62,7 +62,7 @@ def titles() -> dict[str, str]:
 
 
 def tables() -> dict[str, str]:
-    """Titles of the tables at hand: the invented samples, and tables of the shape of the book's three."""
+    """Return the titles of the invented samples, and of tables of the shape of the book's three."""
     numeric = {
         key: _("{rows} rows, {features} numbers and a label").format(rows=rows, features=features)
         for key, (rows, features, _share) in SHAPES.items()
@@ -71,7 +71,7 @@ def tables() -> dict[str, str]:
 
 
 def table(key: str) -> PublicSource:
-    """One of them."""
+    """Build one of them."""
     title = tables()[key]
     if key in SHAPES:
         return public_table(title, shaped(*SHAPES[key]))
@@ -79,12 +79,12 @@ def table(key: str) -> PublicSource:
 
 
 def shaped(rows: int, features: int, share: float) -> pd.DataFrame:
-    """Numbers in [-1, 1] that tell a label of 1 and -1, the first of them best."""
+    """Build numbers in [-1, 1] that tell a label of 1 and -1, the first of them best."""
     rng = np.random.default_rng(features)
     label = np.where(rng.random(rows) < share, 1, -1)
     centers = np.multiply.outer(label, 0.3 / np.arange(1, features + 1) ** 0.5)
-    found = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
-    return pd.DataFrame({f"x{i + 1}": each for i, each in enumerate(found.T)} | {"label": label})
+    values = np.clip(rng.normal(centers, 0.35), -1, 1).round(3)
+    return pd.DataFrame({f"x{i + 1}": each for i, each in enumerate(values.T)} | {"label": label})
 
 
 def public_table(title: str, frame: pd.DataFrame, target: str | None = None) -> PublicSource:
@@ -179,7 +179,10 @@ def figures(
 
     Args:
         frame: a public table.
-        method: of `RECIPES`, at an epsilon, or of `MICROAGGREGATION`.
+        schema: of the table.
+        target: the column to predict.
+        method: of `RECIPES` or of `MICROAGGREGATION`.
+        epsilon: of a recipe.
         splits: how often the table is cut into rows to learn from and rows to test on.
     """
     cuts, errors = [], []
@@ -204,7 +207,7 @@ def _recipe(method: str, schema: Schema, target: str) -> Recipe:
 
 
 def _gaussian(schema: Schema, target: str) -> Recipe:
-    """By class of the target; columns without an order, or with missing values, by their cells."""
+    """Return the recipe by class; columns without an order, or with missing values, by their cells."""
     others = [column for column in schema.columns if column.name != target]
     numbers = [column.name for column in others if isinstance(column, IntervalColumn) and not column.missing]
     cells = [column.name for column in others if column.name not in numbers]
@@ -212,7 +215,7 @@ def _gaussian(schema: Schema, target: str) -> Recipe:
 
 
 def _microaggregated(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:
-    """MDAV on the complete columns of numbers; the others stay as they are, as in the book."""
+    """Apply MDAV to the complete columns of numbers; the others stay as they are, as in the book."""
     numbers = [
         column.name
         for column in schema.columns

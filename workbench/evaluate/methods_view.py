@@ -15,7 +15,7 @@ from workbench.ui.method_charts import against_epsilon
 
 
 def compare_methods() -> None:
-    """Methods against epsilon, on tables in which nobody is."""
+    """Compare methods against epsilon, on tables in which nobody is."""
     st.markdown(
         _(
             "Before you spend: the methods on invented people, at several epsilons. Nothing is charged, and "

@@ -1,4 +1,4 @@
-"""The tab Pairs: where pairs of columns came out wrong, and values that never go together."""
+"""The tab Pairs, with the pairs of columns that came out wrong, and values that never go together."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from workbench.ui.language import _
 from workbench.ui.wording import percent, plain
 
 
-def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
-    """Where pairs of columns came out wrong, and values that never go together."""
-    score = found.score(measures.PAIRS)
+def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+    """Show the pairs of columns that came out wrong, and values that never go together."""
+    score = similarity.score(measures.PAIRS)
     if score is None:
         st.info(_("This release has one column only, so there are no pairs."))
         return
@@ -32,14 +32,18 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
         _(
             "**The pair that came out worst: {a} and {b}, {distance} of the rows would have to change.**"
         ).format(
-            a=plain(score.worst[0]), b=plain(score.worst[1]), distance=percent(found.marginals.ways[1].worst)
+            a=plain(score.worst[0]),
+            b=plain(score.worst[1]),
+            distance=percent(similarity.marginals.ways[1].worst),
         )
     )
-    show_cards(cards.of_pairs(found), key="cards-pairs")
+    show_cards(cards.of_pairs(similarity), key="cards-pairs")
     st.caption(_("Each card: one column with all others, in wide cells, where every relation counts."))
-    shown = widgets.choose_readable(found.marginals.columns, found.marginals.pairs, key="pairs-columns")
-    names = [found.marginals.columns[i] for i in shown]
-    distances = found.marginals.pairs[np.ix_(shown, shown)]
+    shown = widgets.choose_readable(
+        similarity.marginals.columns, similarity.marginals.pairs, key="pairs-columns"
+    )
+    names = [similarity.marginals.columns[i] for i in shown]
+    distances = similarity.marginals.pairs[np.ix_(shown, shown)]
     maps = [np.tril(distances, -1)]
     release = candidate.release
     model = release.model if release is not None else None
@@ -57,12 +61,12 @@ def pairs(curator: Curator, candidate: Candidate, found: SimilarityReport) -> No
             widgets.show_noise(model, shown=shown, end=end)
         else:
             st.markdown(_("How strongly two columns go together: change of Cramér's V"))
-            change = abs(found.association[0] - found.association[1])[np.ix_(shown, shown)]
+            change = abs(similarity.association[0] - similarity.association[1])[np.ix_(shown, shown)]
             chart = charts.heatmap(names, change, title=_("change of Cramér's V"), end=end)
             widgets.show_chart(chart, key="v")
-    if found.impossible:
+    if similarity.impossible:
         st.markdown(_("**Values that never go together in the original:**"))
-        st.dataframe(impossible_table(found), hide_index=True, key="impossible")
+        st.dataframe(impossible_table(similarity), hide_index=True, key="impossible")
     _tell_apart(curator, candidate)
 
 
@@ -84,8 +88,8 @@ def _tell_apart(curator: Curator, candidate: Candidate) -> None:
     )
 
 
-def impossible_table(found: SimilarityReport) -> pd.DataFrame:
-    """The pairs of values that the original does not have."""
+def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
+    """Return the pairs of values that the original does not have."""
     return pd.DataFrame(
         [
             {
@@ -93,6 +97,6 @@ def impossible_table(found: SimilarityReport) -> pd.DataFrame:
                 _("together with"): f"{second} = {other}",
                 _("of the released rows"): percent(share),
             }
-            for first, value, second, other, share in found.impossible
+            for first, value, second, other, share in similarity.impossible
         ]
     )

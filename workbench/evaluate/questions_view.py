@@ -1,4 +1,4 @@
-"""The tab Questions: ranges of one column, against the original and against asking directly."""
+"""The tab Questions, with ranges of one column against the original and against direct questions."""
 
 from __future__ import annotations
 

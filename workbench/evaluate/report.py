@@ -1,4 +1,4 @@
-"""The report on a release: its figures next to the original, and a sentence to act on. Internal."""
+"""The report on a release, with its figures next to the original and a sentence to act on. Internal."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Level = Literal["good", "mixed", "poor"]
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What a release is good for, what it is not, and what to do."""
+    """The uses that a release is good for, those that it is not, and what to do."""
 
     level: Level
     sentence: str
@@ -79,6 +79,7 @@ def progress(title: str, *, key: str, patience: float = 0.0) -> AbstractContextM
     """Show the stage of long work, next to a way to stop it.
 
     Args:
+        title: of the work.
         key: of the button that stops it.
         patience: seconds before anything is shown.
     """
@@ -103,10 +104,10 @@ def known(key: tuple[Any, ...]) -> Any:
     return getattr(report, "content", report)
 
 
-def placed(found: SimilarityReport) -> pd.DataFrame:
-    """Each measure with its place between perfect (0) and independent columns (1); and that of chance."""
+def placed(similarity: SimilarityReport) -> pd.DataFrame:
+    """Return each measure, and chance, with its place between perfect (0) and independent columns (1)."""
     lines = []
-    for score in found.scores:
+    for score in similarity.scores:
         reach = (score.independent or 0) - score.measure.perfect
         if score.measure.independent is not None or not reach:
             continue
@@ -126,10 +127,10 @@ def placed(found: SimilarityReport) -> pd.DataFrame:
     )
 
 
-def columns_table(curator: Curator, found: SimilarityReport) -> pd.DataFrame:
-    """One line per column: how far it moved, and mean, median, zeros and missing before and after."""
+def columns_table(curator: Curator, similarity: SimilarityReport) -> pd.DataFrame:
+    """Return one line per column, with its distance, and mean, median, zeros and missing before and after."""
     lines = []
-    for each in found.columns:
+    for each in similarity.columns:
         days = isinstance(curator.schema.column(each.column), Date)
         line: dict[str, str] = {
             _("column"): each.column,
@@ -146,21 +147,21 @@ def columns_table(curator: Curator, found: SimilarityReport) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def moved_zeros(found: SimilarityReport) -> ColumnSimilarity | None:
-    """The column whose share of zeros moved most, where it moved by more than a tenth of the rows."""
-    moved = [each for each in found.columns if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1]
+def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
+    """Return the column whose share of zeros moved most, if by more than a tenth of the rows."""
+    moved = [each for each in similarity.columns if each.zeros and abs(each.zeros[0] - each.zeros[1]) > 0.1]
     return max(moved, key=lambda each: abs(each.zeros[0] - each.zeros[1]), default=None)  # type: ignore[index]
 
 
-def score_words(found: SimilarityReport, measure: measures.Measure) -> str:
-    """The figure of one measure as a percentage, or a dash."""
-    score = found.score(measure)
+def score_words(similarity: SimilarityReport, measure: measures.Measure) -> str:
+    """Return the figure of one measure as a percentage, or a dash."""
+    score = similarity.score(measure)
     return "–" if score is None else percent(score.value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Learned:
-    """How well a model did that learned from a release and was tested on the original.
+    """The score of a model that learned from a release and was tested on the original.
 
     Attributes:
         measure: "accuracy", or "r2" where no classes were predicted.
@@ -178,19 +179,19 @@ class Learned:
         return None if best < NOTHING_TO_KEEP else min(1.0, max(0.0, own / best))
 
 
-def kept_relations(found: SimilarityReport) -> float | None:
-    """Share, 0 to 1, of what pairs of columns tell beyond single ones, that is kept; None without any.
+def kept_relations(similarity: SimilarityReport) -> float | None:
+    """Return the share, 0 to 1, that is kept of what pairs tell beyond single columns; None without any.
 
     Distances that chance would bring between two samples are no loss.
     """
-    pairs = found.score(measures.RELATIONS)
+    pairs = similarity.score(measures.RELATIONS)
     if pairs is None or pairs.independent is None or pairs.floor is None:
         return None
     return kept_share(pairs.value, floor=pairs.floor, independent=pairs.independent)
 
 
 def kept_share(value: float, *, floor: float, independent: float) -> float | None:
-    """The same of any distance of pairs, given that of a bootstrap and that of independent columns."""
+    """Return the same of any distance of pairs, given that of a bootstrap and of independent columns."""
     chance = math.sqrt(2) * floor  # two samples differ by that much more than a sample and its bootstrap
     if independent - chance < NOTHING_TO_KEEP:
         return None
@@ -198,12 +199,12 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
 
 def is_off(column: ColumnSimilarity) -> bool:
-    """Whether figures about a column mislead."""
+    """Tell whether figures about a column mislead."""
     return column.distance > max(COLUMN_OFF, 2 * column.floor)
 
 
 def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
-    """Judge a release that was made to learn from: by that first, then by what it is worth for counting.
+    """Judge a release that was made to learn from, by that first and then by its worth for counting.
 
     Args: counting: for a table that no recipe made, so that it says nothing of a larger share.
     """
@@ -231,14 +232,14 @@ def verdict_of_learning(learned: Learned, counting: Judgement) -> Judgement:
     return Judgement(level=level, sentence=sentence, actions=(*actions, *counting.actions))
 
 
-def verdict(found: SimilarityReport, *, ours: bool) -> Judgement:
+def verdict(similarity: SimilarityReport, *, ours: bool) -> Judgement:
     """Judge the quick report.
 
     Args: ours: whether the release came from a recipe, whose budget can be changed.
     """
-    worst, kept = found.columns[0], kept_relations(found)
+    worst, kept = similarity.columns[0], kept_relations(similarity)
     off = is_off(worst)
-    pairs = found.score(measures.RELATIONS)
+    pairs = similarity.score(measures.RELATIONS)
     more = _("Release it again with a larger share of the budget, or with fewer columns.")
     actions = []
     if off:
@@ -247,7 +248,7 @@ def verdict(found: SimilarityReport, *, ours: bool) -> Judgement:
                 column=plain(worst.column), share=percent(worst.distance)
             )
         )
-    zeros = moved_zeros(found)
+    zeros = moved_zeros(similarity)
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
         actions.append(
             _("Do not use the mean of {column}: {before} of the original is 0 and {after} of this.").format(

@@ -1,4 +1,4 @@
-"""Recipes run again in memory: on half of the people, on rows with canaries, on public tables."""
+"""Recipes that run again in memory, on half of the people, on rows with canaries, or on public tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dpcore.synthesis import Recipe, load_recipe
 
 
 def without_people(schema: Schema) -> Schema:
-    """The schema for rows that name nobody, such as drawn ones; a person may have as many rows as before."""
+    """Return the schema of rows that name nobody, of whom a person may have as many as before."""
     return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
 
 def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> Release:
-    """One run under a ledger that is forgotten; nothing of it may be published."""
+    """Run a recipe under a ledger that is forgotten; nothing of it may be published."""
     known = dataclasses.replace(schema, unit=dataclasses.replace(schema.unit, found=""))  # not found again
     curator = Curator.open(frame, known, budget=loss, ledger=MemoryLedger())
     return curator.run(recipe, loss)
@@ -29,7 +29,7 @@ def run(recipe: Recipe, loss: AnyLoss, schema: Schema, frame: pd.DataFrame) -> R
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecipeRun:
-    """What made a release, to be run again on other rows; it goes to other processes."""
+    """The recipe, loss and schema of a release, to be run again on other rows; it goes to workers."""
 
     recipe: Recipe
     loss: AnyLoss
@@ -39,12 +39,12 @@ class RecipeRun:
         return run(self.recipe, self.loss, self.schema, frame)
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Rows drawn from the new release."""
+        """Return rows drawn from the new release."""
         return self(frame).sample(seed=0)
 
 
 def maker(release: Release, schema: Schema) -> RecipeRun | None:
-    """What made a release, to be run again; None where that cannot be told from it."""
+    """Return the run that made a release, to be repeated; None where that cannot be told from it."""
     recipe = None if release.part else load_recipe(release.recipe)
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
         return None

@@ -1,4 +1,4 @@
-"""Figures about a release that are charged and may be shared: what is offered, and what was bought."""
+"""Figures about a release that are charged and may be shared: those on offer, and those bought."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.ui.wording import plain
 
 
 def share(curator: Curator, release: Release) -> None:
-    """One figure with noise, which is charged and may be shared; and those that were bought before."""
+    """Offer a figure with noise, which is charged and may be shared, and show those that were bought."""
     _offer(curator, release)
     if running := sharing.running(curator):
         being_computed(lambda: sharing.running(curator) != running)

@@ -1,4 +1,4 @@
-"""Two releases or settings side by side on the Evaluate page."""
+"""The tab Side by side, with another release, table or file."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SHOWN = 20
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
 
 
-def side_by_side(curator: Curator, candidate: Candidate, found: SimilarityReport) -> None:
-    """Another release, table or file beside the one that is judged."""
+def side_by_side(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+    """Show another release, table or file next to the one that is judged."""
     other = form.choose_other(curator, candidate)
     if other is None:
         return
     second = report(curator, other)
     titles = form.short_titles(candidate, other)
-    sides = zip(st.columns(2), titles, (found, second), (candidate, other), strict=True)
+    sides = zip(st.columns(2), titles, (similarity, second), (candidate, other), strict=True)
     for side, title, similarity, of in sides:
         side.markdown(f"**{title}**  \n{verdict(similarity, ours=of.release is not None).sentence}")
-    st.dataframe(_figures(titles, found, second), hide_index=True, key="beside-figures")
-    chart = _chart(titles, found, second)
+    st.dataframe(_figures(titles, similarity, second), hide_index=True, key="beside-figures")
+    chart = _chart(titles, similarity, second)
     if chart is not None:
         widgets.show_chart(chart, key="beside")
 

@@ -1,4 +1,4 @@
-"""The head of the Evaluate page: the verdict on a release, and at most six figures."""
+"""The head of the Evaluate page, with the verdict on a release and at most six figures."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from workbench.ui.progress_view import PATIENCE
 from workbench.ui.wording import percent, plain
 
 
-def judged(curator: Curator, candidate: Candidate, found: SimilarityReport) -> Judgement:
-    """The verdict; of a release that was made to learn from, by that first."""
+def judged(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> Judgement:
+    """Return the verdict; of a release that was made to learn from, by that first."""
     label = made_for(candidate)
     if label is None:
-        return verdict(found, ours=candidate.release is not None)
+        return verdict(similarity, ours=candidate.release is not None)
     try:
         scores = learned_quickly(curator, candidate, label, PATIENCE)
     except DpcoreError as error:  # too few people to test on, for instance
         widgets.error_box(error)
-        return verdict(found, ours=True)
-    return verdict_of_learning(scores, verdict(found, ours=False))
+        return verdict(similarity, ours=True)
+    return verdict_of_learning(scores, verdict(similarity, ours=False))
 
 
-def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, judged: Judgement) -> None:
-    """The verdict, and at most six figures."""
+def overview(curator: Curator, candidate: Candidate, similarity: SimilarityReport, judged: Judgement) -> None:
+    """Show the verdict, and at most six figures."""
     boxes = {"good": st.success, "mixed": st.info, "poor": st.warning}
     icons = {
         "good": ":material/check_circle:",
@@ -51,14 +51,14 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, ju
     }
     text = f"**{judged.sentence}**" + "".join(f"  \n{action}" for action in judged.actions)
     boxes[judged.level](text, icon=icons[judged.level])
-    kept = kept_relations(found)
+    kept = kept_relations(similarity)
     cells = st.columns(6)
     cells[0].metric(
         _("Worst column"),
-        score_words(found, measures.ONE_COLUMN),
+        score_words(similarity, measures.ONE_COLUMN),
         help=_(
             "Share of the rows that would have to change in this column: {column}. 0 % is perfect."
-        ).format(column=plain(found.columns[0].column)),
+        ).format(column=plain(similarity.columns[0].column)),
     )
     cells[1].metric(
         _("Relations kept"),
@@ -69,12 +69,12 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, ju
     )
     cells[2].metric(
         _("Questions off by"),
-        score_words(found, measures.QUERIES),
+        score_words(similarity, measures.QUERIES),
         help=_("Mean error of 300 random questions about two or three columns, in % of the true share."),
     )
     cells[3].metric(
         _("Impossible pairs"),
-        score_words(found, measures.IMPOSSIBLE),
+        score_words(similarity, measures.IMPOSSIBLE),
         help=_("Rows with two values that never go together in the original, although chance would do it."),
     )
     learning, learning_help = _learning_words(candidate)
@@ -84,7 +84,7 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, ju
         _attack_words(curator, candidate),
         help=_("How many of six work better on people in the release than on others; see Disclosure."),
     )
-    places = placed(found)
+    places = placed(similarity)
     if len(places):
         with st.expander(_("Where that is between perfect and independent columns")):
             widgets.show_chart(scales(places), key="figures")
@@ -96,7 +96,7 @@ def overview(curator: Curator, candidate: Candidate, found: SimilarityReport, ju
 
 
 def _learning_words(candidate: Candidate) -> tuple[str, str]:
-    """The figure, and what it is: the accuracy of the last learner, or R² where no classes were predicted."""
+    """Return the accuracy of the last learner, or R² where no classes were predicted, and its explanation."""
     accuracy = _("Accuracy of a model that learned from the release; in brackets, from the original.")
     fit = _("R² of a model that learned from the release; in brackets, from the original.")
     scores = learned(candidate)
@@ -112,7 +112,7 @@ def _attack_words(curator: Curator, candidate: Candidate) -> str:
     keys = [key for key in session.session().reports if key[:2] == ("attacks", candidate.key)]
     if not keys:
         return _("not asked")
-    found: Disclosure = known(keys[-1])
-    if not found.control:
+    report: Disclosure = known(keys[-1])
+    if not report.control:
         return _("no control")
-    return _("{found} of {all}").format(found=len(found.found), all=len(found.attacks))
+    return _("{found} of {all}").format(found=len(report.found), all=len(report.attacks))
