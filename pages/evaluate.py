@@ -51,7 +51,7 @@ def judge(candidate: Candidate) -> None:
         questions_view.questions(curator, candidate)
         return
     judged = view.judged(curator, candidate, found)
-    view.overview(curator, candidate, found, judged)
+    view.overview(candidate, found, judged)
     st.download_button(
         _("Download as one HTML file"),
         lambda: document.html(curator, found, judged),

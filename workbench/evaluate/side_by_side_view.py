@@ -30,8 +30,8 @@ def side_by_side(curator: Curator, candidate: Candidate, similarity: SimilarityR
     second = report(curator, other)
     titles = form.short_titles(candidate, other)
     sides = zip(st.columns(2), titles, (similarity, second), (candidate, other), strict=True)
-    for side, title, similarity, of in sides:
-        side.markdown(f"**{title}**  \n{verdict(similarity, ours=of.release is not None).sentence}")
+    for side, title, of_side, of in sides:
+        side.markdown(f"**{title}**  \n{verdict(of_side, ours=of.release is not None).sentence}")
     st.dataframe(_figures(titles, similarity, second), hide_index=True, key="beside-figures")
     chart = _chart(titles, similarity, second)
     if chart is not None:

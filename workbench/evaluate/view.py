@@ -41,49 +41,50 @@ def judged(curator: Curator, candidate: Candidate, similarity: SimilarityReport)
     return verdict_of_learning(scores, verdict(similarity, ours=False))
 
 
-def overview(curator: Curator, candidate: Candidate, similarity: SimilarityReport, judged: Judgement) -> None:
+def overview(candidate: Candidate, similarity: SimilarityReport, judged: Judgement) -> None:
     """Show the verdict, and at most six figures."""
-    boxes = {"good": st.success, "mixed": st.info, "poor": st.warning}
-    icons = {
-        "good": ":material/check_circle:",
-        "mixed": ":material/info:",
-        "poor": ":material/do_not_disturb_on:",
-    }
-    text = f"**{judged.sentence}**" + "".join(f"  \n{action}" for action in judged.actions)
-    boxes[judged.level](text, icon=icons[judged.level])
+    box, icon = {
+        "good": (st.success, ":material/check_circle:"),
+        "mixed": (st.info, ":material/info:"),
+        "poor": (st.warning, ":material/do_not_disturb_on:"),
+    }[judged.level]
+    box(f"**{judged.sentence}**" + "".join(f"  \n{action}" for action in judged.actions), icon=icon)
     kept = kept_relations(similarity)
-    cells = st.columns(6)
-    cells[0].metric(
-        _("Worst column"),
-        score_words(similarity, measures.ONE_COLUMN),
-        help=_(
-            "Share of the rows that would have to change in this column: {column}. 0 % is perfect."
-        ).format(column=plain(similarity.columns[0].column)),
-    )
-    cells[1].metric(
-        _("Relations kept"),
-        "–" if kept is None else percent(kept),
-        help=_(
-            "The part that is kept, of what pairs tell beyond single columns. Independent columns keep 0 %."
+    figures = (
+        (
+            _("Worst column"),
+            score_words(similarity, measures.ONE_COLUMN),
+            _("Share of the rows that would have to change in this column: {column}. 0 % is perfect.").format(
+                column=plain(similarity.columns[0].column)
+            ),
+        ),
+        (
+            _("Relations kept"),
+            "–" if kept is None else percent(kept),
+            _(
+                "The part that is kept, of what pairs tell beyond single columns. "
+                "Independent columns keep 0 %."
+            ),
+        ),
+        (
+            _("Questions off by"),
+            score_words(similarity, measures.QUERIES),
+            _("Mean error of 300 random questions about two or three columns, in % of the true share."),
+        ),
+        (
+            _("Impossible pairs"),
+            score_words(similarity, measures.IMPOSSIBLE),
+            _("Rows with two values that never go together in the original, although chance would do it."),
+        ),
+        (_("Learning"), *_learning_words(candidate)),
+        (
+            _("Attacks"),
+            _attack_words(candidate),
+            _("How many of six work better on people in the release than on others; see Disclosure."),
         ),
     )
-    cells[2].metric(
-        _("Questions off by"),
-        score_words(similarity, measures.QUERIES),
-        help=_("Mean error of 300 random questions about two or three columns, in % of the true share."),
-    )
-    cells[3].metric(
-        _("Impossible pairs"),
-        score_words(similarity, measures.IMPOSSIBLE),
-        help=_("Rows with two values that never go together in the original, although chance would do it."),
-    )
-    learning, learning_help = _learning_words(candidate)
-    cells[4].metric(_("Learning"), learning, help=learning_help)
-    cells[5].metric(
-        _("Attacks"),
-        _attack_words(curator, candidate),
-        help=_("How many of six work better on people in the release than on others; see Disclosure."),
-    )
+    for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):
+        cell.metric(title, figure, help=explanation)
     places = placed(similarity)
     if len(places):
         with st.expander(_("Where that is between perfect and independent columns")):
@@ -108,7 +109,7 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     return _("R² {own} ({best})").format(own=own, best=best), fit
 
 
-def _attack_words(curator: Curator, candidate: Candidate) -> str:
+def _attack_words(candidate: Candidate) -> str:
     keys = [key for key in session.session().reports if key[:2] == ("attacks", candidate.key)]
     if not keys:
         return _("not asked")

@@ -7,6 +7,7 @@ Nasr, Jagielski (2023), "Privacy auditing with one (1) training run", theorems 2
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -119,16 +120,12 @@ def bound(
 
 def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -> float:
     """Return the largest epsilon, in steps of 0.001 up to 20, that these right guesses refute at `error`."""
-    low, high = 0, 20_001  # at `low` refuted, at `high` not
-    if chance_of(canaries, guesses, epsilon=0.0, delta=delta) >= error:
-        return 0.0
-    while high - low > 1:
-        middle = (low + high) // 2
-        if chance_of(canaries, guesses, epsilon=middle / 1000, delta=delta) < error:
-            low = middle
-        else:
-            high = middle
-    return low / 1000
+
+    def chance(step: int) -> float:
+        return chance_of(canaries, guesses, epsilon=step / 1000, delta=delta)
+
+    refuted = bisect.bisect_left(range(20_001), error, key=chance)  # chances rise with epsilon
+    return max(0, refuted - 1) / 1000
 
 
 def chance_of(canaries: int, guesses: Rate, *, epsilon: float, delta: float) -> float:

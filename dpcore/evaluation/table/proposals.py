@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -146,19 +148,14 @@ class FrontierOf(Evaluation[Microdata, tuple[Point, ...]]):
         ks = [k for k in self.ks if k <= people]
         if not ks:
             return ()
+        models = {k: (KAnonymity(k=k), *others) for k in ks}
         if not plan.method.searches:
-            points = (_local_point(frame, plan, k, others) for k in ks)
-        elif len(self.limits) > 1:
-            whole = Frontier(_tuples(original, plan), ks, others, on_progress=on_progress)
+            return tuple(_local_points(frame, plan, models))
+        table = _tuples(original, plan)
+        if len(self.limits) > 1:
+            whole = Frontier(table, ks, others, on_progress=on_progress)
             return tuple(whole.points(self.limits, [plan.metric]))
-        else:
-            table = _tuples(original, plan)
-            points = (
-                _searched_point(table, plan, k, others, limit, on_progress)
-                for k in ks
-                for limit in self.limits
-            )
-        return tuple(point for point in points if point is not None)
+        return tuple(_searched_points(table, plan, models, self.limits, on_progress))
 
 
 def _in_proportion(columns: Sequence[DistinctRows]) -> Microdata:
@@ -183,47 +180,45 @@ def _tuples(original: Microdata, plan: Plan) -> Tuples:
     return counted(original, plan) if isinstance(original, DistinctRows) else tuples(original.frame, plan)
 
 
-def _local_point(frame: pd.DataFrame, plan: Plan, k: int, others: tuple[PrivacyModel, ...]) -> Point | None:
-    try:
-        asked = dataclasses.replace(plan, models=(KAnonymity(k=k), *others))
-        found = quality(recoded(frame, asked), person_of(frame, plan.counted))
-    except InfeasibleError:
-        return None
-    return Point(
-        k=k,
-        limit=0.0,
-        metric=InformationLoss(),
-        node=(),
-        score=found.loss,
-        suppressed=0,
-        people=0,
-        classes=found.classes,
-    )
+def _local_points(
+    frame: pd.DataFrame, plan: Plan, models: Mapping[int, tuple[PrivacyModel, ...]]
+) -> Iterator[Point]:
+    person = person_of(frame, plan.counted)
+    for k, each in models.items():
+        with contextlib.suppress(InfeasibleError):
+            report = quality(recoded(frame, dataclasses.replace(plan, models=each)), person)
+            yield Point(
+                k=k,
+                limit=0.0,
+                metric=InformationLoss(),
+                node=(),
+                score=report.loss,
+                suppressed=0,
+                people=0,
+                classes=report.classes,
+            )
 
 
-def _searched_point(
+def _searched_points(
     table: Tuples,
     plan: Plan,
-    k: int,
-    others: tuple[PrivacyModel, ...],
-    limit: float,
+    models: Mapping[int, tuple[PrivacyModel, ...]],
+    limits: Sequence[float],
     on_progress: OnProgress,
-) -> Point | None:
-    models = (KAnonymity(k=k), *others)
-    try:
-        found = search(table, models, limit=limit, metric=plan.metric, on_progress=on_progress)
-    except InfeasibleError:
-        return None
-    return Point(
-        k=k,
-        limit=limit,
-        metric=plan.metric,
-        node=found.node,
-        score=found.score,
-        suppressed=found.suppressed,
-        people=found.people,
-        classes=found.classes,
-    )
+) -> Iterator[Point]:
+    for (k, each), limit in itertools.product(models.items(), limits):
+        with contextlib.suppress(InfeasibleError):
+            best = search(table, each, limit=limit, metric=plan.metric, on_progress=on_progress)
+            yield Point(
+                k=k,
+                limit=limit,
+                metric=plan.metric,
+                node=best.node,
+                score=best.score,
+                suppressed=best.suppressed,
+                people=best.people,
+                classes=best.classes,
+            )
 
 
 def default_plan(

@@ -55,8 +55,7 @@ def classes(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
     if isinstance(column, IntervalColumn):
         values = pd.Index(numbers_of(column, frame[target]))
         return pd.Index(column.edges[:-1]).get_indexer(values).astype(np.int64)
-    codes = pd.Index(labels_of(column), dtype="str").get_indexer(pd.Index(texts_in(column, frame[target])))
-    return codes.astype(np.int64)
+    return _places(column, frame[target])
 
 
 def _features(column: Column, values: pd.Series) -> Floats:
@@ -65,11 +64,15 @@ def _features(column: Column, values: pd.Series) -> Floats:
         missing = np.isnan(scaled)
         filled = np.where(missing, 0.0, scaled)
         return np.column_stack([filled, missing]) if column.missing else filled[:, None]
-    labels = labels_of(column)
-    codes = pd.Index(labels, dtype="str").get_indexer(pd.Index(texts_in(column, values)))
-    codes = np.minimum(codes, MAX_CATEGORIES - 1)
-    known = min(len(labels), MAX_CATEGORIES)
+    codes = np.minimum(_places(column, values), MAX_CATEGORIES - 1)
+    known = min(len(labels_of(column)), MAX_CATEGORIES)
     return np.asarray(codes[:, None] == np.arange(known)[None, :], dtype=np.float64)
+
+
+def _places(column: Column, values: pd.Series) -> Codes:
+    """Return the place of each row's text among those declared, (rows,); -1 for another one."""
+    labels = pd.Index(labels_of(column), dtype="str")
+    return labels.get_indexer(pd.Index(texts_in(column, values))).astype(np.int64)
 
 
 def _scaled(column: IntervalColumn, values: pd.Series) -> Floats:
